@@ -8,6 +8,8 @@ namespace {
 
 constexpr double stretch = 5e-3;  ///< |e v| in (grad f(x + e v) - grad f(x - e v)) / 2 e
 
+constexpr std::uint32_t most_at_once = 256;  ///< samples: LeNet-5 takes 150 KB for each
+
 std::vector<std::vector<std::byte>> streams_of(PeerObjectives peers) {
   std::vector<std::vector<std::byte>> streams;
   for (const auto& peer : peers) {
@@ -19,6 +21,24 @@ std::vector<std::vector<std::byte>> streams_of(PeerObjectives peers) {
 }
 
 }  // namespace
+
+double gradient_in_parts(Objective& f,
+                         std::span<const float> x,
+                         std::uint32_t samples,
+                         std::span<float> g) {
+  if (samples <= most_at_once) return f.value_and_gradient(x, samples, g);
+  const std::uint32_t parts = (samples + most_at_once - 1) / most_at_once;
+  Doubles sum(g.size());
+  double loss = 0;
+  for (std::uint32_t k = 0; k < parts; ++k) {
+    const std::uint32_t part = samples / parts + (k < samples % parts ? 1 : 0);
+    const double share = part / static_cast<double>(samples);
+    loss += share * f.value_and_gradient(x, part, g);
+    add_floats(sum, share, g);
+  }
+  std::ranges::transform(sum, g.begin(), [](double value) { return static_cast<float>(value); });
+  return loss;
+}
 
 void add_floats(std::span<double> sum, double factor, std::span<const float> v) {
   for (std::size_t k = 0; k < v.size(); ++k) sum[k] += factor * static_cast<double>(v[k]);
@@ -69,7 +89,7 @@ double PeerGradients::epoch() const {
 }
 
 double PeerGradients::gradient(std::size_t i, std::uint32_t batch) {
-  return peers_[i]->value_and_gradient(x_, batch, g_);
+  return gradient_in_parts(*peers_[i], x_, batch, g_);
 }
 
 PeerGradients::Full PeerGradients::full(std::size_t i) {
@@ -144,7 +164,7 @@ Doubles FrozenGradient::at(const std::vector<float>& x) {
   Doubles sum(x.size());
   std::vector<float> g(x.size());
   for (const auto& peer : peers_) {
-    peer->value_and_gradient(x, std::min(samples_, peer->samples()), g);
+    gradient_in_parts(*peer, x, std::min(samples_, peer->samples()), g);
     add_floats(sum, 1 / static_cast<double>(peers_.size()), g);
   }
   return sum;
@@ -159,7 +179,7 @@ double mean_gradient(PeerObjectives peers,
   const auto n = static_cast<double>(peers.size());
   double loss = 0;
   for (const auto& peer : peers) {
-    loss += peer->value_and_gradient(x, batch, one) / n;
+    loss += gradient_in_parts(*peer, x, batch, one) / n;
     for (std::size_t k = 0; k < g.size(); ++k) g[k] += static_cast<double>(one[k]) / n;
   }
   return loss;

@@ -15,6 +15,13 @@ namespace gv {
 /// f_i of each peer.
 using PeerObjectives = std::span<const std::unique_ptr<Objective>>;
 
+/// The loss and gradient of f over so many of its next samples, in parts of some hundred: what a
+/// network keeps of thousands at once is gigabytes. As value_and_gradient, but for the last digits.
+double gradient_in_parts(Objective& f,
+                         std::span<const float> x,
+                         std::uint32_t samples,
+                         std::span<float> g);
+
 /// sum <- sum + factor v.
 void add_floats(std::span<double> sum, double factor, std::span<const float> v);
 

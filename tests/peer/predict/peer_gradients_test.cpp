@@ -37,6 +37,23 @@ TEST(PeerGradients, TheMeanIsOverThePeers) {
     EXPECT_NEAR(mean[k], (static_cast<double>(a[k]) + static_cast<double>(b[k])) / 2, 1e-12);
 }
 
+/// 1001 samples, in four parts of which one is a sample longer.
+TEST(PeerGradients, AGradientOfManySamplesIsThatOfItsParts) {
+  set_compute_threads(1);
+  const TrainTest data = make_blobs(1001, 8, 6, 3, 2, Rng(4));
+  const auto whole_of = [&] { return make_objective({.kind = "softmax"}, whole(data)); };
+  const std::unique_ptr<Objective> in_parts = whole_of();
+  const std::unique_ptr<Objective> at_once = whole_of();
+  const std::vector<float> x(in_parts->size(), 0.1F);
+  std::vector<float> a(x.size());
+  std::vector<float> b(x.size());
+  EXPECT_NEAR(
+      gradient_in_parts(*in_parts, x, 1001, a), at_once->value_and_gradient(x, 1001, b), 1e-6);
+  for (std::size_t k = 0; k < x.size(); ++k) EXPECT_NEAR(a[k], b[k], 1e-6) << k;
+  EXPECT_EQ(gradient_in_parts(*in_parts, x, 200, a), at_once->value_and_gradient(x, 200, b));
+  EXPECT_EQ(a, b) << "as many samples are behind both, and so few are taken at once";
+}
+
 /// Of a share of N samples in batches of b: the draws of an epoch deviate by nothing in the mean,
 /// and each is as far off as one of fresh samples, N / (N - b) of what the share alone shows.
 TEST(PeerGradients, DrawsDeviateFromTheFullGradientAndAreTheSameEachTime) {
