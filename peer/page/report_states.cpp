@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -122,6 +124,28 @@ TimelineLane lane_of(const LaneMoments& peer,
   return lane;
 }
 
+/// Seconds from the first moment that is shown to the last one.
+std::pair<double, double> span_of(const Timeline& t) {
+  std::pair<double, double> span{std::numeric_limits<double>::infinity(), 0};
+  for (const TimelineLane& lane : t.lanes)
+    for (const TimelineMoment& m : lane.moments)
+      span = {std::min(span.first, m.begin), std::max(span.second, m.end)};
+  return span;
+}
+
+/// Of an actor: what it did between these seconds.
+TimelineLane lane_between(const LaneMoments& actor,
+                          const std::vector<std::string>& hosts,
+                          double begin,
+                          double end) {
+  TimelineLane lane{name_in(hosts, actor.peer), {}};
+  for (const StoredMoment& m : actor.moments)
+    if (m.end > begin && m.begin < end)
+      lane.moments.push_back({m.state, std::max(m.begin, begin), std::min(m.end, end)});
+  std::ranges::stable_sort(lane.moments, {}, &TimelineMoment::begin);
+  return lane;
+}
+
 /// Empty where a peer is missing: then nobody knows whom the others waited for.
 std::vector<CriticalPoint> critical_points(const std::vector<LaneMoments>& peers,
                                            const std::set<double>& window) {
@@ -212,8 +236,13 @@ Figure peer_shares_figure(const std::vector<PeerTotals>& peers,
 }
 
 Timeline last_window(const std::vector<LaneMoments>& recorded,
-                     const std::vector<std::string>& hosts) {
-  const std::vector<LaneMoments> peers = since_the_start(recorded);
+                     const std::vector<std::string>& hosts,
+                     std::uint64_t first_actor) {
+  std::vector<LaneMoments> peers = since_the_start(recorded);
+  const auto is_actor = [=](const LaneMoments& peer) { return peer.peer >= first_actor; };
+  const auto acting = std::ranges::stable_partition(peers, std::not_fn(is_actor));
+  const std::vector<LaneMoments> actors(acting.begin(), acting.end());
+  peers.erase(acting.begin(), acting.end());
   const std::vector<double> rounds = common_window(peers);
   const std::set<double> window(rounds.begin(), rounds.end());
   Timeline t;
@@ -229,6 +258,8 @@ Timeline last_window(const std::vector<LaneMoments>& recorded,
     t.lanes.push_back(lane_of(peer, hosts, window));
   }
   t.critical = critical_points(peers, window);
+  const auto [begin, end] = span_of(t);
+  for (const LaneMoments& actor : actors) t.lanes.push_back(lane_between(actor, hosts, begin, end));
   return t;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,13 +27,16 @@ Figure peer_shares_figure(const std::vector<PeerTotals>& peers,
                           std::uint64_t rounds);
 
 /// The moments of the last eight rounds that every peer wrote down, with the critical path through
-/// them, in seconds since the first moment of all; `recorded`: in ascending order of number.
+/// them, in seconds since the first moment of all; `recorded`: in ascending order of number. Those
+/// from `first_actor` on act for the others, in rounds of their own: of them it is what they did
+/// meanwhile.
 struct LaneMoments {
   std::uint64_t peer = 0;
   std::vector<StoredMoment> moments;
 };
 Timeline last_window(const std::vector<LaneMoments>& recorded,
-                     const std::vector<std::string>& hosts = {});
+                     const std::vector<std::string>& hosts = {},
+                     std::uint64_t first_actor = std::numeric_limits<std::uint64_t>::max());
 Figure timeline_of(const Timeline& timeline, const std::string& name);
 
 /// Who waited for whom; peers stand as the topology of this name places them, else in a circle.

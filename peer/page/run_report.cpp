@@ -1,6 +1,7 @@
 #include "peer/page/run_report.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <ranges>
 #include <set>
@@ -40,7 +41,7 @@ struct Sections {
                     "On each network the method that gets to the target first; a map for each "
                     "problem."};
   ReportSection timeline{
-      "Eight rounds",
+      "A few rounds",
       "What each peer did, on one clock for all. A thin line begins a round; the thick "
       "one is the critical path, which the last end waited for."};
   ReportSection waiting{"Who waits for whom",
@@ -83,6 +84,15 @@ std::string name_in(const GroupRow& row, const GroupView& view) {
   return view.name + ", " + row.name;
 }
 
+/// Actors stand behind all others.
+std::uint64_t first_actor(const StoredRun& run) {
+  const auto said = run.keys.find("agent.actors");
+  if (said == run.keys.end()) return run.peers;
+  std::uint64_t actors = 0;
+  std::from_chars(said->second.data(), said->second.data() + said->second.size(), actors);
+  return run.peers - std::min(actors, run.peers);
+}
+
 /// What the folder of one run of a group holds beside its metrics.
 void add_run_figures(const StoredRun& run, const std::string& name, Sections& s) {
   const std::vector<PeerTotals> totals = read_peer_totals(run.path);
@@ -100,7 +110,7 @@ void add_run_figures(const StoredRun& run, const std::string& name, Sections& s)
   for (const PeerTotals& peer : totals)
     if (auto rows = read_peer_moments(run.path, peer.peer); !rows.empty())
       moments.push_back({peer.peer, std::move(rows)});
-  add_few(s.timeline, timeline_of(last_window(moments, run.hosts), name));
+  add_few(s.timeline, timeline_of(last_window(moments, run.hosts, first_actor(run)), name));
 }
 
 void add_ratios(const StoredRun& run, const std::string& name, Sections& s) {

@@ -67,7 +67,7 @@ TEST(Report, OneRunSaysHowItWent) {
   expect_whole(page);
   for (const char* heading : {"How it learned",
                               "Where the time goes",
-                              "Eight rounds",
+                              "A few rounds",
                               "Who waits for whom",
                               "How it was made"})
     EXPECT_NE(page.find(std::string("<h2>") + heading), std::string::npos) << heading;
@@ -220,7 +220,7 @@ TEST(Report, WhatNobodyRecordedIsSaidInOneLine) {
   const std::string page = report_page(make_report(read_all({folder.path() + "/a"}).runs, {}));
   expect_whole(page);
   EXPECT_EQ(count_of(page, "Not shown"), 1U);
-  for (const char* heading : {"Where the time goes", "Eight rounds", "Who waits for whom"})
+  for (const char* heading : {"Where the time goes", "A few rounds", "Who waits for whom"})
     EXPECT_EQ(page.find(std::string("<h2>") + heading), std::string::npos) << heading;
 }
 
@@ -264,6 +264,18 @@ TEST(Report, TheWindowIsTheLastThatAllPeersKnow) {
   EXPECT_EQ(some.rounds[1].round, 1U);
   EXPECT_TRUE(last_window({peer_with(0, {0}), peer_with(1, {5})}).rounds.empty());
   EXPECT_TRUE(last_window({}).lanes.empty());
+  // An actor counts rounds of its own, of which it has others: it narrows nothing, and is shown as
+  // far as it is known of the same seconds.
+  LaneMoments actor{2, {}};
+  for (const double begin : {0.0, 63.9, 64.7, 70.0})
+    actor.moments.push_back(
+        {.round = 9, .state = 1, .begin = begin, .end = begin + 0.5, .with = {}});
+  const Timeline acting =
+      last_window({peer_with(0, {0, 1, 2, 64, 65}), peer_with(1, {0, 1, 2, 64, 65}), actor}, {}, 2);
+  ASSERT_EQ(acting.lanes.size(), 3U);
+  EXPECT_EQ(acting.rounds.size(), 4U);
+  ASSERT_EQ(acting.lanes[2].moments.size(), 2U);
+  EXPECT_EQ(acting.lanes[2].moments[0].begin, 64) << "cut off where the window begins";
 }
 
 TEST(Report, TrialsOfASweepAreDrawnByTheirKnob) {
