@@ -1,5 +1,8 @@
 #include "peer/cli/parallel_answer.h"
 
+#include <map>
+#include <memory>
+#include <optional>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -8,7 +11,7 @@
 #include "peer/fleet/model_profile.h"
 #include "peer/json/json.h"
 #include "peer/predict/parallel/counted_profile.h"
-#include "peer/predict/parallel/proposals.h"
+#include "peer/predict/parallel/strategy_search.h"
 #include "peer/report/chains_view.h"
 #include "peer/report/screen.h"
 #include "peer/report/wrapped.h"
@@ -28,9 +31,69 @@ std::shared_ptr<const ModelProfile> profile_for(const Assembly& fleet, const std
   return profile;
 }
 
-Json json_of(const ParallelProposal& p) {
+/// Which of `peers` in the file each one is.
+std::vector<PeerId> in_file(const Assembly& fleet, std::vector<PeerId> place) {
+  const std::vector<PeerId> own =
+      fleet.fleet.parallel ? fleet.fleet.parallel->place : std::vector<PeerId>{};
+  if (!own.empty())
+    for (PeerId& i : place) i = own[i];
+  return place;
+}
+
+bool as_they_stand(const std::vector<PeerId>& place) {
+  for (PeerId i = 0; i < place.size(); ++i)
+    if (place[i] != i) return false;
+  return true;
+}
+
+/// What the file itself says of its network where the peers stand so. Read once for each order.
+NetworkInPlace network_in_place(const Assembly& fleet, const std::vector<std::string>& sets) {
+  const NetworkSpec& network = fleet.fleet.network;
+  if (network.links.empty() && network.cards.empty()) return nullptr;
+  auto known = std::make_shared<std::map<std::vector<PeerId>, NetworkSpec>>();
+  return [&fleet, sets, known](const std::vector<PeerId>& place) {
+    const auto [at, is_new] = known->try_emplace(place);
+    if (is_new) {
+      std::vector<std::string> all = sets;
+      all.push_back(fmt::format("parallel={{ stages: 1, place: [{}] }}",
+                                fmt::join(in_file(fleet, place), ", ")));
+      at->second = read_fleet(fleet.fleet.path, all, nullptr).network;
+    }
+    return at->second;
+  };
+}
+
+/// With its best among those that are known.
+std::optional<StrategySearch> search(const StrategyCosts& costs,
+                                     const ParallelQuestion& question,
+                                     ParallelAdvice& advice) {
+  if (question.search <= 0) return std::nullopt;
+  ProgressLine progress;
+  StrategySearch found = search_strategies(
+      costs,
+      advice,
+      {.seconds = question.search},
+      Rng(question.seed).derive("strategies"),
+      [&](std::uint64_t moves, double rate) {
+        progress.update(fmt::format("searching: {} moves, {:.4g} samples a second", moves, rate));
+      });
+  progress.clear();
+  if (found.best.samples_per_second > 0) add_found(advice, found.best);
+  return found;
+}
+
+Json json_of(const std::optional<StrategySearch>& found) {
+  if (!found) return nullptr;
+  return {{"moves", found->moves},
+          {"accepted", found->accepted},
+          {"seconds", found->seconds},
+          {"samples_per_second", found->best.samples_per_second},
+          {"best_of_partitioner", found->best_of_partitioner}};
+}
+
+Json json_of(const Assembly& fleet, const ParallelProposal& p) {
   return {{"stages", p.stages},
-          {"place", p.place},
+          {"place", in_file(fleet, p.place)},
           {"chains", p.chains},
           {"batch", p.batch},
           {"microbatches", p.microbatches},
@@ -46,18 +109,21 @@ Json json_of(const ParallelProposal& p) {
           {"bottleneck", p.bottleneck}};
 }
 
-void print_json(const Assembly& fleet, const ParallelAdvice& advice) {
+void print_json(const Assembly& fleet,
+                const ParallelAdvice& advice,
+                const std::optional<StrategySearch>& found) {
   Json proposals = Json::array();
   Json copies = Json::array();
-  for (const ParallelProposal& p : advice.proposals) proposals.push_back(json_of(p));
-  for (const ParallelProposal& p : advice.data_parallel) copies.push_back(json_of(p));
+  for (const ParallelProposal& p : advice.proposals) proposals.push_back(json_of(fleet, p));
+  for (const ParallelProposal& p : advice.data_parallel) copies.push_back(json_of(fleet, p));
   fmt::print("{}\n",
              Json{{"schema", "grapevine.plan-parallel/1"},
                   {"name", fleet.fleet.name},
                   {"proposals", proposals},
                   {"data_parallel", copies},
-                  {"alone", json_of(advice.alone)},
+                  {"alone", json_of(fleet, advice.alone)},
                   {"batch_to_hide", advice.batch_to_hide},
+                  {"search", json_of(found)},
                   {"advice", name_of(advice.way)},
                   {"why", advice.why}}
                  .dump());
@@ -78,20 +144,64 @@ void print_row(const std::string& way, const ParallelProposal& p, bool pipeline)
              p.samples_per_second);
 }
 
-std::string parallel_text(const ParallelProposal& p) {
+std::string parallel_text(const Assembly& fleet, const ParallelProposal& p) {
+  const std::vector<PeerId> place = in_file(fleet, p.place);
+  const std::string order =
+      as_they_stand(place) ? "" : fmt::format(", place: [{}]", fmt::join(place, ", "));
   const std::string schedule =
       p.schedule == ParallelSpec::Schedule::flush
           ? fmt::format("microbatches: {}, ahead: {}", p.microbatches, ahead_text(p.ahead))
           : fmt::format("schedule: {}{}",
                         name_of(p.schedule),
                         p.vertical_sync ? ", vertical_sync: true" : "");
-  return fmt::format("parallel: {{ stages: [{}], {}{} }}",
+  return fmt::format("parallel: {{ stages: [{}], {}{}{} }}",
                      fmt::join(p.stages, ", "),
                      schedule,
-                     p.recompute ? ", recompute: true" : "");
+                     p.recompute ? ", recompute: true" : "",
+                     order);
 }
 
-void print_text(const ParallelAdvice& advice, bool measured) {
+/// On which of the file's peers, where that is not its order.
+std::string place_text(const Assembly& fleet, const ParallelProposal& p) {
+  const std::vector<PeerId> place = in_file(fleet, p.place);
+  if (as_they_stand(place)) return "";
+  std::vector<std::string> chains;
+  for (std::size_t i = 0; i < place.size(); i += p.stages.size())
+    chains.push_back(
+        fmt::format("{}",
+                    fmt::join(place.begin() + static_cast<std::ptrdiff_t>(i),
+                              place.begin() + static_cast<std::ptrdiff_t>(i + p.stages.size()),
+                              " | ")));
+  return fmt::format(", of peers {}", fmt::join(chains, " and "));
+}
+
+void print_search(const StrategySearch& found) {
+  const std::string beside =
+      found.best_of_partitioner > 0
+          ? fmt::format("; the best pipeline without it has {:.4g}", found.best_of_partitioner)
+          : "";
+  fmt::print("{}\n",
+             wrapped(fmt::format("search {} moves in {}, {} accepted: {:.4g} samples a second{}",
+                                 found.moves,
+                                 seconds_text(found.seconds),
+                                 found.accepted,
+                                 found.best.samples_per_second,
+                                 beside),
+                     7));
+}
+
+/// What to write where the advice is more than a model for each peer as they stand.
+std::string keys_of(const Assembly& fleet, const ParallelAdvice& advice) {
+  using Way = ParallelAdvice::Way;
+  if (advice.way == Way::pipeline) return parallel_text(fleet, advice.proposals.front());
+  if (advice.way == Way::alone || as_they_stand(advice.data_parallel.front().place)) return "";
+  return parallel_text(fleet, advice.data_parallel.front());
+}
+
+void print_text(const Assembly& fleet,
+                const ParallelAdvice& advice,
+                const std::optional<StrategySearch>& found,
+                bool measured) {
   fmt::print("{:<13} {:>9} {:>3} {:>5} {:>10} {:>5} {:>9} {:>9} {:>9}\n",
              "way",
              "batch",
@@ -108,9 +218,10 @@ void print_text(const ParallelAdvice& advice, bool measured) {
   print_row(fmt::format("peer {} alone", advice.alone.place.front()), advice.alone, false);
   for (const ParallelProposal& p : advice.proposals)
     fmt::print("{}",
-               wrapped(fmt::format("{} stages: {}; held up by {}",
+               wrapped(fmt::format("{} stages: {}{}; held up by {}",
                                    p.stages.size(),
                                    fmt::join(p.stages, " | "),
+                                   place_text(fleet, p),
                                    p.bottleneck),
                        7) +
                    "\n");
@@ -122,25 +233,29 @@ void print_text(const ParallelAdvice& advice, bool measured) {
                wrapped("note   seconds are by floating-point operations: `grapevine profile FILE "
                        "-o PROFILE` measures them, and --profile PROFILE takes them",
                        7));
+  if (found) print_search(*found);
   fmt::print("{}\n", wrapped(fmt::format("advice {}: {}", name_of(advice.way), advice.why), 7));
-  if (advice.way != ParallelAdvice::Way::pipeline) return;
-  fmt::print("for the fleet file:\n  {}\n", parallel_text(advice.proposals.front()));
+  if (const std::string keys = keys_of(fleet, advice); !keys.empty())
+    fmt::print("for the fleet file:\n  {}\n", keys);
 }
 
 }  // namespace
 
-int divide_model(const Assembly& fleet, const std::string& profile, bool json) {
+int divide_model(const Assembly& fleet, const ParallelQuestion& question) {
   if (!fleet.data.train || find_model(fleet.fleet.model.kind).network == nullptr)
     throw std::invalid_argument(
         fmt::format("--parallel: model `{}` has no layers between which it could be divided",
                     fleet.fleet.model.kind));
   if (const std::string why = objection_to_chains(*fleet.algorithm, *fleet.setup); !why.empty())
     throw std::invalid_argument(fmt::format("--parallel: {}", why));
-  const std::shared_ptr<const ModelProfile> known = profile_for(fleet, profile);
-  const auto free = static_cast<double>(free_memory().value_or(0));
-  const ParallelAdvice advice = advise_parallel(fleet, known, free);
-  const bool measured = !profile.empty() || fleet.fleet.profile != nullptr;
-  json ? print_json(fleet, advice) : print_text(advice, measured);
+  const StrategyCosts costs(fleet,
+                            profile_for(fleet, question.profile),
+                            static_cast<double>(free_memory().value_or(0)),
+                            network_in_place(fleet, question.sets));
+  ParallelAdvice advice = advise_parallel(costs);
+  const std::optional<StrategySearch> found = search(costs, question, advice);
+  const bool measured = !question.profile.empty() || fleet.fleet.profile != nullptr;
+  question.json ? print_json(fleet, advice, found) : print_text(fleet, advice, found, measured);
   return exit_code::done;
 }
 

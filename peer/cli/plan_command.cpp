@@ -104,7 +104,7 @@ struct PlanOptions {
   std::vector<std::string> beside;
   std::string place;      ///< a file; "": who stands where is not asked
   bool parallel = false;  ///< instead: what dividing the model is worth
-  std::string profile;    ///< with it: a file; "": see divide_model
+  ParallelQuestion division;
 };
 
 FleetCalibration calibrate_aloud(const Assembly& fleet, double work) {
@@ -304,13 +304,21 @@ void print_text(const Assembly& fleet,
   fmt::print("nothing was started: grapevine run {}\n", path);
 }
 
+ParallelQuestion asked_of(const PlanOptions& options) {
+  ParallelQuestion question = options.division;
+  question.sets = options.file.sets;
+  question.json = options.file.json;
+  return question;
+}
+
 int plan(const PlanOptions& options) {
   const Assembly fleet = assemble_to_plan(options.file);
   if (!options.place.empty())
     return place_peers(fleet, options.file.sets, options.place, options.file.json);
-  if (!options.profile.empty() && !options.parallel)
-    throw std::invalid_argument("plan: --profile is about --parallel");
-  if (options.parallel) return divide_model(fleet, options.profile, options.file.json);
+  const ParallelQuestion& division = options.division;
+  if ((!division.profile.empty() || division.search > 0) && !options.parallel)
+    throw std::invalid_argument("plan: --profile and --search are about --parallel");
+  if (options.parallel) return divide_model(fleet, asked_of(options));
   const MixingFigures s = mixing_figures(fleet);
   ForecastOptions wanted = options.wanted;
   wanted.schedules = !options.calibrate;  // the calibrated predictor knows one W
@@ -357,10 +365,20 @@ void plan_options(Options& options, PlanOptions& arguments) {
                "for each and one peer alone");
   options
       .value("--profile",
-             arguments.profile,
+             arguments.division.profile,
              "With --parallel: what `grapevine profile` has measured (default: that of the file, "
              "else floating-point operations)")
       .call_values("FILE");
+  options
+      .value("--search",
+             arguments.division.search,
+             "With --parallel: look for so many seconds for a faster way to divide the model, over "
+             "stages, chains, microbatches and which peer is which stage")
+      .call_values("SECONDS")
+      .range(0.01, 86400.0);
+  options.value("--seed", arguments.division.seed, "Of --search: another one goes another way")
+      .call_values("N")
+      .show_default();
   options.value("--beside",
                 arguments.beside,
                 "With --calibrate, the same fleet on another graph or in another order: "
@@ -378,6 +396,7 @@ Command plan_command() {
       "  grapevine plan configs/quadratic-ring16.yaml --max-degree 4 --target 0.05\n"
       "  grapevine plan lan.yaml --set links.file=lan.links.yaml --place lan.graph\n"
       "  grapevine plan mlp.yaml --parallel --profile mlp.profile.json\n"
+      "  grapevine plan mlp.yaml --parallel --search 10\n"
       "  grapevine plan configs/softmax-torus1024.yaml --set peers=64 --set topology=ring "
       "--calibrate\n"
       "  grapevine plan configs/digits-torus16.yaml --calibrate --beside topology=ring --beside "

@@ -9,8 +9,9 @@
 namespace gv {
 namespace {
 
-std::shared_ptr<const ModelProfile> counted(const Assembly& fleet) {
-  return std::make_shared<const ModelProfile>(counted_profile(fleet));
+ParallelAdvice advice_of(const Assembly& fleet, double free_bytes) {
+  const auto profile = std::make_shared<const ModelProfile>(counted_profile(fleet));
+  return advise_parallel(StrategyCosts(fleet, profile, free_bytes, nullptr));
 }
 
 Assembly four_peers(const std::string& more, const std::string& batch = "32") {
@@ -26,26 +27,26 @@ Assembly four_peers(const std::string& more, const std::string& batch = "32") {
 /// free, and everything where it is dear.
 TEST(Proposals, GoByWhatTheNetworkCosts) {
   const Assembly quick = four_peers("");
-  const ParallelAdvice copies = advise_parallel(quick, counted(quick), 0);
+  const ParallelAdvice copies = advice_of(quick, 0);
   EXPECT_EQ(copies.way, ParallelAdvice::Way::data_parallel) << copies.why;
 
   const Assembly slow =
       four_peers("network: { bandwidth: 100 Mbit }\nsimulate: { flops: 1 GFLOP/s }\n");
-  const ParallelAdvice pipeline = advise_parallel(slow, counted(slow), 0);
+  const ParallelAdvice pipeline = advice_of(slow, 0);
   EXPECT_EQ(pipeline.way, ParallelAdvice::Way::pipeline) << pipeline.why;
   ASSERT_FALSE(pipeline.proposals.empty());
   EXPECT_GT(pipeline.proposals.front().microbatches, 1U);
   EXPECT_GT(pipeline.batch_to_hide, 32);
 
   const Assembly snail = four_peers("network: { bandwidth: 100 kbit, latency: 50 ms }\n");
-  EXPECT_EQ(advise_parallel(snail, counted(snail), 0).way, ParallelAdvice::Way::alone);
+  EXPECT_EQ(advice_of(snail, 0).way, ParallelAdvice::Way::alone);
 }
 
 /// What is printed is what the simulator says of the fleet that the proposal is.
 TEST(Proposals, AreWhatTheSimulatorSaysOfTheirFleets) {
   const std::string network = "network: { bandwidth: 100 Mbit }\nsimulate: { flops: 1 GFLOP/s }\n";
   const Assembly fleet = four_peers(network);
-  const ParallelAdvice advice = advise_parallel(fleet, counted(fleet), 0);
+  const ParallelAdvice advice = advice_of(fleet, 0);
   for (const ParallelProposal& p : advice.proposals) {
     const Assembly proposed = four_peers(
         network + fmt::format("parallel: {{ stages: [{}], microbatches: {}, ahead: {} }}\n",
@@ -63,11 +64,11 @@ TEST(Proposals, AreWhatTheSimulatorSaysOfTheirFleets) {
 TEST(Proposals, KeepToTheScheduleOfTheFile) {
   const std::string quick = "simulate: { flops: 1 GFLOP/s }\n";
   const Assembly flushes = four_peers(quick);
-  for (const ParallelProposal& p : advise_parallel(flushes, counted(flushes), 0).proposals)
+  for (const ParallelProposal& p : advice_of(flushes, 0).proposals)
     EXPECT_EQ(p.schedule, ParallelSpec::Schedule::flush);
   const Assembly fleet =
       four_peers(quick + "parallel: { stages: 4, schedule: pipedream, vertical_sync: true }\n");
-  const ParallelAdvice advice = advise_parallel(fleet, counted(fleet), 0);
+  const ParallelAdvice advice = advice_of(fleet, 0);
   ASSERT_FALSE(advice.proposals.empty());
   for (const ParallelProposal& p : advice.proposals) {
     EXPECT_EQ(p.schedule, ParallelSpec::Schedule::pipedream);
@@ -84,13 +85,13 @@ TEST(Proposals, KeepToTheScheduleOfTheFile) {
 TEST(Proposals, KeepToTheMemoryThatThereIs) {
   const Assembly fleet =
       four_peers("network: { bandwidth: 100 Mbit }\nsimulate: { flops: 1 GFLOP/s }\n", "256");
-  const ParallelAdvice free = advise_parallel(fleet, counted(fleet), 0);
+  const ParallelAdvice free = advice_of(fleet, 0);
   ASSERT_FALSE(free.proposals.empty());
   double most = 0;
   for (const ParallelProposal& p : free.proposals) most = std::max(most, p.memory_bytes);
-  const ParallelAdvice tight = advise_parallel(fleet, counted(fleet), 0.9 * most);
+  const ParallelAdvice tight = advice_of(fleet, 0.9 * most);
   for (const ParallelProposal& p : tight.proposals) EXPECT_LE(p.memory_bytes, 0.9 * most);
-  EXPECT_TRUE(advise_parallel(fleet, counted(fleet), 1000).proposals.empty());
+  EXPECT_TRUE(advice_of(fleet, 1000).proposals.empty());
 }
 
 }  // namespace

@@ -107,5 +107,42 @@ TEST_F(ChainLaunch, ProfileAndPlanSayWhatDividingIsWorth) {
   EXPECT_EQ(run({"plan", file, "--profile", path("p.json")}).code, 2);
 }
 
+/// Machines of unlike speeds of which two are far from each other: what is found is a line for the
+/// fleet file, and a file with that line takes the seconds that were promised, links and all.
+TEST_F(ChainLaunch, ASearchSaysWhichMachineIsWhichStage) {
+  const std::string file = path("unlike.yaml");
+  std::ofstream(file) << "version: 1\n"
+                         "hosts: { a: {}, b: {}, c: {}, d: {} }\n"
+                         "peers: [{ host: a, speed: 1 }, { host: b, speed: 4 }, { host: c, speed: "
+                         "2 }, { host: d, speed: 4 }]\n"
+                         "data: { kind: blobs, features: 64, classes: 3, train: 200, test: 50 }\n"
+                         "model: { kind: mlp, hidden: [64, 96, 32, 64] }\n"
+                         "train: { batch: 16 }\nstop: { rounds: 20 }\n"
+                         "simulate: { flops: 0.1 GFLOP/s }\n"
+                         "network: { latency: 0.2 ms, bandwidth: 100 Mbit }\n"
+                         "links: [{ between: [a, b], latency: 40 ms }, { between: [c, d], "
+                         "bandwidth: 1 Mbit }]\n";
+  const Ended plan = run({"plan", file, "--parallel", "--search", "1", "--json"});
+  ASSERT_EQ(plan.code, 0) << plan.err;
+  const nlohmann::json search = plan.summary().at("search");
+  EXPECT_GT(search.at("moves"), 10);
+  EXPECT_GE(search.at("samples_per_second"), search.at("best_of_partitioner"));
+  const nlohmann::json best = plan.summary().at("proposals").at(0);
+  const std::string keys = fmt::format(
+      "parallel={{ stages: {}, place: {}, microbatches: {}, ahead: {}, recompute: {} }}",
+      best.at("stages").dump(),
+      best.at("place").dump(),
+      best.at("microbatches").dump(),
+      best.at("ahead").dump(),
+      best.at("recompute").dump());
+  const Ended as_told = run({"plan", file, "--set", keys, "--json"});
+  ASSERT_EQ(as_told.code, 0) << as_told.err;
+  const double promised = best.at("seconds_per_round");
+  EXPECT_NEAR(as_told.summary().at("predicted").at("seconds_per_round"), promised, 0.02 * promised)
+      << keys;
+  EXPECT_EQ(run({"plan", file, "--search", "1"}).code, 2) << "it is about --parallel";
+  EXPECT_EQ(run({"plan", file, "--parallel", "--search", "-1"}).code, 2);
+}
+
 }  // namespace
 }  // namespace gv
