@@ -79,13 +79,15 @@ TEST_F(Live, ShowsTheNewestStateOnItsSocketAndTakesOrdersThere) {
 /// A run that ends while a request waits in its socket is at its end, and nothing is wrong.
 TEST_F(Live, WhoeverAsksARunThatEndsAtThatMomentIsToldThatItIsOver) {
   const Descriptor listening = listen_live(folder_.path());
-  std::thread run([&listening] {
-    const Descriptor asked(::accept(listening.get(), nullptr, nullptr));
-    pollfd request{.fd = asked.get(), .events = POLLIN, .revents = 0};
-    EXPECT_EQ(::poll(&request, 1, -1), 1);
+  const auto wait_for = [](const Descriptor& socket) {
+    pollfd readable{.fd = socket.get(), .events = POLLIN, .revents = 0};
+    EXPECT_EQ(::poll(&readable, 1, -1), 1);
+  };
+  const std::jthread run([&] {
+    wait_for(listening);  // which does not block
+    wait_for(Descriptor(::accept(listening.get(), nullptr, nullptr)));
   });
   EXPECT_FALSE(view_of_run(folder_.path()));
-  run.join();
 }
 
 TEST_F(Live, OrdersThatNobodyTakesAreNotPiledUp) {
