@@ -147,10 +147,10 @@ std::string objection(const Setup& setup, const MixingMatrix* w) {
     const std::size_t degree = w->row(i).peers.size();
     if (liars_of(setup) == 0 || degree >= least) continue;
     return fmt::format(
-        "{} stands {} liars among {} neighbours at least, and peer {} has {}: take fewer `liars`, "
+        "with `liars: {}` {} needs at least {} neighbours, and peer {} has {}: take fewer `liars`, "
         "or a topology of more edges, such as `complete`",
-        rules[static_cast<std::size_t>(rule_of(setup))],
         liars_of(setup),
+        rules[static_cast<std::size_t>(rule_of(setup))],
         least,
         i,
         degree);

@@ -123,10 +123,10 @@ std::string aggregate_objection(const Setup& setup, std::size_t count) {
   const std::size_t least = 2 * liars + (rule == Aggregate::krum ? 3 : 1);
   if (count >= least) return "";
   return fmt::format(
-      "{} stands {} liars among {} contributions of a round at least, and here are "
-      "{}: take fewer `liars`",
-      word,
+      "with `liars: {}` {} needs at least {} contributions a round, and here are {}: take fewer "
+      "`liars`",
       liars,
+      word,
       least,
       count);
 }

@@ -135,11 +135,11 @@ TEST(Aggregates, SayWhatTheyNeed) {
   EXPECT_EQ(aggregate_objection(setup, 8), "") << "a method without the option";
   setup.settings = {{"aggregate", 1}, {"liars", 2}};
   EXPECT_EQ(aggregate_objection(setup, 7), "");
-  EXPECT_NE(aggregate_objection(setup, 6).find("krum stands 2 liars among 7 contributions"),
+  EXPECT_NE(aggregate_objection(setup, 6).find("`liars: 2` krum needs at least 7 contributions"),
             std::string::npos);
   setup.settings["aggregate"] = 2;
   EXPECT_EQ(aggregate_objection(setup, 5), "");
-  EXPECT_NE(aggregate_objection(setup, 4).find("trimmed-mean stands 2 liars among 5"),
+  EXPECT_NE(aggregate_objection(setup, 4).find("`liars: 2` trimmed-mean needs at least 5"),
             std::string::npos);
   setup.servers = 3;
   EXPECT_EQ(aggregate_objection(setup, 5), "") << "each coordinate by itself";

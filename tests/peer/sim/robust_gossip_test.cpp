@@ -221,7 +221,7 @@ TEST(RobustGossip, ResumesByEveryRule) {
 
 TEST(RobustGossip, SaysHowManyNeighboursItNeeds) {
   EXPECT_NE(refusal(quadratic_fleet(8, "ring", "robust-gossip", ""))
-                .find("nearest stands 1 liars among 3 neighbours at least, and peer 0 has 2"),
+                .find("`liars: 1` nearest needs at least 3 neighbours, and peer 0 has 2"),
             std::string::npos);
   EXPECT_EQ(refusal(quadratic_fleet(8, "hypercube", "robust-gossip", "")), "");
   EXPECT_NE(
@@ -231,7 +231,7 @@ TEST(RobustGossip, SaysHowManyNeighboursItNeeds) {
             std::string::npos);
   Fleet four_of_them = quadratic_fleet(4, "complete", "robust-gossip", "");
   four_of_them.settings = {{"aggregate", krum}, {"liars", 1}};
-  EXPECT_NE(refusal(four_of_them).find("krum stands 1 liars among 4 neighbours"),
+  EXPECT_NE(refusal(four_of_them).find("`liars: 1` krum needs at least 4 neighbours"),
             std::string::npos);
 }
 
