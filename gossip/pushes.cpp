@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace gv {
+namespace {
+
+constexpr Round waits_once = 7;  ///< rounds of who is ahead, for one more of the others
+
+}  // namespace
 
 Task<Payload> Pushes::send(std::vector<PeerId> to, Vector v, double number) {
   const Range all{0, me_.replica.size()};
@@ -60,11 +65,22 @@ void Pushes::reach_who_is_back(const std::vector<PeerId>& to) {
   }
 }
 
+void Pushes::expect(const std::vector<PeerId>& from, Round round) {
+  for (const PeerId j : from) {
+    const auto heard = heard_.find(j);
+    const bool known = heard != heard_.end() && !by_clock_;
+    needed_[j] = known ? std::min(round, heard->second + (round % waits_once == 0 ? 2 : 1)) : round;
+  }
+}
+
 Task<bool> Pushes::hear(std::vector<PeerId> from, Round round, std::vector<PeerId> to) {
   const Time deadline = me_.plan.deadline;
-  if (!until_) until_ = me_.world.now() + deadline;
+  if (!until_) {
+    until_ = me_.world.now() + deadline;
+    expect(from, round);
+  }
   const auto missing = [&](PeerId j) {
-    return me_.here(j) && !has(j, round) && !(by_clock_ && me_.beyond(j, round));
+    return me_.here(j) && !has(j, needed_.at(j)) && !(by_clock_ && me_.beyond(j, round));
   };
   const Post::Awaited awaited = [&](PeerId j) {
     return std::ranges::count(from, j) > 0 && missing(j);
@@ -80,6 +96,7 @@ Task<bool> Pushes::hear(std::vector<PeerId> from, Round round, std::vector<PeerI
     if (too_far_ahead(sender)) co_return false;
   }
   until_.reset();
+  heard_ = newest_;
   co_return true;
 }
 

@@ -27,7 +27,9 @@ class Pushes {
   /// pushes beyond that counts as soon as it is there, so that nothing is lost, and no more than
   /// that is kept of each. Vectors travel in the fleet's codec.
   /// `by_clock`: rounds are those of the fleet's clock, and who has done some alone is not ahead;
-  /// else each peer's own, and the others do theirs until they are level with it.
+  /// else each peer's own, and who has done some alone does seven while the others do eight, until
+  /// they are level with it: were they to be level at once, it would stand still for a deadline in
+  /// each round.
   Pushes(Peer& me, std::uint32_t ahead, bool by_clock)
       : me_(me), ahead_(ahead), by_clock_(by_clock) {}
 
@@ -50,6 +52,8 @@ class Pushes {
  private:
   Round now() const { return by_clock_ ? me_.clock() : me_.round; }
   bool has(PeerId from, Round round) const;
+  /// Up to which round each of `from` is to have pushed before this one ends.
+  void expect(const std::vector<PeerId>& from, Round round);
   bool too_far_ahead(PeerId from) const;
   void keep(Message message);
   void reach_who_is_back(const std::vector<PeerId>& to);
@@ -60,6 +64,8 @@ class Pushes {
   std::map<std::pair<Round, PeerId>, Push> kept_;
   std::map<PeerId, Round> newest_;   ///< the last round of which we have whose push, or had
   std::map<PeerId, Round> reached_;  ///< in which round we last sent to whom
+  std::map<PeerId, Round> heard_;    ///< newest_ when we last ended a round
+  std::map<PeerId, Round> needed_;   ///< see expect
   std::optional<Time> until_;        ///< the deadline of what is heard
 };
 

@@ -110,13 +110,6 @@ HealingTimes slow_times() {
   return times;
 }
 
-/// relay-sgd does not heal there yet: after a cut it does a round for each deadline.
-std::vector<Case> cases_on_a_slow_network() {
-  std::vector<Case> all = cases();
-  std::erase_if(all, [](const Case& each) { return each.row->kind == "relay-sgd"; });
-  return all;
-}
-
 class OnASlowNetwork : public testing::TestWithParam<Case> {};
 
 /// Messages take 700 ms, and a round as long or longer.
@@ -148,10 +141,7 @@ std::string name_of_case(const testing::TestParamInfo<Case>& row) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryMethod, testing::ValuesIn(cases()), name_of_case);
-INSTANTIATE_TEST_SUITE_P(Registry,
-                         OnASlowNetwork,
-                         testing::ValuesIn(cases_on_a_slow_network()),
-                         name_of_case);
+INSTANTIATE_TEST_SUITE_P(Registry, OnASlowNetwork, testing::ValuesIn(cases()), name_of_case);
 
 /// A method that cannot bear an accident says so, and why.
 TEST(Healing, WhoWaitsForEverybodyCannotBearADeath) {
