@@ -79,7 +79,7 @@ std::vector<PeerId> experience_links(const Setup& setup, PeerId i) {
 
 std::vector<Channel> experience_channels(const Setup& setup,
                                          std::size_t d,
-                                         std::shared_ptr<const ExperiencePart> part) {
+                                         const std::shared_ptr<const ExperiencePart>& part) {
   const PeerId n = setup.peers, servers = n + setup.servers, first = first_actor(setup);
   const std::size_t most = setup.most_samples_bytes;
   const auto is_memory = [=](PeerId from) { return from >= servers && from < first; };

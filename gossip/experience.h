@@ -58,7 +58,7 @@ std::vector<PeerId> experience_links(const Setup& setup, PeerId i);
 /// What may come to the peer with this part, for models of d floats.
 std::vector<Channel> experience_channels(const Setup& setup,
                                          std::size_t d,
-                                         std::shared_ptr<const ExperiencePart> part);
+                                         const std::shared_ptr<const ExperiencePart>& part);
 
 /// Pieces in which a model of d floats travels.
 std::uint32_t pieces_of(std::size_t d);
