@@ -21,7 +21,8 @@ std::uint64_t version_of(const StagePlan& stage, std::uint64_t minibatch) {
 }
 
 std::string name_of_version(const StagePlan& stage, std::uint64_t version) {
-  return "x " + std::to_string(version % kept_versions(stage));
+  const std::uint64_t kept = std::max(1U, kept_versions(stage));  // 0 has no vector to be named
+  return "x " + std::to_string(version % kept);
 }
 
 }  // namespace gv
