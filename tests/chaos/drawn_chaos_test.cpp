@@ -8,6 +8,7 @@
 #include "peer/drawn/fleet_draw.h"
 #include "peer/runtime/ledger_audit.h"
 #include "peer/sim/swarm.h"
+#include "tests/from_environment.h"
 #include "tests/peer/launch/program.h"
 #include "tests/scratch_folder.h"
 #include "tests/text_of.h"
@@ -20,11 +21,6 @@ namespace gv {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::uint64_t from_environment(const char* name, std::uint64_t usual) {
-  const char* text = std::getenv(name);
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : usual;
-}
 
 /// What repeats a fleet is its number.
 class RealFleet {

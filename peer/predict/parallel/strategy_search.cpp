@@ -59,8 +59,7 @@ class Moves {
   Strategy anywhere(Strategy d) {
     set_stages(d, one_of(stages_));
     if (d.flush) d.microbatches = one_of(microbatches_);
-    for (std::size_t k = d.place.size(); k > 1; --k)
-      std::swap(d.place[k - 1], d.place[rng_.below(k)]);
+    rng_.shuffle(d.place);
     return d;
   }
 

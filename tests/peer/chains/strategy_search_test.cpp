@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <numeric>
 #include <set>
 
 #include <gtest/gtest.h>
 
 #include "peer/predict/parallel/counted_profile.h"
+#include "tests/from_environment.h"
 #include "tests/peer/chains/chain_fleets.h"
 
 // The search over ways to divide a model, beside every way there is and beside the partitioner.
@@ -60,11 +60,6 @@ StrategyCosts costs_of(const Assembly& fleet) {
   return {fleet, std::make_shared<const ModelProfile>(counted_profile(fleet)), 0, nullptr};
 }
 
-std::uint64_t so_many(const char* name, std::uint64_t usual) {
-  const char* text = std::getenv(name);
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : usual;
-}
-
 std::string parallel_of(const std::vector<std::string>& stages,
                         const std::vector<PeerId>& place,
                         std::uint32_t microbatches,
@@ -106,7 +101,7 @@ double best_of_all(const UnlikeFleet& f, const std::vector<std::string>& modules
 
 /// At most five modules and three machines. GRAPEVINE_SEARCHES: so many fleets.
 TEST(StrategySearch, FindsTheBestOfAllWays) {
-  for (std::uint64_t seed = 1; seed <= so_many("GRAPEVINE_SEARCHES", 4); ++seed) {
+  for (std::uint64_t seed = 1; seed <= from_environment("GRAPEVINE_SEARCHES", 4); ++seed) {
     Rng rng = Rng(seed).derive("search");
     const UnlikeFleet f = draw_fleet(rng, 2 + static_cast<PeerId>(seed % 2), 2 + rng.below(3));
     SCOPED_TRACE(fmt::format("seed {}\n{}", seed, f.text()));
@@ -126,7 +121,7 @@ TEST(StrategySearch, FindsTheBestOfAllWays) {
 /// Eight unlike machines: never slower than what it begins with, and what it proposes trains. Also
 /// GRAPEVINE_SEARCHES.
 TEST(StrategySearch, IsNeverSlowerThanWhatItBeginsWith) {
-  for (std::uint64_t seed = 1; seed <= so_many("GRAPEVINE_SEARCHES", 4); ++seed) {
+  for (std::uint64_t seed = 1; seed <= from_environment("GRAPEVINE_SEARCHES", 4); ++seed) {
     Rng rng = Rng(seed).derive("eight");
     const UnlikeFleet f = draw_fleet(rng, 8, 3 + rng.below(6));
     SCOPED_TRACE(fmt::format("seed {}\n{}", seed, f.text()));
@@ -155,6 +150,28 @@ TEST(StrategySearch, IsNeverSlowerThanWhatItBeginsWith) {
     const std::vector<ParallelProposal>& way =
         best.stages.size() > 1 ? advice.proposals : advice.data_parallel;
     EXPECT_EQ(way.front().samples_per_second, best.samples_per_second);
+  }
+}
+
+/// Another schedule would train another model.
+TEST(StrategySearch, KeepsToTheScheduleOfTheFile) {
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    Rng rng = Rng(seed).derive("streams");
+    const UnlikeFleet f = draw_fleet(rng, 4, 3 + rng.below(4));
+    const bool sync = seed % 2 == 0;
+    const std::string text = f.text(
+        fmt::format("parallel: {{ stages: 2, schedule: pipedream, vertical_sync: {} }}\n", sync));
+    SCOPED_TRACE(text);
+    const Assembly fleet(read_fleet_text(text));
+    const StrategyCosts costs = costs_of(fleet);
+    const ParallelAdvice advice = advise_parallel(costs);
+    ASSERT_FALSE(advice.proposals.empty());
+    const ParallelProposal best =
+        search_strategies(costs, advice, {.moves = 200}, Rng(seed), nullptr).best;
+    EXPECT_GE(best.samples_per_second, advice.proposals.front().samples_per_second);
+    EXPECT_EQ(best.schedule, ParallelSpec::Schedule::pipedream);
+    EXPECT_EQ(best.vertical_sync, sync);
+    EXPECT_EQ(best.microbatches, 1U);
   }
 }
 
@@ -215,7 +232,7 @@ TEST(StrategySearch, PredictsTheOrderOfWaysThatAreSimulated) {
     Strategy s{.stages = 4, .place = costs.as_numbered()};
     s.microbatches = one_of<std::uint32_t>(rng, {1, 2, 4, 8});
     s.ahead = one_of<std::uint32_t>(rng, {1, 2, 8});
-    for (std::size_t k = 3; k > 0; --k) std::swap(s.place[k], s.place[rng.below(k + 1)]);
+    rng.shuffle(s.place);
     std::set<std::size_t> ends;
     while (ends.size() < 3) ends.insert(1 + rng.below(costs.pieces() - 1));
     s.ends.assign(ends.begin(), ends.end());
