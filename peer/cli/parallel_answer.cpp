@@ -215,7 +215,9 @@ void print_text(const Assembly& fleet,
   for (const ParallelProposal& p : advice.proposals)
     print_row(fmt::format("{} stages", p.stages.size()), p, true);
   for (const ParallelProposal& p : advice.data_parallel) print_row("a model each", p, false);
-  print_row(fmt::format("peer {} alone", advice.alone.place.front()), advice.alone, false);
+  print_row(fmt::format("peer {} alone", in_file(fleet, advice.alone.place).front()),
+            advice.alone,
+            false);
   for (const ParallelProposal& p : advice.proposals)
     fmt::print("{}",
                wrapped(fmt::format("{} stages: {}{}; held up by {}",
