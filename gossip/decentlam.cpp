@@ -1,3 +1,4 @@
+#include "gossip/rated_step.h"
 #include "gossip/registry.h"
 
 // DecentLaM. Yuan, Chen, Huang, Zhang, Pan, Xu & Yin, "DecentLaM: decentralized momentum SGD for
@@ -19,13 +20,12 @@ Task<> decentlam(Peer& me) {
   const Vector before = me.vector("before");
   const auto beta = static_cast<float>(me.number("beta"));
   for (; me.running(); co_await me.end_round()) {
-    const auto gamma = static_cast<float>(me.replica.rate());
     co_await me.copy(Vector::x, before);
-    co_await me.plain_step();                           // x_{t+1/2}
-    co_await me.average();                              // sum_j W_ij x_{t+1/2,j}
-    if (gamma == 0) continue;                           // g~ has no unit
-    co_await me.axpby(-1, Vector::x, 1, before);        // gamma g~_t
-    co_await me.axpby(-gamma * beta, m, 1, Vector::x);  // x_{t+1}
+    const auto gamma = static_cast<float>(co_await rated_step(me));  // x_{t+1/2}
+    co_await me.average();                                           // sum_j W_ij x_{t+1/2,j}
+    if (gamma == 0) continue;                                        // g~ has no unit
+    co_await me.axpby(-1, Vector::x, 1, before);                     // gamma g~_t
+    co_await me.axpby(-gamma * beta, m, 1, Vector::x);               // x_{t+1}
     co_await me.axpby(1 / gamma, before, beta, m);
   }
 }
@@ -50,7 +50,7 @@ extern const AlgorithmRow decentlam_row{
     .codecs = Codecs::dense,
     .options = options,
     .objection = objection,
-    .program = {.turns = ProgramUse::Turns::gradient_and_step,
+    .program = {.turns = ProgramUse::Turns::gradient_then_step,
                 .gradients = ProgramUse::Gradients::kept,
                 .rate = true},
     .promise = Promise::mean,

@@ -24,8 +24,8 @@ Task<double> corrected_steps(Peer& me, Vector correction) {
   const double weight = static_cast<double>(me.plan.setup->local_steps) / steps;
   double length = 0;
   for (std::uint32_t k = 0; k < steps; ++k) {
-    length += me.replica.rate() * weight;
     co_await me.gradient();
+    length += me.replica.rate() * weight;  // a program says it with the gradient
     co_await me.axpby(1, correction, 1, Vector::g);
     co_await me.step_local();
   }

@@ -20,13 +20,13 @@ Task<> quasi_global_momentum(Peer& me) {
   const Vector before = me.vector("before");
   const auto mu = static_cast<float>(me.number("mu"));
   for (; me.running(); co_await me.end_round()) {
-    const auto gamma = static_cast<float>(me.replica.rate());
     co_await me.copy(Vector::x, before);
     co_await me.gradient();
-    co_await me.axpby(mu, m, 1, Vector::g);  // g_t + mu m_{t-1}
-    co_await me.step_local();                // x_{t+1/2}
-    co_await me.average();                   // x_{t+1} = sum_j W_ij x_{t+1/2,j}
-    if (gamma == 0) continue;                // d has no unit
+    const auto gamma = static_cast<float>(me.replica.rate());  // a program says it now
+    co_await me.axpby(mu, m, 1, Vector::g);                    // g_t + mu m_{t-1}
+    co_await me.step_local();                                  // x_{t+1/2}
+    co_await me.average();                                     // x_{t+1} = sum_j W_ij x_{t+1/2,j}
+    if (gamma == 0) continue;                                  // d has no unit
     co_await me.axpby(-1, Vector::x, 1, before);
     co_await me.axpby((1 - mu) / gamma, before, mu, m);  // d = (x_t - x_{t+1}) / gamma; m_t
   }

@@ -1,5 +1,6 @@
 #include "gossip/collectives.h"
 #include "gossip/links.h"
+#include "gossip/rated_step.h"
 #include "gossip/registry.h"
 
 // SlowMo. Wang, Tantia, Ballas & Rabbat, "SlowMo: improving communication-efficient distributed SGD
@@ -22,10 +23,9 @@ Task<> slowmo(Peer& me) {
   const auto alpha = static_cast<float>(me.number("alpha"));
   const auto beta = static_cast<float>(me.number("beta"));
   for (; me.running(); co_await me.end_round()) {
-    const auto gamma = static_cast<float>(me.replica.rate());  // of the round's first step
     co_await me.copy(Vector::x, start);
-    co_await me.local_steps();
-    co_await me.plain_step();
+    const auto gamma = static_cast<float>(co_await rated_step(me));  // of the round's first step
+    for (std::uint32_t h = 1; h < me.plan.local_steps; ++h) co_await rated_step(me);
     const bool done = co_await average_models(me, all, Way::ring);
     if (!done) co_return;      // x_{t,tau}
     if (gamma == 0) continue;  // nobody has moved, and u has no unit
@@ -45,7 +45,7 @@ extern const AlgorithmRow slowmo_row{
     .channels = ring_channels,
     .options = options,
     .clips_sums = true,
-    .program = {.turns = ProgramUse::Turns::gradient_and_step,
+    .program = {.turns = ProgramUse::Turns::gradient_then_step,
                 .gradients = ProgramUse::Gradients::kept,
                 .rate = true},
     .promise = Promise::agreement,

@@ -24,6 +24,7 @@ struct QuadraticText {
   std::uint32_t local_steps = 1;
   std::uint64_t rounds = 6;
   std::string more{};  ///< lines
+  std::string schedule = "constant";
 
   std::string built_in() const {
     return text(
@@ -34,11 +35,13 @@ struct QuadraticText {
  private:
   std::string text(const std::string& trains) const {
     return fmt::format(
-        "version: 1\nseed: 7\npeers: {}\n{}train: {{ optimizer: {{ kind: sgd, lr: 0.25 }}, "
+        "version: 1\nseed: 7\npeers: {}\n{}train: {{ optimizer: {{ kind: sgd, lr: 0.25, schedule: "
+        "{} }}, "
         "local_steps: {} }}\nalgorithm: {{ kind: {}{} }}\ntopology: {}\nstop: {{ rounds: {} }}\n"
         "evaluate: {{ every: 5 rounds }}\n{}",
         peers,
         trains,
+        schedule,
         local_steps,
         kind,
         order.empty() ? "" : ", order: " + order,
@@ -98,6 +101,7 @@ class AbiFleet {
   /// Members of gv_open and of gv_attach, and what each program does before a turn.
   std::string open_more{}, attach{};
   Before before{};
+  RateIsTold rate_is_told = RateIsTold::always;
   std::function<void(PeerId id, gv_peer* peer)> at_over{};  ///< what it does when it has no more
   /// Of a peer that goes on from a checkpoint, with what its program has of it.
   std::optional<Round> from{};
@@ -148,7 +152,7 @@ class AbiFleet {
     restore(peer.get(), program);
     EXPECT_EQ(gv_begin(peer.get(), addresses().c_str()), GV_OK) << gv_error(peer.get());
     const auto hook = [&](int turn) { return !before || before(id, peer.get(), turn); };
-    int code = abi_train(peer.get(), program, hook);
+    int code = abi_train(peer.get(), program, hook, rate_is_told);
     if (code == GV_TURN_OVER && at_over) at_over(id, peer.get());
     if (code == GV_TURN_OVER) code = gv_finish(peer.get(), 20'000);
     codes_[id] = code;

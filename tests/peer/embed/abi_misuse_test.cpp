@@ -84,7 +84,7 @@ TEST(AbiOpen, APeerKnowsItsPlace) {
                            R"("peers":4)",
                            R"("local_id":2)",
                            R"("local_peers":4)",
-                           R"("turns":["gradient_and_step"])",
+                           R"("turns":["gradient","step"])",
                            R"("gradients":"kept")",
                            R"("rate":true)",
                            R"("local_steps":2)",

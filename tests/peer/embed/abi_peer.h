@@ -88,13 +88,18 @@ inline gv_told abi_told(const Told& told) {
   return said;
 }
 
+/// A loop of PyTorch knows the rate of a step when it is about to take it, and not before.
+enum class RateIsTold { always, with_gradients };
+
 /// What a program does in its turns until there are none: what gv_turn gave last, GV_TURN_OVER or
 /// an error. `before`: called before each turn is taken; false leaves in the middle of it.
 inline int abi_train(gv_peer* peer,
                      InnerProgram& program,
-                     const std::function<bool(int turn)>& before = {}) {
+                     const std::function<bool(int turn)>& before = {},
+                     RateIsTold rate = RateIsTold::always) {
   const AbiTensors gradients(program.g());
   gv_told told = abi_told(program.begun());
+  if (rate == RateIsTold::with_gradients) told.has = 0;
   for (;;) {
     const int turn = gv_turn(peer, &told, 5000);
     told.has = 0;
@@ -103,6 +108,7 @@ inline int abi_train(gv_peer* peer,
     if (before && !before(turn)) return turn;
     const Told said = program.take(static_cast<Turn>(turn));
     told = abi_told(said);
+    if (rate == RateIsTold::with_gradients && !is_of_gradient(turn)) told.has &= ~GV_HAS_RATE;
     if (turn == GV_TURN_GRADIENT) {
       const int code =
           gv_point(peer, GV_POINT_GRADIENTS, gradients.data().data(), gradients.data().size());

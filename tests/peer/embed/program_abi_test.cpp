@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "gossip/registry.h"
 #include "tests/peer/embed/abi_fleet.h"
 #include "tests/peer/sim/method_runs.h"
 #include "tests/scratch_folder.h"
@@ -53,6 +54,40 @@ TEST(ProgramAbiThreads, TheLibrarysOwnThreadComputesTheSame) {
   const QuadraticText text{.local_steps = 2};
   EXPECT_EQ(hash_of_programs(text, R"({"arithmetic": "own"})"), hash_of_built_in(text));
 }
+
+/// Whoever says the rate of a step with its gradient has said it in time, whichever thread
+/// computes.
+class ProgramAbiRate : public testing::TestWithParam<QuadraticText> {};
+
+TEST_P(ProgramAbiRate, MayBeToldWithTheGradientAlone) {
+  for (const char* attach : {"", R"({"arithmetic": "own"})"}) {
+    AbiFleet fleet(GetParam());
+    fleet.attach = attach;
+    fleet.rate_is_told = RateIsTold::with_gradients;
+    fleet.run();
+    EXPECT_EQ(fleet.params_hash(), hash_of_built_in(GetParam())) << attach;
+  }
+}
+
+/// Each method that asks for the rate, which is another one in each step.
+std::vector<QuadraticText> methods_that_need_the_rate() {
+  std::vector<QuadraticText> all;
+  const auto add = [&](std::string_view kind, std::uint32_t local_steps) {
+    all.push_back({.kind = std::string(kind),
+                   .local_steps = local_steps,
+                   .schedule = "{ kind: step, every: 1 step, factor: 0.8 }"});
+  };
+  for (const AlgorithmRow* row : algorithms())
+    if (row->program.rate && row->program.objection.empty()) add(row->kind, 1);
+  add("slowmo", 3);
+  add("k-gt", 3);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows,
+                         ProgramAbiRate,
+                         testing::ValuesIn(methods_that_need_the_rate()),
+                         [](const auto& row) { return fmt::format("Row{}", row.index); });
 
 /// With evaluations and checkpoints as turns too, from a checkpoint in the middle.
 TEST(ProgramAbiState, GoesOnFromACheckpointAsIfItHadNotStopped) {
