@@ -3,7 +3,8 @@
 # `cmake --install ... --component development`.
 include(CMakePackageConfigHelpers)
 set(GV_EMBED_ARCHIVE ${PROJECT_BINARY_DIR}/libgrapevine.a)
-set(GV_EMBED_PARTS gv_embed gv_peer gv_live gv_program gv_runtime gv_gossip gv_graph gv_gpu gv_optim gv_wire_proto)
+set(GV_EMBED_PARTS gv_embed gv_show gv_live gv_study gv_launch gv_sim gv_runtime gv_model gv_wire gv_record
+  gv_fleet gv_gossip gv_graph gv_gpu gv_optim gv_wire_proto)
 foreach(part ${GV_EMBED_PARTS})
   string(APPEND GV_EMBED_SCRIPT "addlib $<TARGET_FILE:${part}>\n")
 endforeach()
@@ -24,7 +25,7 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/GrapevineConfig.cmake.
   ${PROJECT_BINARY_DIR}/GrapevineConfig.cmake INSTALL_DESTINATION ${GV_EMBED_CMAKE}
   PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/GrapevineConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_SOURCE_DIR}/peer/embed/grapevine.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/grapevine
+install(FILES ${PROJECT_SOURCE_DIR}/peer/cli/embed/grapevine.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/grapevine
   COMPONENT development EXCLUDE_FROM_ALL)
 install(FILES ${GV_EMBED_ARCHIVE} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development EXCLUDE_FROM_ALL)
 install(FILES ${PROJECT_BINARY_DIR}/GrapevineConfig.cmake ${PROJECT_BINARY_DIR}/GrapevineConfigVersion.cmake

@@ -1,6 +1,6 @@
-#include "peer/agent/agent.h"
 #include "peer/cli/command.h"
 #include "peer/cli/this_program.h"
+#include "peer/launch/agent/agent.h"
 
 namespace gv::cli {
 namespace {

@@ -7,11 +7,11 @@
 #include "peer/cli/bibtex.h"
 #include "peer/cli/command.h"
 #include "peer/fleet/agent_methods.h"
-#include "peer/json/json.h"
-#include "peer/predict/forecast/round_prediction.h"
-#include "peer/report/wrapped.h"
+#include "peer/fleet/json/json.h"
+#include "peer/record/report/wrapped.h"
 #include "peer/runtime/example_fleet.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/study/predict/forecast/round_prediction.h"
 
 namespace gv::cli {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "peer/sweep/sweep_folder.h"
+#include "peer/study/sweep/sweep_folder.h"
 
 namespace gv::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "peer/cli/this_program.h"
-#include "peer/program/start_file.h"
+#include "peer/launch/program/start_file.h"
 
 namespace gv::cli {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "peer/cli/fleet_options.h"
-#include "peer/launch/run_folder.h"
-#include "peer/program/scout.h"
+#include "peer/launch/program/scout.h"
+#include "peer/record/run_folder.h"
 
 namespace gv::cli {
 

@@ -5,7 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "peer/cli/command.h"
-#include "peer/json/json.h"
+#include "peer/fleet/json/json.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/runtime/ledger_audit.h"
 

@@ -8,13 +8,13 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
-#include "peer/agent/lan.h"
-#include "peer/agent/slurm.h"
 #include "peer/cli/written_file.h"
-#include "peer/deploy/slurm_fleet.h"
 #include "peer/fleet/flat_keys.h"
-#include "peer/json/json.h"
+#include "peer/fleet/json/json.h"
+#include "peer/launch/agent/lan.h"
+#include "peer/launch/agent/slurm.h"
 #include "peer/launch/child.h"
+#include "peer/launch/deploy/slurm_fleet.h"
 
 namespace gv::cli {
 namespace {

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "graph/topologies.h"
-#include "peer/bench/device_bench.h"
 #include "peer/cli/fleet_options.h"
-#include "peer/json/json.h"
+#include "peer/fleet/json/json.h"
+#include "peer/study/bench/device_bench.h"
 
 namespace gv::cli {
 namespace {

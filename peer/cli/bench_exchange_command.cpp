@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "peer/bench/exchange_bench.h"
 #include "peer/cli/command.h"
-#include "peer/json/json.h"
-#include "peer/report/screen.h"
+#include "peer/fleet/json/json.h"
+#include "peer/record/report/screen.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/study/bench/exchange_bench.h"
 
 namespace gv::cli {
 namespace {

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include "peer/bench/gemm_bench.h"
 #include "peer/cli/command.h"
-#include "peer/json/json.h"
+#include "peer/fleet/json/json.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/study/bench/gemm_bench.h"
 
 namespace gv::cli {
 namespace {

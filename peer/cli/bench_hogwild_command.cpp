@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
-#include "peer/bench/hogwild_bench.h"
 #include "peer/cli/answer_page.h"
 #include "peer/cli/command.h"
-#include "peer/json/json.h"
-#include "peer/page/lines_figure.h"
-#include "peer/page/picture_file.h"
+#include "peer/fleet/json/json.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/show/page/lines_figure.h"
+#include "peer/show/page/picture_file.h"
+#include "peer/study/bench/hogwild_bench.h"
 
 namespace gv::cli {
 namespace {

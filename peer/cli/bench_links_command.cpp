@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "peer/agent/link_bench.h"
 #include "peer/cli/command.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/this_program.h"
 #include "peer/cli/written_file.h"
+#include "peer/launch/agent/link_bench.h"
 #include "peer/launch/run_record.h"
-#include "peer/report/screen.h"
+#include "peer/record/report/screen.h"
 #include "peer/runtime/exit_code.h"
 
 namespace gv::cli {

@@ -9,16 +9,16 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
-#include "peer/agent/lan.h"
 #include "peer/cli/asked_fleet.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/this_program.h"
+#include "peer/fleet/json/json.h"
 #include "peer/fleet/peer_group.h"
-#include "peer/json/json.h"
+#include "peer/launch/agent/lan.h"
 #include "peer/launch/peer_speeds.h"
-#include "peer/program/program_speeds.h"
-#include "peer/report/screen.h"
-#include "peer/report/wrapped.h"
+#include "peer/launch/program/program_speeds.h"
+#include "peer/record/report/screen.h"
+#include "peer/record/report/wrapped.h"
 
 namespace gv::cli {
 namespace {

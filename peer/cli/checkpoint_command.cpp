@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "peer/cli/command.h"
-#include "peer/live/live_client.h"
-#include "peer/live/run_finder.h"
-#include "peer/report/screen.h"
+#include "peer/record/report/screen.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/show/live/live_client.h"
+#include "peer/show/live/run_finder.h"
 
 namespace gv::cli {
 namespace {

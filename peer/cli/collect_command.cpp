@@ -9,23 +9,23 @@
 #include <unistd.h>
 
 #include "optim/printable.h"
-#include "peer/agent/homecoming.h"
-#include "peer/agent/ssh.h"
 #include "peer/cli/batch_job.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/run_end.h"
 #include "peer/cli/run_screen.h"
 #include "peer/cli/this_program.h"
 #include "peer/cli/version.h"
-#include "peer/deploy/shell_word.h"
+#include "peer/launch/agent/homecoming.h"
+#include "peer/launch/agent/ssh.h"
 #include "peer/launch/child.h"
 #include "peer/launch/collected_run.h"
+#include "peer/launch/deploy/shell_word.h"
 #include "peer/launch/run_record.h"
-#include "peer/live/live_socket.h"
-#include "peer/predict/forecast/codec_trial.h"
-#include "peer/report/metrics.h"
-#include "peer/report/regression.h"
-#include "peer/report/screen.h"
+#include "peer/record/report/metrics.h"
+#include "peer/record/report/regression.h"
+#include "peer/record/report/screen.h"
+#include "peer/show/live/live_socket.h"
+#include "peer/study/predict/forecast/codec_trial.h"
 
 namespace gv::cli {
 namespace {

@@ -6,14 +6,14 @@
 #include <fmt/format.h>
 
 #include "peer/cli/command.h"
-#include "peer/compare/comparison_json.h"
-#include "peer/compare/comparison_text.h"
-#include "peer/compare/expectations.h"
-#include "peer/compare/map_text.h"
-#include "peer/compare/run_map.h"
-#include "peer/report/screen.h"
-#include "peer/runs/run_list.h"
+#include "peer/record/report/screen.h"
+#include "peer/record/runs/run_list.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/study/compare/comparison_json.h"
+#include "peer/study/compare/comparison_text.h"
+#include "peer/study/compare/expectations.h"
+#include "peer/study/compare/map_text.h"
+#include "peer/study/compare/run_map.h"
 
 namespace gv::cli {
 namespace {

@@ -9,9 +9,9 @@
 #include "peer/cli/data_view.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/written_file.h"
-#include "peer/export/csv.h"
+#include "peer/fleet/json/json.h"
 #include "peer/fleet/table_statistics.h"
-#include "peer/json/json.h"
+#include "peer/record/export/csv.h"
 #include "peer/runtime/load_data.h"
 #include "peer/runtime/pooled_facts.h"
 

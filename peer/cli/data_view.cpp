@@ -9,9 +9,9 @@
 #include "optim/data/table/words.h"
 #include "optim/printable.h"
 #include "optim/rl/environments.h"
-#include "peer/json/json.h"
-#include "peer/report/regression.h"
-#include "peer/report/screen.h"
+#include "peer/fleet/json/json.h"
+#include "peer/record/report/regression.h"
+#include "peer/record/report/screen.h"
 
 namespace gv::cli {
 namespace {

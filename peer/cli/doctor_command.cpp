@@ -8,19 +8,19 @@
 #include <unistd.h>
 
 #include "gpu/cuda_replica.h"
-#include "peer/agent/lan_check.h"
 #include "peer/cli/asked_fleet.h"
 #include "peer/cli/command.h"
 #include "peer/cli/doctor_hosts.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/this_program.h"
 #include "peer/cli/version.h"
-#include "peer/json/json.h"
-#include "peer/report/wrapped.h"
+#include "peer/fleet/json/json.h"
+#include "peer/launch/agent/lan_check.h"
+#include "peer/record/report/wrapped.h"
 #include "peer/runtime/exit_code.h"
-#include "peer/tcp/tcp_world.h"
-#include "peer/tls/key_check.h"
-#include "peer/wire/frame.h"
+#include "peer/wire/frame/frame.h"
+#include "peer/wire/seal/key_check.h"
+#include "peer/wire/tcp/tcp_world.h"
 
 namespace gv::cli {
 namespace {

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
-#include "peer/agent/data_check.h"
-#include "peer/json/json.h"
-#include "peer/report/wrapped.h"
+#include "peer/fleet/json/json.h"
+#include "peer/launch/agent/data_check.h"
+#include "peer/record/report/wrapped.h"
 
 namespace gv::cli {
 namespace {

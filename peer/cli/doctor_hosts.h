@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "peer/agent/lan_check.h"
+#include "peer/launch/agent/lan_check.h"
 
 namespace gv::cli {
 

@@ -1,9 +1,9 @@
 #include "peer/cli/end_advice.h"
 
 #include "peer/fleet/host_names.h"
-#include "peer/report/open_remedies.h"
-#include "peer/report/time_shares.h"
-#include "peer/runs/peer_totals.h"
+#include "peer/record/report/time_shares.h"
+#include "peer/record/runs/peer_totals.h"
+#include "peer/runtime/open_remedies.h"
 
 namespace gv::cli {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "peer/record/observer.h"
 #include "peer/runtime/assembly.h"
-#include "peer/runtime/observer.h"
 
 namespace gv::cli {
 

@@ -7,13 +7,13 @@
 #include "optim/printable.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/program_evaluation.h"
-#include "peer/json/json.h"
+#include "peer/fleet/json/json.h"
 #include "peer/launch/resume.h"
-#include "peer/model/data_digest.h"
-#include "peer/model/labelled_data.h"
-#include "peer/model/saved_model.h"
-#include "peer/report/regression.h"
-#include "peer/tensors/tensor_file.h"
+#include "peer/model/card/data_digest.h"
+#include "peer/model/card/labelled_data.h"
+#include "peer/model/card/saved_model.h"
+#include "peer/model/tensors/tensor_file.h"
+#include "peer/record/report/regression.h"
 
 namespace gv::cli {
 namespace {

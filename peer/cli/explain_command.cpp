@@ -7,9 +7,9 @@
 
 #include "graph/spec/nearest.h"
 #include "peer/cli/command.h"
-#include "peer/json/json.h"
-#include "peer/keys/key_table.h"
-#include "peer/report/wrapped.h"
+#include "peer/fleet/json/json.h"
+#include "peer/fleet/keys/key_table.h"
+#include "peer/record/report/wrapped.h"
 #include "peer/runtime/exit_code.h"
 
 namespace gv::cli {

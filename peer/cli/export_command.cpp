@@ -7,13 +7,13 @@
 
 #include "peer/cli/command.h"
 #include "peer/cli/written_file.h"
-#include "peer/export/csv.h"
-#include "peer/export/exported_run.h"
-#include "peer/export/tensorboard.h"
-#include "peer/json/json.h"
-#include "peer/live/run_finder.h"
-#include "peer/onnx/onnx_model.h"
+#include "peer/fleet/json/json.h"
+#include "peer/model/onnx/onnx_model.h"
+#include "peer/record/export/csv.h"
+#include "peer/record/export/exported_run.h"
+#include "peer/record/export/tensorboard.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/show/live/run_finder.h"
 
 namespace gv::cli {
 namespace {

@@ -8,11 +8,11 @@
 #include <fmt/ranges.h>
 
 #include "optim/printable.h"
+#include "peer/fleet/keys/key_table.h"
 #include "peer/fleet/program_reader.h"
-#include "peer/keys/key_table.h"
 #include "peer/launch/resume.h"
-#include "peer/predict/forecast/codec_trial.h"
-#include "peer/predict/forecast/forecast_advice.h"
+#include "peer/study/predict/forecast/codec_trial.h"
+#include "peer/study/predict/forecast/forecast_advice.h"
 
 namespace gv::cli {
 namespace {

@@ -6,10 +6,10 @@
 #include "graph/weights.h"
 #include "peer/cli/command.h"
 #include "peer/cli/graph_rows.h"
-#include "peer/json/json.h"
-#include "peer/predict/forecast/graph_score.h"
-#include "peer/report/wrapped.h"
+#include "peer/fleet/json/json.h"
+#include "peer/record/report/wrapped.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/study/predict/forecast/graph_score.h"
 
 namespace gv::cli {
 namespace {

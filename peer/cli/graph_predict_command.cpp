@@ -17,9 +17,9 @@
 #include "graph/topologies.h"
 #include "graph/weights.h"
 #include "peer/cli/command.h"
-#include "peer/json/json.h"
-#include "peer/predict/forecast/graph_score.h"
+#include "peer/fleet/json/json.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/study/predict/forecast/graph_score.h"
 
 namespace gv::cli {
 namespace {

@@ -16,9 +16,9 @@
 #include "graph/weights.h"
 #include "peer/cli/command.h"
 #include "peer/cli/graph_rows.h"
-#include "peer/json/json.h"
-#include "peer/page/graph_page.h"
+#include "peer/fleet/json/json.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/show/page/graph_page.h"
 
 namespace gv::cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "graph/predict/mixing.h"
 #include "graph/spectrum/bounds.h"
-#include "peer/report/screen.h"
+#include "peer/record/report/screen.h"
 
 namespace gv::cli {
 namespace {

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "graph/spec/parameters.h"
-#include "peer/json/json.h"
-#include "peer/page/graph_row.h"
-#include "peer/report/wrapped.h"
+#include "peer/fleet/json/json.h"
+#include "peer/record/report/wrapped.h"
+#include "peer/show/page/graph_row.h"
 
 namespace gv::cli {
 

@@ -6,7 +6,7 @@
 #include "graph/schedules.h"
 #include "peer/cli/command.h"
 #include "peer/cli/graph_rows.h"
-#include "peer/json/json.h"
+#include "peer/fleet/json/json.h"
 #include "peer/runtime/exit_code.h"
 
 namespace gv::cli {

@@ -9,12 +9,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "peer/checkpoint/posix_disk.h"
 #include "peer/cli/version.h"
 #include "peer/fleet/readers.h"
 #include "peer/launch/grown_fleet.h"
 #include "peer/launch/resume.h"
 #include "peer/launch/run_record.h"
+#include "peer/record/disk/posix_disk.h"
 
 namespace gv::cli {
 namespace {

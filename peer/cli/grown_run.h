@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "peer/checkpoint/checkpoint.h"
 #include "peer/cli/fleet_options.h"
-#include "peer/launch/run_folder.h"
+#include "peer/model/checkpoint/checkpoint.h"
+#include "peer/record/run_folder.h"
 
 namespace gv::cli {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "peer/json/json.h"
+#include "peer/fleet/json/json.h"
 #include "peer/runtime/link_bounds.h"
 #include "peer/sim/healing.h"
 

@@ -9,8 +9,8 @@
 
 #include "optim/printable.h"
 #include "peer/cli/fleet_options.h"
-#include "peer/draft/fleet_draft.h"
-#include "peer/json/json.h"
+#include "peer/fleet/draft/fleet_draft.h"
+#include "peer/fleet/json/json.h"
 
 namespace gv::cli {
 namespace {

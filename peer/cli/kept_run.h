@@ -2,10 +2,10 @@
 
 #include <string>
 
-#include "peer/json/json.h"
-#include "peer/program/scout.h"
+#include "peer/fleet/json/json.h"
+#include "peer/launch/program/scout.h"
+#include "peer/record/observer.h"
 #include "peer/runtime/assembly.h"
-#include "peer/runtime/observer.h"
 
 namespace gv {
 class RunFolder;

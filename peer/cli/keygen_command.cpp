@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "peer/cli/fleet_options.h"
-#include "peer/json/json.h"
-#include "peer/tls/key_file.h"
+#include "peer/fleet/json/json.h"
+#include "peer/wire/seal/key_file.h"
 
 namespace gv::cli {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "peer/json/json.h"
+#include "peer/fleet/json/json.h"
 #include "peer/runtime/assembly.h"
 
 namespace gv::cli {

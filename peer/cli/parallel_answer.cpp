@@ -8,15 +8,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "peer/fleet/json/json.h"
 #include "peer/fleet/model_profile.h"
-#include "peer/json/json.h"
-#include "peer/predict/parallel/counted_profile.h"
-#include "peer/predict/parallel/strategy_search.h"
-#include "peer/report/chains_view.h"
-#include "peer/report/screen.h"
-#include "peer/report/wrapped.h"
+#include "peer/record/report/screen.h"
+#include "peer/record/report/wrapped.h"
+#include "peer/runtime/chains_view.h"
 #include "peer/runtime/exit_code.h"
-#include "peer/sweep/free_memory.h"
+#include "peer/study/predict/parallel/counted_profile.h"
+#include "peer/study/predict/parallel/strategy_search.h"
+#include "peer/study/sweep/free_memory.h"
 
 namespace gv::cli {
 namespace {

@@ -17,9 +17,10 @@ struct ParallelQuestion {
   bool json = false;
 };
 
-/// Says what dividing the fleet's model over its peers is worth (predict/parallel/proposals.h),
-/// with the keys to set. Returns the exit code; throws FleetError and std::runtime_error where the
-/// profile is none of this model, and std::invalid_argument for a model without layers.
+/// Says what dividing the fleet's model over its peers is worth
+/// (study/predict/parallel/proposals.h), with the keys to set. Returns the exit code; throws
+/// FleetError and std::runtime_error where the profile is none of this model, and
+/// std::invalid_argument for a model without layers.
 int divide_model(const Assembly& fleet, const ParallelQuestion& question);
 
 }  // namespace gv::cli

@@ -8,26 +8,26 @@
 
 #include <fmt/format.h>
 
-#include "peer/agent/meeting.h"
-#include "peer/agent/slurm.h"
-#include "peer/agent/slurm_step.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/start_checks.h"
 #include "peer/cli/version.h"
 #include "peer/fleet/program_reader.h"
 #include "peer/launch/address_pattern.h"
+#include "peer/launch/agent/meeting.h"
+#include "peer/launch/agent/slurm.h"
+#include "peer/launch/agent/slurm_step.h"
 #include "peer/launch/identity.h"
 #include "peer/launch/life_mark.h"
 #include "peer/launch/own_keys.h"
 #include "peer/launch/peer_process.h"
 #include "peer/launch/peer_reports.h"
 #include "peer/launch/peer_speeds.h"
-#include "peer/predict/forecast/codec_trial.h"
-#include "peer/program/own_program.h"
-#include "peer/program/start_file.h"
-#include "peer/report/metrics.h"
-#include "peer/report/screen.h"
+#include "peer/launch/program/own_program.h"
+#include "peer/launch/program/start_file.h"
+#include "peer/record/report/metrics.h"
+#include "peer/record/report/screen.h"
 #include "peer/runtime/save_model.h"
+#include "peer/study/predict/forecast/codec_trial.h"
 
 namespace gv::cli {
 namespace {

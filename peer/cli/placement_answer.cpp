@@ -9,11 +9,11 @@
 
 #include "graph/formats/format.h"
 #include "peer/cli/written_file.h"
-#include "peer/json/json.h"
-#include "peer/predict/forecast/placement.h"
-#include "peer/predict/forecast/proposal.h"
-#include "peer/report/screen.h"
+#include "peer/fleet/json/json.h"
+#include "peer/record/report/screen.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/study/predict/forecast/placement.h"
+#include "peer/study/predict/forecast/proposal.h"
 
 namespace gv::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "peer/fleet/batch_shares.h"
-#include "peer/predict/forecast/batch_advice.h"
+#include "peer/study/predict/forecast/batch_advice.h"
 
 namespace gv::cli {
 

@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
-#include "peer/json/json.h"
-#include "peer/predict/calibrate/fleet_calibration.h"
+#include "peer/fleet/json/json.h"
 #include "peer/runtime/assembly.h"
+#include "peer/study/predict/calibrate/fleet_calibration.h"
 
 namespace gv::cli {
 

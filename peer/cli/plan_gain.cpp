@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "gossip/drawn_workers.h"
-#include "peer/report/open_remedies.h"
-#include "peer/report/wrapped.h"
+#include "peer/record/report/wrapped.h"
+#include "peer/runtime/open_remedies.h"
 
 namespace gv::cli {
 namespace {

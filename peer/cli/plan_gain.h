@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "peer/cli/fleet_options.h"
-#include "peer/json/json.h"
-#include "peer/predict/forecast/round_prediction.h"
+#include "peer/fleet/json/json.h"
+#include "peer/study/predict/forecast/round_prediction.h"
 
 namespace gv::cli {
 

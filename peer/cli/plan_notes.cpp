@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "peer/report/screen.h"
+#include "peer/record/report/screen.h"
 
 namespace gv::cli {
 

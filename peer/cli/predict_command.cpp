@@ -6,11 +6,11 @@
 
 #include "optim/printable.h"
 #include "peer/cli/command.h"
-#include "peer/export/csv.h"
-#include "peer/json/json.h"
-#include "peer/model/answers.h"
-#include "peer/model/model_rows.h"
-#include "peer/model/saved_model.h"
+#include "peer/fleet/json/json.h"
+#include "peer/model/card/answers.h"
+#include "peer/model/card/model_rows.h"
+#include "peer/model/card/saved_model.h"
+#include "peer/record/export/csv.h"
 #include "peer/runtime/exit_code.h"
 
 namespace gv::cli {

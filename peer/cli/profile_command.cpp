@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "peer/bench/stage_bench.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/written_file.h"
+#include "peer/study/bench/stage_bench.h"
 
 namespace gv::cli {
 namespace {

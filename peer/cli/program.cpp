@@ -13,7 +13,7 @@
 #include "peer/cli/version.h"
 #include "peer/fleet/source.h"
 #include "peer/runtime/exit_code.h"
-#include "peer/tcp/tcp_world.h"
+#include "peer/wire/tcp/tcp_world.h"
 
 namespace gv::cli {
 namespace {

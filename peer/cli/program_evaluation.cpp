@@ -7,8 +7,8 @@
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/this_program.h"
 #include "peer/fleet/program_reader.h"
+#include "peer/launch/program/start_file.h"
 #include "peer/launch/resume.h"
-#include "peer/program/start_file.h"
 
 namespace gv::cli {
 

@@ -4,17 +4,17 @@
 
 #include "optim/printable.h"
 #include "peer/cli/command.h"
-#include "peer/compare/figures.h"
-#include "peer/compare/run_map.h"
-#include "peer/json/json.h"
-#include "peer/page/graph_page.h"
-#include "peer/page/picture_file.h"
-#include "peer/page/report_figures.h"
-#include "peer/page/run_report.h"
-#include "peer/report/screen.h"
-#include "peer/report/wrapped.h"
-#include "peer/runs/run_list.h"
+#include "peer/fleet/json/json.h"
+#include "peer/record/report/screen.h"
+#include "peer/record/report/wrapped.h"
+#include "peer/record/runs/run_list.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/show/page/graph_page.h"
+#include "peer/show/page/picture_file.h"
+#include "peer/show/page/report_figures.h"
+#include "peer/show/page/run_report.h"
+#include "peer/study/compare/figures.h"
+#include "peer/study/compare/run_map.h"
 
 namespace gv::cli {
 namespace {

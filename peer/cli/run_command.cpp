@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "peer/agent/lan.h"
 #include "peer/cli/asked_fleet.h"
 #include "peer/cli/batch_job.h"
 #include "peer/cli/fleet_options.h"
@@ -21,22 +20,23 @@
 #include "peer/cli/start_checks.h"
 #include "peer/cli/this_program.h"
 #include "peer/cli/version.h"
-#include "peer/export/run_trace.h"
 #include "peer/fleet/host_names.h"
+#include "peer/launch/agent/lan.h"
 #include "peer/launch/best_model.h"
 #include "peer/launch/launcher.h"
 #include "peer/launch/resume.h"
 #include "peer/launch/run_meter.h"
 #include "peer/launch/run_record.h"
-#include "peer/live/live_address.h"
-#include "peer/live/live_service.h"
-#include "peer/live/live_socket.h"
-#include "peer/live/run_finder.h"
-#include "peer/predict/forecast/codec_trial.h"
-#include "peer/report/metrics.h"
-#include "peer/report/metrics_row.h"
-#include "peer/report/screen.h"
-#include "peer/runtime/unknown_figure.h"
+#include "peer/record/export/run_trace.h"
+#include "peer/record/report/metrics.h"
+#include "peer/record/report/metrics_row.h"
+#include "peer/record/report/screen.h"
+#include "peer/record/unknown_figure.h"
+#include "peer/show/live/live_address.h"
+#include "peer/show/live/live_service.h"
+#include "peer/show/live/live_socket.h"
+#include "peer/show/live/run_finder.h"
+#include "peer/study/predict/forecast/codec_trial.h"
 
 namespace gv::cli {
 namespace {

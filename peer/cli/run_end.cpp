@@ -9,17 +9,17 @@
 
 #include "peer/cli/end_advice.h"
 #include "peer/launch/run_record.h"
-#include "peer/live/run_finder.h"
-#include "peer/predict/forecast/dry_run.h"
-#include "peer/predict/forecast/expectation.h"
-#include "peer/report/attackers.h"
-#include "peer/report/chains_view.h"
-#include "peer/report/edges.h"
-#include "peer/report/metrics.h"
-#include "peer/report/regression.h"
-#include "peer/report/screen.h"
-#include "peer/report/time_shares.h"
+#include "peer/record/report/attackers.h"
+#include "peer/record/report/edges.h"
+#include "peer/record/report/metrics.h"
+#include "peer/record/report/regression.h"
+#include "peer/record/report/screen.h"
+#include "peer/record/report/time_shares.h"
+#include "peer/runtime/chains_view.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/show/live/run_finder.h"
+#include "peer/study/predict/forecast/dry_run.h"
+#include "peer/study/predict/forecast/expectation.h"
 
 namespace gv::cli {
 namespace {

@@ -3,11 +3,11 @@
 #include <string>
 #include <vector>
 
-#include "peer/json/json.h"
+#include "peer/fleet/json/json.h"
 #include "peer/launch/launcher.h"
-#include "peer/launch/run_folder.h"
+#include "peer/record/observer.h"
+#include "peer/record/run_folder.h"
 #include "peer/runtime/assembly.h"
-#include "peer/runtime/observer.h"
 
 namespace gv::cli {
 

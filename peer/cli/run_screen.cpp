@@ -11,12 +11,12 @@
 #include <fmt/ranges.h>
 
 #include "optim/printable.h"
-#include "peer/agent/lan.h"
 #include "peer/cli/mixing_figures.h"
 #include "peer/cli/version.h"
+#include "peer/launch/agent/lan.h"
 #include "peer/launch/best_model.h"
-#include "peer/report/loss_rise.h"
-#include "peer/report/metrics.h"
+#include "peer/record/report/loss_rise.h"
+#include "peer/record/report/metrics.h"
 
 namespace gv::cli {
 namespace {

@@ -5,11 +5,11 @@
 #include <optional>
 #include <string>
 
-#include "peer/json/json.h"
-#include "peer/launch/hold_ups.h"
+#include "peer/fleet/json/json.h"
 #include "peer/launch/launcher.h"
-#include "peer/live/feed.h"
-#include "peer/report/screen.h"
+#include "peer/record/report/screen.h"
+#include "peer/record/watch/hold_ups.h"
+#include "peer/show/live/feed.h"
 
 namespace gv::cli {
 

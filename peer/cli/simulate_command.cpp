@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "peer/checkpoint/posix_disk.h"
 #include "peer/cli/end_advice.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/swarm_options.h"
@@ -19,19 +18,20 @@
 #include "peer/launch/resume.h"
 #include "peer/launch/run_meter.h"
 #include "peer/launch/run_record.h"
-#include "peer/launch/simulated_run.h"
-#include "peer/predict/forecast/codec_trial.h"
-#include "peer/predict/forecast/expectation.h"
-#include "peer/record/recorder.h"
-#include "peer/report/attackers.h"
-#include "peer/report/chains_view.h"
-#include "peer/report/loss_rise.h"
-#include "peer/report/metrics.h"
-#include "peer/report/screen.h"
-#include "peer/report/supply_view.h"
-#include "peer/report/time_shares.h"
+#include "peer/record/disk/posix_disk.h"
+#include "peer/record/life/recorder.h"
+#include "peer/record/report/attackers.h"
+#include "peer/record/report/loss_rise.h"
+#include "peer/record/report/metrics.h"
+#include "peer/record/report/screen.h"
+#include "peer/record/report/time_shares.h"
+#include "peer/runtime/chains_view.h"
+#include "peer/runtime/supply_view.h"
 #include "peer/sim/kept_round.h"
 #include "peer/sim/simulation.h"
+#include "peer/study/predict/forecast/codec_trial.h"
+#include "peer/study/predict/forecast/expectation.h"
+#include "peer/study/simulated_run.h"
 
 namespace gv::cli {
 namespace {

@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "gossip/plan.h"
-#include "peer/agent/lan.h"
+#include "peer/launch/agent/lan.h"
 #include "peer/launch/open_files.h"
-#include "peer/report/screen.h"
-#include "peer/sweep/free_memory.h"
+#include "peer/record/report/screen.h"
+#include "peer/study/sweep/free_memory.h"
 
 namespace gv::cli {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "peer/report/screen.h"
-#include "peer/report/wrapped.h"
+#include "peer/record/report/screen.h"
+#include "peer/record/report/wrapped.h"
 
 namespace gv::cli {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "peer/json/json.h"
+#include "peer/fleet/json/json.h"
 #include "peer/sim/swarm.h"
 
 namespace gv::cli {

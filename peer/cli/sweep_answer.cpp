@@ -6,15 +6,15 @@
 #include <fmt/format.h>
 
 #include "peer/cli/answer_page.h"
-#include "peer/compare/comparison_text.h"
-#include "peer/compare/expectations.h"
-#include "peer/compare/map_text.h"
-#include "peer/compare/run_map.h"
-#include "peer/page/answer_picture.h"
-#include "peer/page/map_figure.h"
-#include "peer/page/picture_file.h"
-#include "peer/runs/run_list.h"
+#include "peer/record/runs/run_list.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/show/page/answer_picture.h"
+#include "peer/show/page/map_figure.h"
+#include "peer/show/page/picture_file.h"
+#include "peer/study/compare/comparison_text.h"
+#include "peer/study/compare/expectations.h"
+#include "peer/study/compare/map_text.h"
+#include "peer/study/compare/run_map.h"
 
 namespace gv::cli {
 namespace {

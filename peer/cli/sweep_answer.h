@@ -1,7 +1,7 @@
 #pragma once
 
-#include "peer/sweep/sweep_folder.h"
-#include "peer/sweep/trial_plan.h"
+#include "peer/study/sweep/sweep_folder.h"
+#include "peer/study/sweep/trial_plan.h"
 
 namespace gv::cli {
 

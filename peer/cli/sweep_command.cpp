@@ -12,15 +12,15 @@
 #include "peer/cli/sweep_answer.h"
 #include "peer/cli/this_program.h"
 #include "peer/cli/version.h"
-#include "peer/report/screen.h"
+#include "peer/record/report/screen.h"
 #include "peer/runtime/exit_code.h"
-#include "peer/sweep/counted.h"
-#include "peer/sweep/estimate.h"
-#include "peer/sweep/slurm_script.h"
-#include "peer/sweep/sweep.h"
-#include "peer/sweep/sweep_screen.h"
-#include "peer/sweep/sweep_version.h"
-#include "peer/sweep/trial_memory.h"
+#include "peer/study/sweep/counted.h"
+#include "peer/study/sweep/estimate.h"
+#include "peer/study/sweep/slurm_script.h"
+#include "peer/study/sweep/sweep.h"
+#include "peer/study/sweep/sweep_screen.h"
+#include "peer/study/sweep/sweep_version.h"
+#include "peer/study/sweep/trial_memory.h"
 
 namespace gv::cli {
 namespace {

@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 #include "peer/cli/command.h"
-#include "peer/live/live_address.h"
-#include "peer/live/live_client.h"
-#include "peer/live/run_finder.h"
-#include "peer/live/top_screen.h"
-#include "peer/report/screen.h"
+#include "peer/record/report/screen.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/show/live/live_address.h"
+#include "peer/show/live/live_client.h"
+#include "peer/show/live/run_finder.h"
+#include "peer/show/live/top_screen.h"
 
 namespace gv::cli {
 namespace {

@@ -10,12 +10,12 @@
 
 #include "optim/printable.h"
 #include "peer/cli/command.h"
-#include "peer/export/run_trace.h"
-#include "peer/json/json.h"
-#include "peer/live/live_client.h"
-#include "peer/live/run_finder.h"
-#include "peer/report/screen.h"
+#include "peer/fleet/json/json.h"
+#include "peer/record/export/run_trace.h"
+#include "peer/record/report/screen.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/show/live/live_client.h"
+#include "peer/show/live/run_finder.h"
 
 namespace gv::cli {
 namespace {

@@ -20,11 +20,11 @@
 #include "optim/rl/agent_spec.h"
 #include "optim/train/optimizer.h"
 #include "peer/fleet/injection.h"
+#include "peer/fleet/network_spec.h"
 #include "peer/fleet/parallel_spec.h"
 #include "peer/fleet/program_spec.h"
+#include "peer/fleet/security_spec.h"
 #include "peer/fleet/target_spec.h"
-#include "peer/network/network_spec.h"
-#include "peer/network/security_spec.h"
 
 namespace gv {
 

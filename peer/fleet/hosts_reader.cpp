@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "peer/fleet/loopback.h"
 #include "peer/fleet/readers.h"
 #include "peer/fleet/source.h"
-#include "peer/network/loopback.h"
 
 namespace gv {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "optim/models/network.h"
-#include "peer/json/json.h"
+#include "peer/fleet/json/json.h"
 
 namespace gv {
 

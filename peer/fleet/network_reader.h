@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "peer/fleet/network_spec.h"
 #include "peer/fleet/value.h"
-#include "peer/network/network_spec.h"
 
 namespace gv {
 

@@ -14,7 +14,7 @@ namespace gv {
 std::optional<ProgramSpec> read_program(Source& source, const Value* value);
 
 /// `env: torchrun`: the names by which torchrun tells a process who it is. Each value is a word
-/// that stands for the peer's own, "{rank}" and so on (peer/program/own_program.h).
+/// that stands for the peer's own, "{rank}" and so on (peer/launch/program/own_program.h).
 const std::map<std::string, std::string>& torchrun_env();
 
 /// Refuses what cannot stand beside the program of a fleet that has been read: what the program

@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
+#include "peer/fleet/security_spec.h"
 #include "peer/fleet/value.h"
-#include "peer/network/security_spec.h"
 
 namespace gv {
 

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "optim/data/table/bounds.h"
+#include "peer/fleet/json/json.h"
 #include "peer/fleet/readers.h"
-#include "peer/json/json.h"
 
 namespace gv {
 namespace {

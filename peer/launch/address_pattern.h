@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "peer/tcp/tcp_world.h"
+#include "peer/wire/tcp/tcp_world.h"
 
 namespace gv {
 

@@ -5,13 +5,13 @@
 #include <iterator>
 #include <sstream>
 
-#include "peer/card/model_card.h"
-#include "peer/json/json.h"
-#include "peer/json/json_member.h"
-#include "peer/report/metrics_row.h"
+#include "peer/fleet/json/json.h"
+#include "peer/fleet/json/json_member.h"
+#include "peer/model/card/model_card.h"
+#include "peer/model/tensors/start_values.h"
+#include "peer/model/tensors/tensor_file.h"
+#include "peer/record/report/metrics_row.h"
 #include "peer/runtime/save_model.h"
-#include "peer/tensors/start_values.h"
-#include "peer/tensors/tensor_file.h"
 
 namespace gv {
 namespace {

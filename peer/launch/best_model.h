@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "peer/launch/run_folder.h"
+#include "peer/record/observer.h"
+#include "peer/record/run_folder.h"
 #include "peer/runtime/assembly.h"
-#include "peer/runtime/observer.h"
 
 namespace gv {
 

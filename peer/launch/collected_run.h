@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "peer/launch/peer_reports.h"
+#include "peer/record/observer.h"
 #include "peer/runtime/assembly.h"
-#include "peer/runtime/observer.h"
 
 namespace gv {
 

@@ -2,9 +2,9 @@
 
 #include <stdexcept>
 
-#include "peer/json/json.h"
-#include "peer/json/json_member.h"
-#include "peer/tls/key_file.h"
+#include "peer/fleet/json/json.h"
+#include "peer/fleet/json/json_member.h"
+#include "peer/wire/seal/key_file.h"
 
 namespace gv::control {
 namespace {

@@ -5,8 +5,8 @@
 #include <variant>
 #include <vector>
 
-#include "peer/tcp/tcp_world.h"
-#include "peer/tls/peer_keys.h"
+#include "peer/wire/seal/peer_keys.h"
+#include "peer/wire/tcp/tcp_world.h"
 
 namespace gv::control {
 
@@ -21,7 +21,7 @@ struct Listening {
   std::uint16_t port = 0;
 };
 struct Ready {};
-/// The neighbour reads our payloads where they lie (shared/sharing.h).
+/// The neighbour reads our payloads where they lie (wire/lend/sharing.h).
 struct Shares {
   PeerId peer = 0;
 };
@@ -58,14 +58,14 @@ struct Measured {
 using PeerSays = std::
     variant<std::monostate, Listening, Ready, Shares, Progress, Reported, Kept, NoSpace, Measured>;
 
-/// What the peer proves itself with in this run (tls/key_file.h); before the addresses. It is
+/// What the peer proves itself with in this run (wire/seal/key_file.h); before the addresses. It is
 /// nowhere but in these two processes' memory and on the way between them.
 struct Keys {
   PeerKeys keys;
 };
 struct Addresses {
   std::vector<PeerAddress> list;
-  std::string token{};  ///< of the run (tls/run_token.h), with the first addresses; "": none
+  std::string token{};  ///< of the run (wire/seal/run_token.h), with the first addresses; "": none
 };
 /// No connection with this neighbour for so long (faults.inject).
 struct Cut {
@@ -81,7 +81,7 @@ struct Hold {
   Round round = 0;
   Round next = 0;
 };
-/// Every interval of these rounds, both included (record/recorder.h).
+/// Every interval of these rounds, both included (record/life/recorder.h).
 struct RecordRounds {
   Round first = 0;
   Round last = 0;

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "peer/checkpoint/checkpoint.h"
 #include "peer/fleet/flat_keys.h"
+#include "peer/model/checkpoint/checkpoint.h"
 #include "peer/runtime/assembly.h"
 
 namespace gv {

@@ -3,7 +3,7 @@
 #include <atomic>
 
 #include "peer/launch/watch_thread.h"
-#include "peer/shared/descriptor.h"
+#include "peer/wire/lend/descriptor.h"
 
 namespace gv {
 

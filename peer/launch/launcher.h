@@ -9,15 +9,15 @@
 
 #include "gossip/costs.h"
 #include "peer/launch/control.h"
-#include "peer/launch/fleet_state.h"
-#include "peer/launch/orders.h"
 #include "peer/launch/place.h"
 #include "peer/launch/restarts.h"
-#include "peer/launch/run_folder.h"
+#include "peer/record/observer.h"
+#include "peer/record/run_folder.h"
+#include "peer/record/watch/fleet_state.h"
+#include "peer/record/watch/orders.h"
 #include "peer/runtime/assembly.h"
-#include "peer/runtime/observer.h"
-#include "peer/shared/descriptor.h"
-#include "peer/tls/run_token.h"
+#include "peer/wire/lend/descriptor.h"
+#include "peer/wire/seal/run_token.h"
 
 namespace gv {
 

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "peer/launch/launcher.h"
-#include "peer/report/chains_view.h"
-#include "peer/report/supply_view.h"
+#include "peer/record/unknown_figure.h"
+#include "peer/runtime/chains_view.h"
 #include "peer/runtime/exit_code.h"
-#include "peer/runtime/unknown_figure.h"
+#include "peer/runtime/supply_view.h"
 
 // How a run ends: in time, at its target, by a signal; and what came of it.
 

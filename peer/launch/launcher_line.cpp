@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "peer/launch/vector_channel.h"
-#include "peer/tls/secret.h"
+#include "peer/wire/seal/secret.h"
 
 namespace gv {
 namespace {

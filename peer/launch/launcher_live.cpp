@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
-#include "peer/launch/held_round.h"
 #include "peer/launch/launcher.h"
+#include "peer/record/held_round.h"
 
 // What others see of a run while it goes on, and what they ask of it.
 

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "peer/checkpoint/posix_disk.h"
+#include "peer/record/disk/posix_disk.h"
 
 namespace gv {
 namespace {

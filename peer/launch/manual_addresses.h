@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "peer/fleet/fleet.h"
-#include "peer/tcp/tcp_world.h"
+#include "peer/wire/tcp/tcp_world.h"
 
 namespace gv {
 

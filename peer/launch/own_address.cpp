@@ -12,7 +12,7 @@
 #include "gossip/plan.h"
 #include "optim/printable.h"
 #include "peer/fleet/hosts_reader.h"
-#include "peer/network/loopback.h"
+#include "peer/fleet/loopback.h"
 
 namespace gv {
 namespace {

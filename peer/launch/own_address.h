@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "peer/runtime/assembly.h"
-#include "peer/tcp/tcp_world.h"
+#include "peer/wire/tcp/tcp_world.h"
 
 namespace gv {
 

@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include "peer/tls/key_file.h"
-#include "peer/tls/secret.h"
+#include "peer/wire/seal/key_file.h"
+#include "peer/wire/seal/secret.h"
 
 namespace gv {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "peer/fleet/fleet.h"
-#include "peer/tls/tls_context.h"
+#include "peer/wire/seal/tls_context.h"
 
 namespace gv {
 

@@ -17,14 +17,14 @@
 
 #include "gossip/plan.h"
 #include "optim/printable.h"
-#include "peer/checkpoint/posix_disk.h"
+#include "peer/fleet/loopback.h"
 #include "peer/launch/control.h"
 #include "peer/launch/launcher_line.h"
 #include "peer/launch/own_address.h"
 #include "peer/launch/vector_channel.h"
 #include "peer/launch/watch_thread.h"
-#include "peer/network/loopback.h"
-#include "peer/report/screen.h"
+#include "peer/record/disk/posix_disk.h"
+#include "peer/record/report/screen.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/runtime/tcp_peer.h"
 

@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "peer/checkpoint/posix_disk.h"
-#include "peer/json/json.h"
-#include "peer/json/json_member.h"
+#include "peer/fleet/json/json.h"
+#include "peer/fleet/json/json_member.h"
 #include "peer/launch/control.h"
+#include "peer/record/disk/posix_disk.h"
 
 namespace gv {
 namespace {

@@ -7,7 +7,7 @@
 #include <poll.h>
 
 #include "peer/launch/process.h"
-#include "peer/tcp/tcp_world.h"
+#include "peer/wire/tcp/tcp_world.h"
 
 namespace gv {
 

@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "peer/checkpoint/checkpoint_store.h"
-#include "peer/checkpoint/own_folder.h"
-#include "peer/checkpoint/posix_disk.h"
-#include "peer/json/json_member.h"
-#include "peer/launch/held_round.h"
+#include "peer/fleet/json/json_member.h"
+#include "peer/model/checkpoint/checkpoint_store.h"
+#include "peer/model/checkpoint/own_folder.h"
+#include "peer/record/disk/posix_disk.h"
+#include "peer/record/held_round.h"
 
 namespace gv {
 namespace {

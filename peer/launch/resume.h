@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "gossip/costs.h"
-#include "peer/checkpoint/checkpoint.h"
-#include "peer/checkpoint/disk.h"
-#include "peer/launch/run_folder.h"
+#include "peer/model/checkpoint/checkpoint.h"
+#include "peer/record/disk/disk.h"
+#include "peer/record/run_folder.h"
 #include "peer/runtime/assembly.h"
 
 namespace gv {

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "peer/fleet/fleet.h"
-#include "peer/json/json.h"
+#include "peer/fleet/json/json.h"
 #include "peer/launch/energy.h"
-#include "peer/launch/run_folder.h"
+#include "peer/record/run_folder.h"
 
 namespace gv {
 

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "peer/fleet/flat_keys.h"
-#include "peer/json/json.h"
-#include "peer/launch/run_folder.h"
+#include "peer/fleet/json/json.h"
+#include "peer/record/observer.h"
+#include "peer/record/run_folder.h"
 #include "peer/runtime/assembly.h"
-#include "peer/runtime/observer.h"
 
 namespace gv {
 

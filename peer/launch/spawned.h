@@ -6,7 +6,7 @@
 
 #include <sys/types.h>
 
-#include "peer/shared/descriptor.h"
+#include "peer/wire/lend/descriptor.h"
 
 namespace gv {
 

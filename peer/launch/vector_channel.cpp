@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "optim/error_text.h"
-#include "peer/shared/descriptor.h"
+#include "peer/wire/lend/descriptor.h"
 
 namespace gv {
 namespace {

@@ -3,7 +3,7 @@
 #include <functional>
 #include <thread>
 
-#include "peer/shared/descriptor.h"
+#include "peer/wire/lend/descriptor.h"
 
 namespace gv {
 

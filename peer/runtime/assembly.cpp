@@ -25,9 +25,9 @@
 #include "optim/rl/found_errors.h"
 #include "optim/train/make_objective.h"
 #include "peer/fleet/setup.h"
+#include "peer/model/tensors/start_values.h"
 #include "peer/runtime/assembly_checks.h"
 #include "peer/runtime/load_data.h"
-#include "peer/tensors/start_values.h"
 
 namespace gv {
 namespace {

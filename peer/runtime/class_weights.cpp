@@ -7,7 +7,7 @@
 
 #include "optim/data/data_facts.h"
 #include "optim/data/field.h"
-#include "peer/card/model_card.h"
+#include "peer/model/card/model_card.h"
 
 namespace gv {
 namespace {

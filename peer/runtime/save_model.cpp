@@ -8,10 +8,10 @@
 #include "optim/data/without_samples.h"
 #include "optim/train/make_objective.h"
 #include "optim/train/predictor.h"
-#include "peer/card/model_card.h"
-#include "peer/model/data_digest.h"
-#include "peer/tensors/safetensors.h"
-#include "peer/tensors/start_values.h"
+#include "peer/model/card/data_digest.h"
+#include "peer/model/card/model_card.h"
+#include "peer/model/tensors/safetensors.h"
+#include "peer/model/tensors/start_values.h"
 
 namespace gv {
 namespace {

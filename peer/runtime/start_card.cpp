@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "optim/data/field.h"
-#include "peer/tensors/tensor_file.h"
+#include "peer/model/tensors/tensor_file.h"
 
 namespace gv {
 namespace {

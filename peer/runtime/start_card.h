@@ -4,8 +4,8 @@
 
 #include "optim/data/dataset.h"
 #include "optim/data/table/table.h"
-#include "peer/card/model_card.h"
 #include "peer/fleet/fleet.h"
+#include "peer/model/card/model_card.h"
 
 namespace gv {
 

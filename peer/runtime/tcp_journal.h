@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "gossip/journal.h"
-#include "peer/checkpoint/checkpoint_store.h"
-#include "peer/record/life_record.h"
+#include "peer/model/checkpoint/checkpoint_store.h"
+#include "peer/record/life/life_record.h"
 #include "peer/runtime/attendance.h"
 #include "peer/runtime/ledger.h"
-#include "peer/tcp/tcp_world.h"
+#include "peer/wire/tcp/tcp_world.h"
 
 namespace gv {
 

@@ -12,8 +12,8 @@
 #include "gossip/transfers.h"
 #include "gossip/verbs.h"
 #include "optim/state.h"
-#include "peer/checkpoint/own_folder.h"
-#include "peer/checkpoint/posix_disk.h"
+#include "peer/model/checkpoint/own_folder.h"
+#include "peer/record/disk/posix_disk.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/runtime/link_bounds.h"
 

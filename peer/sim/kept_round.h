@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "peer/checkpoint/checkpoint.h"
+#include "peer/model/checkpoint/checkpoint.h"
 
 namespace gv {
 

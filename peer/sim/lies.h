@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "gossip/link/frames.h"
-#include "peer/shared/loan.h"
 #include "peer/sim/fault_injector.h"
+#include "peer/wire/lend/loan.h"
 
 namespace gv {
 

@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "gossip/link/link_settings.h"
-#include "peer/shared/sharing.h"
-#include "peer/wire/frame_reader.h"
+#include "peer/wire/frame/frame_reader.h"
+#include "peer/wire/lend/sharing.h"
 
 namespace gv {
 

@@ -6,7 +6,7 @@
 
 #include "peer/sim/faults.h"
 #include "peer/sim/sim_network.h"
-#include "peer/wire/frame.h"
+#include "peer/wire/frame/frame.h"
 
 namespace gv {
 

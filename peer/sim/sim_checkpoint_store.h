@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "peer/checkpoint/checkpoint_store.h"
+#include "peer/model/checkpoint/checkpoint_store.h"
 #include "peer/sim/fault_injector.h"
 #include "peer/sim/sim_disk.h"
 

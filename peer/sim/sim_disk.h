@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "optim/rng.h"
-#include "peer/checkpoint/disk.h"
+#include "peer/record/disk/disk.h"
 
 namespace gv {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gossip/journal.h"
-#include "peer/record/recorder.h"
+#include "peer/record/life/recorder.h"
 #include "peer/sim/sim_world.h"
 
 namespace gv {

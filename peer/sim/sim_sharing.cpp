@@ -49,8 +49,8 @@ void SimSharing::after_delay(Life at, std::function<void()> f) {
   processes_.run_at(shared_.queue.now() + local_delay, at.peer, at.number, std::move(f));
 }
 
-/// The messages of peer/tcp/shared_edges: who comes offers, the other one answers with its own,
-/// and the first says that it is ready.
+/// The messages of peer/wire/tcp/shared_edges: who comes offers, the other one answers with its
+/// own, and the first says that it is ready.
 void SimSharing::met(Life self, Life neighbor) {
   const bool news = of(self).met(neighbor.peer, incarnation(neighbor));
   if (!news || self.peer > neighbor.peer || !together(self.peer, neighbor.peer)) return;

@@ -4,11 +4,11 @@
 #include <map>
 #include <memory>
 
-#include "peer/shared/sharing.h"
 #include "peer/sim/audit.h"
 #include "peer/sim/link_parts.h"
 #include "peer/sim/processes.h"
 #include "peer/sim/sim_world.h"
+#include "peer/wire/lend/sharing.h"
 
 namespace gv {
 

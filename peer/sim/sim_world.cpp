@@ -7,7 +7,7 @@
 #include "gossip/link/link_settings.h"
 #include "optim/check.h"
 #include "peer/sim/faults.h"
-#include "peer/wire/frame.h"
+#include "peer/wire/frame/frame.h"
 
 namespace gv {
 

@@ -10,11 +10,11 @@
 
 #include "gossip/costs.h"
 #include "gossip/peer.h"
-#include "peer/network/shaper.h"
-#include "peer/record/recorder.h"
-#include "peer/runtime/observer.h"
+#include "peer/record/life/recorder.h"
+#include "peer/record/observer.h"
 #include "peer/sim/rows.h"
-#include "peer/wire/frame_reader.h"
+#include "peer/wire/frame/frame_reader.h"
+#include "peer/wire/tcp/shaper.h"
 
 namespace gv {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "peer/checkpoint/checkpoint.h"
-#include "peer/record/recorder.h"
+#include "peer/model/checkpoint/checkpoint.h"
+#include "peer/record/life/recorder.h"
+#include "peer/record/observer.h"
 #include "peer/runtime/assembly.h"
-#include "peer/runtime/observer.h"
 #include "peer/runtime/peer_parts.h"
 #include "peer/sim/accident.h"
 #include "peer/sim/fault_injector.h"

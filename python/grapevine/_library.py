@@ -1,4 +1,4 @@
-"""libgrapevine.so by ctypes: the functions of peer/embed/grapevine_program.h and the structures that they take."""
+"""libgrapevine.so by ctypes: the functions of peer/cli/embed/grapevine_program.h and the structures that they take."""
 
 import ctypes
 import os

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/peer/fleet/test_fleet.h"
-#include "tests/peer/tcp/loopback_fleet.h"
+#include "tests/peer/wire/tcp/loopback_fleet.h"
 #include "tests/places.h"
 
 // The same fleet ends with the same bits over TCP and in virtual time, whatever threads its peers

@@ -7,7 +7,7 @@
 
 #include "peer/launch/child.h"
 #include "peer/launch/control.h"
-#include "tests/peer/tcp/proxy.h"
+#include "tests/peer/wire/tcp/proxy.h"
 
 namespace gv {
 

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "optim/rng.h"
-#include "peer/drawn/fleet_draw.h"
 #include "peer/runtime/ledger_audit.h"
+#include "peer/sim/drawn/fleet_draw.h"
 #include "peer/sim/swarm.h"
 #include "tests/from_environment.h"
 #include "tests/peer/launch/program.h"

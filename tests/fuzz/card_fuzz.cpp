@@ -3,7 +3,7 @@
 #include <stdexcept>
 
 #include "optim/check.h"
-#include "peer/card/model_card.h"
+#include "peer/model/card/model_card.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/refusal.h"
 

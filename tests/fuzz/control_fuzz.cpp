@@ -3,7 +3,7 @@
 #include <type_traits>
 
 #include "optim/check.h"
-#include "peer/agent/agent_frame.h"
+#include "peer/launch/agent/agent_frame.h"
 #include "peer/launch/control.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/refusal.h"

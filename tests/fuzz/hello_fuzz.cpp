@@ -6,7 +6,7 @@
 #include "gossip/link/handshake.h"
 #include "gossip/link/printable.h"
 #include "optim/check.h"
-#include "peer/wire/frame.h"
+#include "peer/wire/frame/frame.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace gv::wire {

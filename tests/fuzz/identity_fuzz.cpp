@@ -3,8 +3,8 @@
 #include <climits>
 
 #include "optim/check.h"
-#include "peer/tls/certificate_identity.h"
-#include "peer/tls/openssl.h"
+#include "peer/wire/seal/certificate_identity.h"
+#include "peer/wire/seal/openssl.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace gv {

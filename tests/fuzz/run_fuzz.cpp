@@ -3,9 +3,9 @@
 #include <stdexcept>
 
 #include "peer/launch/peer_reports.h"
-#include "peer/report/metrics_row.h"
-#include "peer/runs/peer_totals.h"
-#include "peer/runs/stored_run.h"
+#include "peer/record/report/metrics_row.h"
+#include "peer/record/runs/peer_totals.h"
+#include "peer/record/runs/stored_run.h"
 #include "tests/fuzz/files.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/refusal.h"

@@ -12,7 +12,7 @@
 #include "gossip/registry.h"
 #include "optim/check.h"
 #include "optim/train/host_replica.h"
-#include "peer/wire/frame.h"
+#include "peer/wire/frame/frame.h"
 
 namespace gv::fuzz {
 

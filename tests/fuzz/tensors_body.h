@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "optim/check.h"
-#include "peer/tensors/tensor_file.h"
+#include "peer/model/tensors/tensor_file.h"
 
 namespace gv::fuzz {
 

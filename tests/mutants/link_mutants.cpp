@@ -7,7 +7,7 @@
 
 #include "gossip/link/link_rules.h"
 #include "gossip/link/link_settings.h"
-#include "peer/wire/frame_reader.h"
+#include "peer/wire/frame/frame_reader.h"
 #include "tests/mutants/mutants.h"
 
 // Wrong parts of the link layer, one for each bug that somebody might write into it.

@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "peer/drawn/drawn_swarm.h"
+#include "peer/sim/drawn/drawn_swarm.h"
 #include "peer/sim/swarm.h"
 #include "tests/mutants/mutants.h"
 #include "tests/peer/fleet/test_fleet.h"

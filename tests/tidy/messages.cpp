@@ -117,7 +117,7 @@ class Collector {
     const bool defined = at_ > 0 && (tokens_[at_ - 1].is("void") || tokens_[at_ - 1].is("string"));
     if (defined || in_helper()) return;
     const std::string& name = tokens_[at_].text;
-    if (file_.path.starts_with("peer/page/") && name != "refuse") return;
+    if (file_.path.starts_with("peer/show/page/") && name != "refuse") return;
     const Tokens arguments = inside(at_ + 1);
     // What `deploy` says beside its notes is what to do next, and no complaint.
     const bool next = file_.path.starts_with("peer/cli/deploy_") && name == "say";

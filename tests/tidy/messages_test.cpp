@@ -125,7 +125,7 @@ TEST(Messages, AChoiceIsShownWhole) {
 TEST(Messages, CommentsAndScreensAreNone) {
   EXPECT_EQ(said({"// throw std::runtime_error(\"not this one\");", "print(\"all is well\");"}),
             Texts{});
-  const File screen{"peer/page/a.cpp", {"return \"the graph in words\";"}};
+  const File screen{"peer/show/page/a.cpp", {"return \"the graph in words\";"}};
   EXPECT_TRUE(messages_in(screen).empty());
 }
 

@@ -92,7 +92,7 @@ Findings include_direction(const File& file) {
 }
 
 Findings library_placement(const File& file) {
-  static const std::regex asio_file(R"(^peer/(tcp/.*|.*/(tcp|http|process)_[^/]*)$)");
+  static const std::regex asio_file(R"(^peer/(wire/tcp/.*|.*/(tcp|http|process)_[^/]*)$)");
   static const std::regex asio(R"(#include <asio[./])");
   static const std::regex protobuf(
       R"(#include [<"](google/protobuf/|wire/wire\.pb|onnx/onnx\.pb))");
@@ -102,13 +102,14 @@ Findings library_placement(const File& file) {
   Findings findings;
   if (!std::regex_search(file.path, asio_file))
     append(findings,
-           where(file, asio, "Asio belongs into peer/tcp and {tcp,http,process}_* files"));
-  if (!file.path.starts_with("peer/wire/") && !file.path.starts_with("peer/onnx/"))
-    append(findings, where(file, protobuf, "Protobuf belongs into peer/wire and peer/onnx"));
+           where(file, asio, "Asio belongs into peer/wire/tcp and {tcp,http,process}_* files"));
+  if (!file.path.starts_with("peer/wire/frame/") && !file.path.starts_with("peer/model/onnx/"))
+    append(findings,
+           where(file, protobuf, "Protobuf belongs into peer/wire/frame and peer/model/onnx"));
   if (!file.path.starts_with("peer/fleet/"))
     append(findings, where(file, yaml, "yaml-cpp belongs into peer/fleet"));
-  if (!file.path.starts_with("peer/tls/"))
-    append(findings, where(file, openssl, "OpenSSL belongs into peer/tls"));
+  if (!file.path.starts_with("peer/wire/seal/"))
+    append(findings, where(file, openssl, "OpenSSL belongs into peer/wire/seal"));
   return findings;
 }
 

@@ -17,8 +17,8 @@ using Findings = std::vector<std::string>;
 /// An include against the diagram: graph and optim stand alone, gossip on both, gpu on optim, peer
 /// on all, nothing on peer.
 Findings include_direction(const File& file);
-/// Asio outside peer/tcp and peer/**/{tcp,http,process}_*; Protobuf outside peer/wire and
-/// peer/onnx; yaml-cpp outside peer/fleet.
+/// Asio outside peer/wire/tcp and peer/**/{tcp,http,process}_*; Protobuf outside peer/wire/frame
+/// and peer/model/onnx; yaml-cpp outside peer/fleet.
 Findings library_placement(const File& file);
 /// Over 100 columns.
 Findings line_length(const File& file);

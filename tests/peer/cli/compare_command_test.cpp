@@ -1,7 +1,7 @@
 #include <filesystem>
 
 #include "tests/peer/launch/program.h"
-#include "tests/peer/runs/run_folders.h"
+#include "tests/peer/record/runs/run_folders.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {

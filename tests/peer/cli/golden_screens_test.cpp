@@ -11,7 +11,7 @@
 
 #include "peer/cli/describe.h"
 #include "peer/cli/program.h"
-#include "peer/report/screen.h"
+#include "peer/record/report/screen.h"
 #include "tests/peer/cli/golden_screen.h"
 #include "tests/peer/cli/project_folder.h"
 #include "tests/places.h"
@@ -114,7 +114,7 @@ TEST(GoldenScreens, AreThoseOfAllCommands) {
       "peer",         // waits for others; tests/peer/launch/peer_by_hand_test.cpp
       "completion",   // a script; reference_test.cpp
       "bench links",  // of several machines; tests/lan
-      "deploy",       // files for others; tests/peer/deploy
+      "deploy",       // files for others; tests/peer/launch/deploy
       "collect",      // of peers without a launcher; tests/peer/launch/collect_test.cpp
   };
   for (const cli::CommandFacts& command : cli::describe(cli::whole_program())) {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "peer/report/screen.h"
+#include "peer/record/report/screen.h"
 #include "tests/peer/launch/program.h"
 #include "tests/places.h"
 #include "tests/scratch_folder.h"

@@ -2,7 +2,7 @@
 #include <fstream>
 
 #include "tests/peer/launch/program.h"
-#include "tests/peer/page/svg_reader.h"
+#include "tests/peer/show/page/svg_reader.h"
 #include "tests/scratch_folder.h"
 #include "tests/text_of.h"
 

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "peer/model/tensors/safetensors.h"
 #include "peer/runtime/program_model.h"
-#include "peer/tensors/safetensors.h"
 #include "tests/peer/fleet/test_fleet.h"
 #include "tests/scratch_folder.h"
 

@@ -1,8 +1,8 @@
 #include <array>
 
 #include "optim/state.h"
-#include "peer/checkpoint/checkpoint.h"
-#include "peer/tensors/start_values.h"
+#include "peer/model/checkpoint/checkpoint.h"
+#include "peer/model/tensors/start_values.h"
 #include "tests/peer/launch/launch_fixture.h"
 
 // A fleet's size was frozen: a fifth machine could not come in, on resume neither, and no run could

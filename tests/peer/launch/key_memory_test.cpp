@@ -1,7 +1,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "peer/shared/descriptor.h"
+#include "peer/wire/lend/descriptor.h"
 #include "tests/peer/launch/launch_fixture.h"
 
 // What is left of the keys of a run in the memory of its processes.

@@ -3,10 +3,10 @@
 #include <sys/stat.h>
 
 #include "peer/runtime/assembly.h"
-#include "peer/wire/frame.h"
+#include "peer/wire/frame/frame.h"
 #include "tests/peer/launch/launch_fixture.h"
 #include "tests/peer/launch/listening.h"
-#include "tests/peer/tcp/plain_client.h"
+#include "tests/peer/wire/tcp/plain_client.h"
 
 // What another user of the machine can do to a run on it.
 

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/report/metrics_row.h"
-#include "peer/runs/stored_run.h"
+#include "peer/record/report/metrics_row.h"
+#include "peer/record/runs/stored_run.h"
 #include "tests/peer/launch/launch_fixture.h"
 #include "tests/text_of.h"
 

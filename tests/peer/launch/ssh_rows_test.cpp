@@ -1,8 +1,8 @@
 #include <cstdlib>
 
-#include "peer/agent/agent_frame.h"
-#include "peer/agent/facts.h"
-#include "peer/wire/frame.h"
+#include "peer/launch/agent/agent_frame.h"
+#include "peer/launch/agent/facts.h"
+#include "peer/wire/frame/frame.h"
 #include "tests/peer/launch/launch_fixture.h"
 
 // What `run` says of machines that it cannot use: the sentence, the host and the exit code. In the

@@ -5,11 +5,11 @@
 #include <gtest/gtest.h>
 
 #include "gpu/cuda_replica.h"
-#include "peer/bench/device_bench.h"
 #include "peer/fleet/batch_shares.h"
 #include "peer/fleet/peers_reader.h"
 #include "peer/runtime/assembly.h"
 #include "peer/runtime/make_replica.h"
+#include "peer/study/bench/device_bench.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {

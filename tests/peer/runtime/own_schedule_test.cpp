@@ -3,7 +3,7 @@
 #include "gossip/registry.h"
 #include "tests/graph/drawn_matrices.h"
 #include "tests/peer/fleet/test_fleet.h"
-#include "tests/peer/tcp/loopback_fleet.h"
+#include "tests/peer/wire/tcp/loopback_fleet.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {

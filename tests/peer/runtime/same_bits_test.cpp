@@ -2,8 +2,8 @@
 
 #include "tests/peer/fleet/local_step_rows.h"
 #include "tests/peer/fleet/test_fleet.h"
-#include "tests/peer/tcp/loopback_fleet.h"
-#include "tests/peer/tcp/proxy.h"
+#include "tests/peer/wire/tcp/loopback_fleet.h"
+#include "tests/peer/wire/tcp/proxy.h"
 
 namespace gv {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "peer/fleet/fleet.h"
-#include "peer/report/culprits.h"
+#include "peer/record/report/culprits.h"
 #include "peer/runtime/assembly.h"
 #include "peer/sim/simulation.h"
 

@@ -1,4 +1,4 @@
-#include "peer/report/culprits.h"
+#include "peer/record/report/culprits.h"
 
 #include <algorithm>
 #include <set>

@@ -4,7 +4,7 @@
 
 #include "gossip/registry.h"
 #include "peer/fleet/digest.h"
-#include "peer/report/metrics.h"
+#include "peer/record/report/metrics.h"
 #include "peer/runtime/assembly.h"
 #include "peer/sim/simulation.h"
 #include "tests/peer/fleet/test_fleet.h"

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/launch/simulated_run.h"
 #include "peer/sim/simulation.h"
+#include "peer/study/simulated_run.h"
 #include "tests/peer/fleet/test_fleet.h"
 #include "tests/peer/sim/injecting.h"
 #include "tests/scratch_folder.h"

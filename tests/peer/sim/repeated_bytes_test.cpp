@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "peer/launch/simulated_run.h"
 #include "peer/runtime/assembly.h"
 #include "peer/sim/simulation.h"
+#include "peer/study/simulated_run.h"
 #include "tests/peer/fleet/test_fleet.h"
 
 namespace gv {

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "peer/cli/embed/program_turns.h"
+#include "peer/wire/tcp/lent_thread.h"
+
+namespace gv::embed {
+
+/// Which thread does a program's peer's arithmetic: the program's own while it waits, or one of the
+/// library.
+class Hands {
+ public:
+  explicit Hands(ProgramTurns& turns) : turns_(turns), lent_(std::make_shared<LentThread>(turns)) {}
+  virtual ~Hands() = default;
+
+  const std::shared_ptr<LentThread>& arithmetic() const { return lent_; }
+  /// For the program's thread: see LentThread::lend.
+  virtual Turn wait(std::chrono::nanoseconds at_most) { return lent_->lend(at_most); }
+  /// See LentThread::help. In a turn no other thread does any job.
+  void help(std::chrono::nanoseconds at_most) { lent_->help(at_most); }
+  /// help() comes back soon; from any thread.
+  void interrupt() { lent_->interrupt(); }
+  /// Ends the turn at hand, or only tells.
+  virtual void done(const Told& told) { turns_.done(told); }
+  /// No more turns; see HeldTurns::close.
+  virtual void close() { turns_.close(); }
+  /// Whether no job can run now, for the program's thread.
+  virtual bool rests() const { return true; }
+
+ protected:
+  ProgramTurns& turns_;
+  std::shared_ptr<LentThread> lent_;
+};
+
+/// A thread of the library, which lends itself, and stands still while the program has a turn.
+class OwnHands : public Hands {
+ public:
+  explicit OwnHands(ProgramTurns& turns);
+  ~OwnHands() override;
+  Turn wait(std::chrono::nanoseconds at_most) override;
+  void done(const Told& told) override;
+  void close() override;
+  bool rests() const override { return over_ || turns_.at_hand() != Turn::none; }
+
+ private:
+  void work();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;  ///< a turn has come, or is over
+  std::atomic<bool> over_ = false;
+  std::thread thread_;
+};
+
+}  // namespace gv::embed

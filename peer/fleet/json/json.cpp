@@ -1,0 +1,85 @@
+#include "peer/fleet/json/json.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "optim/check.h"
+
+namespace gv {
+namespace {
+
+/// As the library writes a scalar: the shortest digits that read back as the same number, null for
+/// what is not finite; U+FFFD for each byte that is no UTF-8.
+template <class Scalar>
+std::string scalar(Scalar value) {
+  using Library = nlohmann::ordered_json;
+  return Library(value).dump(-1, ' ', false, Library::error_handler_t::replace);
+}
+
+}  // namespace
+
+Json::Json(double value) : text_(scalar(value)) {}
+
+Json::Json(std::string_view text) : text_(scalar(text)) {}
+
+Json::Json(std::initializer_list<Member> members) : kind_(Kind::object) {
+  for (const auto& [key, value] : members) (*this)[key] = value;
+}
+
+void Json::become(Kind kind) {
+  if (is_null()) *this = Json(kind);
+  GV_CHECK(kind_ == kind, "a JSON value is used as what it is not");
+}
+
+Json& Json::operator[](std::string_view key) {
+  become(Kind::object);
+  const auto known = std::ranges::find(keys_, key);
+  if (known != keys_.end()) return values_[static_cast<std::size_t>(known - keys_.begin())];
+  keys_.emplace_back(key);
+  return values_.emplace_back();
+}
+
+void Json::add(std::string_view key, Json value) {
+  become(Kind::object);
+  keys_.emplace_back(key);
+  values_.push_back(std::move(value));
+}
+
+void Json::update(const Json& other) {
+  GV_CHECK(other.kind_ == Kind::object, "only an object has members to take over");
+  for (std::size_t k = 0; k < other.keys_.size(); ++k) (*this)[other.keys_[k]] = other.values_[k];
+}
+
+void Json::push_back(Json value) {
+  become(Kind::array);
+  values_.push_back(std::move(value));
+}
+
+void Json::write(std::string& out, int indent, int depth) const {
+  if (kind_ == Kind::scalar) {
+    out += text_;
+    return;
+  }
+  const auto new_line = [&](int level) {
+    if (indent > 0 && !values_.empty())
+      out.append(1, '\n').append(static_cast<std::size_t>(level * indent), ' ');
+  };
+  out += kind_ == Kind::object ? '{' : '[';
+  for (std::size_t k = 0; k < values_.size(); ++k) {
+    if (k > 0) out += ',';
+    new_line(depth + 1);
+    if (kind_ == Kind::object) out.append(scalar(keys_[k])).append(indent > 0 ? ": " : ":");
+    values_[k].write(out, indent, depth + 1);
+  }
+  new_line(depth);
+  out += kind_ == Kind::object ? '}' : ']';
+}
+
+std::string Json::dump(int indent) const {
+  std::string out;
+  write(out, indent, 0);
+  return out;
+}
+
+}  // namespace gv

@@ -1,0 +1,184 @@
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "gossip/registry.h"
+#include "graph/schedules.h"
+#include "graph/topologies.h"
+#include "optim/models/model.h"
+#include "peer/fleet/keys/key_table.h"
+
+namespace gv {
+namespace {
+
+/// The same key may mean something else in each method, model or graph: a line for each.
+class Collected {
+ public:
+  void add(const std::string& key,
+           const std::string& whose,
+           const std::string& takes,
+           const std::string& usual,
+           const std::string& help,
+           const std::string& example) {
+    auto [it, first] = rows_.try_emplace(key);
+    KeyRow& row = it->second;
+    if (first) {
+      row = {.key = key, .takes = takes, .usual = usual, .meaning = "", .example = example};
+      order_.push_back(key);
+    }
+    if (row.takes != takes) row.takes = "by the kind, see below";
+    if (row.usual != usual) row.usual = "by the kind, see below";
+    const std::string line = fmt::format("{}: {} ({}; {})", whose, help, takes, usual);
+    if (row.meaning.find(line) != std::string::npos) return;
+    row.meaning += (row.meaning.empty() ? "" : "\n") + line;
+  }
+  std::vector<KeyRow> all() {
+    std::vector<KeyRow> rows;
+    for (const std::string& key : order_) rows.push_back(std::move(rows_.at(key)));
+    return rows;
+  }
+
+ private:
+  std::map<std::string, KeyRow> rows_;
+  std::vector<std::string> order_;
+};
+
+std::string range_text(bool whole, double least, double most) {
+  return fmt::format("{}, {:g} to {:g}", whole ? "a whole number" : "a number", least, most);
+}
+
+void add_methods(Collected& to) {
+  for (const AlgorithmRow* row : algorithms())
+    for (const Option& option : row->options) {
+      const std::string usual = text_of(option, option.usual);
+      const std::string order = row->order.empty() ? "" : fmt::format("order: {}, ", row->order);
+      to.add(
+          fmt::format("algorithm.{}", option.name),
+          std::string(row->kind),
+          option.words.empty() ? range_text(option.whole, option.least, option.most)
+                               : fmt::format("{}", fmt::join(option.words, ", ")),
+          usual,
+          std::string(option.help),
+          fmt::format("algorithm: {{ kind: {}, {}{}: {} }}", row->kind, order, option.name, usual));
+    }
+}
+
+std::string text_of(const ModelValue& value) {
+  if (const auto* word = std::get_if<std::string>(&value)) return *word;
+  if (const auto* number = std::get_if<std::uint32_t>(&value)) return std::to_string(*number);
+  return fmt::format("[{}]", fmt::join(std::get<Widths>(value), ", "));
+}
+
+std::string takes_of(const ModelKey& key) {
+  if (std::holds_alternative<std::string>(key.usual))
+    return fmt::format("{}", fmt::join(key.words, ", "));
+  const bool list = std::holds_alternative<Widths>(key.usual);
+  return fmt::format(
+      "{}, {} to {}", list ? "a list of whole numbers" : "a whole number", key.least, key.most);
+}
+
+void add_models(Collected& to) {
+  for (const ModelRow& row : models())
+    for (const ModelKey& key : row.keys)
+      to.add("model." + key.name,
+             row.kind,
+             takes_of(key),
+             text_of(key.usual),
+             key.help,
+             fmt::format("model: {}", row.example));
+}
+
+std::string takes_of(const GraphParameter& row) {
+  switch (row.kind) {
+    case GraphParameter::Kind::count:
+      return range_text(true, row.least, row.most);
+    case GraphParameter::Kind::number:
+      return range_text(false, row.least, row.most);
+    case GraphParameter::Kind::seed:
+      return "a whole number of 64 bits";
+    case GraphParameter::Kind::shape:
+      return "[rows, columns]";
+    case GraphParameter::Kind::path:
+      return "a file";
+    case GraphParameter::Kind::graph:
+      return "a topology";
+  }
+  return "";
+}
+
+/// As keys of a map: { kind: torus, shape: [4, 4] }.
+std::string map_of(std::string_view family,
+                   std::span<const GraphParameter> rows,
+                   std::string_view example) {
+  const GraphParameters values = parse_parameters(family, rows, example);
+  std::string text = fmt::format("{{ kind: {}", family);
+  for (const GraphParameter& row : rows) {
+    std::string value = values.value_text(row.name);
+    if (row.kind == GraphParameter::Kind::shape)
+      value = fmt::format("[{}, {}]", values.shape().rows, values.shape().columns);
+    if (row.kind == GraphParameter::Kind::graph) value = "\"" + value + "\"";
+    text += fmt::format(", {}: {}", row.name, value);
+  }
+  return text + " }";
+}
+
+void add_graph(Collected& to,
+               std::string_view family,
+               std::span<const GraphParameter> parameters,
+               std::string_view example) {
+  for (const GraphParameter& row : parameters) {
+    const bool number = row.kind == GraphParameter::Kind::count ||
+                        row.kind == GraphParameter::Kind::number ||
+                        row.kind == GraphParameter::Kind::seed;
+    to.add(fmt::format("topology.{}", row.name),
+           std::string(family),
+           takes_of(row),
+           number ? fmt::format("{:g}", row.initial) : "none",
+           std::string(row.help),
+           fmt::format("topology: {}", map_of(family, parameters, example)));
+  }
+}
+
+void add_graphs(Collected& to) {
+  for (const TopologyFamily* family : topology_families())
+    add_graph(to, family->name, family->parameters, family->example);
+  for (const ScheduleFamily* family : schedule_families())
+    add_graph(to, family->name, family->parameters, family->example);
+}
+
+std::vector<KeyRow> make_all() {
+  std::vector<KeyRow> all;
+  const auto add = [&](std::span<const PlainKey> plain) {
+    for (const PlainKey& row : plain)
+      all.push_back({.key = std::string(row.key),
+                     .takes = std::string(row.takes),
+                     .usual = std::string(row.usual),
+                     .meaning = std::string(row.meaning),
+                     .example = std::string(row.example)});
+  };
+  add(run_keys());
+  add(data_keys());
+  add(agent_keys());
+  add(train_keys());
+  std::ranges::copy(registered_keys(), std::back_inserter(all));
+  return all;
+}
+
+}  // namespace
+
+std::vector<KeyRow> registered_keys() {
+  Collected collected;
+  add_models(collected);
+  add_methods(collected);
+  add_graphs(collected);
+  return collected.all();
+}
+
+const std::vector<KeyRow>& fleet_file_keys() {
+  static const std::vector<KeyRow> all = make_all();
+  return all;
+}
+
+}  // namespace gv

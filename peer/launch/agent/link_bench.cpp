@@ -1,0 +1,164 @@
+#include "peer/launch/agent/link_bench.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "optim/printable.h"
+#include "peer/fleet/json/json_member.h"
+#include "peer/launch/agent/roads.h"
+
+namespace gv {
+namespace {
+
+using Pair = Roads::Pair;
+
+class Bench {
+ public:
+  Bench(const Assembly& fleet, const LanOptions& options, const LinkBenchOptions& bench)
+      : bench_(bench),
+        machines_(fleet, options),
+        roads_(bench.edges ? Roads(fleet, machines_) : Roads(machines_)) {}
+
+  LinkTable run() {
+    bench_.on_progress("starting an agent on each host");
+    machines_.start();
+    roads_.find();
+    open_meters();
+    table_.hosts = machines_.names();
+    table_.together.assign(machines_.all().size(), 0);
+    measure_pairs();
+    measure_together();
+    for (const std::string& wrong : {machines_.failures(), roads_.missing()})
+      if (!wrong.empty()) table_.findings.push_back(wrong);
+    return std::move(table_);
+  }
+
+ private:
+  void open_meters() {
+    const auto meter = [this](std::size_t k) {
+      const Machine& machine = machines_.at(k);
+      return Json{{"address", "0.0.0.0"}, {"port", machine.spec.port}, {"nonce", machine.nonce}}
+          .dump();
+    };
+    const auto opened = machines_.ask(AgentKind::meter, AgentKind::opened, meter);
+    ports_.assign(opened.size(), 0);
+    for (std::size_t k = 0; k < opened.size(); ++k) {
+      if (opened[k].empty()) continue;
+      const JsonValue json = parse_json(opened[k], "an agent's meter");
+      if (json.find("error") == nullptr)
+        ports_[k] = json_integer<std::uint16_t>(json, "port");
+      else
+        table_.findings.push_back(fmt::format(
+            "host {}: {}", machines_.at(k).spec.name, printable(json_text(json, "error"), 300)));
+    }
+  }
+
+  /// All of these at once.
+  std::vector<MeasuredLink> measure(const std::vector<Pair>& pairs, double seconds) {
+    std::vector<std::vector<Pair>> asked(machines_.all().size());
+    for (const Pair& pair : pairs)
+      if (ports_[pair.second] != 0 && !roads_.between(pair).empty())
+        asked[pair.first].push_back(pair);
+    const auto order = [&](std::size_t k) {
+      Json calls = Json::array();
+      for (const Pair& pair : asked[k])
+        calls.push_back(Json{{"address", roads_.between(pair)},
+                             {"port", ports_[pair.second]},
+                             {"nonce", machines_.at(pair.second).nonce}});
+      return Json{{"calls", calls}, {"seconds", seconds}}.dump();
+    };
+    const auto told = machines_.ask(AgentKind::measure, AgentKind::measured, order);
+    std::vector<MeasuredLink> links;
+    for (std::size_t k = 0; k < told.size(); ++k) {
+      if (told[k].empty()) continue;
+      const JsonValue json = parse_json(told[k], "an agent's measurement");
+      const std::vector<JsonValue>& speeds = json_member(json, "links").items;
+      for (std::size_t c = 0; c < asked[k].size() && c < speeds.size(); ++c)
+        links.push_back({asked[k][c].first, asked[k][c].second, speed_in(speeds[c])});
+    }
+    return links;
+  }
+
+  static LinkSpeed speed_in(const JsonValue& json) {
+    if (json.find("error") != nullptr) return {.why = printable(json_text(json, "error"), 200)};
+    return {.latency = json_number(json, "latency"), .bandwidth = json_number(json, "bandwidth")};
+  }
+
+  /// In matchings, a direction at a time: those whose sum is the same modulo the number of machines
+  /// have no machine in common.
+  void measure_pairs() {
+    const std::size_t n = machines_.all().size();
+    for (std::size_t sum = 0; sum < n; ++sum)
+      for (const bool up : {true, false}) {
+        std::vector<Pair> pairs;
+        for (const Pair& pair : roads_.pairs())
+          if ((pair.first + pair.second) % n == sum && (pair.first < pair.second) == up)
+            pairs.push_back(pair);
+        if (pairs.empty()) continue;
+        bench_.on_progress(
+            fmt::format("one by one: {} of {} links", table_.links.size(), roads_.pairs().size()));
+        for (const MeasuredLink& link : measure_long_enough(pairs)) take(link);
+      }
+  }
+
+  /// What is slow once more, for longer: of so little, a burst would be too large a part.
+  std::vector<MeasuredLink> measure_long_enough(const std::vector<Pair>& pairs) {
+    std::vector<MeasuredLink> links = measure(pairs, bench_.seconds);
+    std::vector<Pair> again;
+    for (const MeasuredLink& link : links)
+      if (is_slow(link)) again.emplace_back(link.from, link.to);
+    if (again.empty()) return links;
+    std::erase_if(links, is_slow);
+    for (const MeasuredLink& link : measure(again, longer())) links.push_back(link);
+    return links;
+  }
+
+  static bool is_slow(const MeasuredLink& link) {
+    constexpr double slow = 5e6;  // bytes per second
+    return link.speed.why.empty() && link.speed.bandwidth < slow;
+  }
+  /// No longer than an agent is waited for.
+  double longer() const { return std::min(4 * bench_.seconds, 6.0); }
+
+  void take(const MeasuredLink& link) {
+    table_.links.push_back(link);
+    if (!link.speed.why.empty())
+      table_.findings.push_back(fmt::format("{} -> {} could not be measured: {}",
+                                            table_.hosts[link.from],
+                                            table_.hosts[link.to],
+                                            link.speed.why));
+  }
+
+  void measure_together() {
+    for (std::size_t host = 0; host < machines_.all().size(); ++host) {
+      std::vector<Pair> pairs;
+      for (const Pair& pair : roads_.pairs())
+        if (pair.first == host) pairs.push_back(pair);
+      if (pairs.size() < 2) continue;
+      bench_.on_progress(fmt::format("all at once from {}", table_.hosts[host]));
+      const bool slow = std::ranges::any_of(table_.links, [&](const MeasuredLink& link) {
+        return link.from == host && is_slow(link);
+      });
+      for (const MeasuredLink& link : measure(pairs, slow ? longer() : bench_.seconds))
+        table_.together[host] += link.speed.bandwidth;
+    }
+  }
+
+  const LinkBenchOptions& bench_;
+  Machines machines_;
+  Roads roads_;
+  LinkTable table_;
+  std::vector<std::uint16_t> ports_;
+};
+
+}  // namespace
+
+LinkTable bench_links(const Assembly& fleet,
+                      const LanOptions& options,
+                      const LinkBenchOptions& bench) {
+  return Bench(fleet, options, bench).run();
+}
+
+}  // namespace gv

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "peer/launch/agent/machines.h"
+
+namespace gv {
+
+/// At which of its addresses a machine is reached by another one, for some pairs. Found by trying:
+/// each opens a door, and the others call at all of its addresses (door.h).
+class Roads {
+ public:
+  using Pair = std::pair<std::size_t, std::size_t>;  ///< places among the machines: who calls, whom
+
+  /// For the pairs of machines with an edge between their peers.
+  Roads(const Assembly& fleet, Machines& machines);
+  /// For all pairs of machines.
+  explicit Roads(Machines& machines);
+
+  /// Whatever fails of a machine counts as its failure.
+  void find();
+  /// The address at which the first reaches the second; "": at none.
+  std::string between(const Pair& pair) const;
+  const std::vector<Pair>& pairs() const { return pairs_; }  ///< both ways of each
+  std::vector<std::string> texts() const;                    ///< "anna -> ben at 10.0.0.2"
+  /// Where only one of two machines reaches the other: which way does not work, and why.
+  std::vector<std::string> one_way() const;
+  /// Which machines reach each other in neither direction, and why; "": all do in one at least.
+  std::string missing() const;
+
+ private:
+  std::string dead_end(const Pair& pair) const;
+  void open_doors();
+  void call();
+  std::vector<std::string> candidates(const Machine& caller, const Machine& called) const;
+
+  Machines& machines_;
+  std::vector<Pair> pairs_;
+  std::map<Pair, std::string> roads_;
+  std::map<Pair, std::string> dead_ends_;  ///< why there is none
+};
+
+}  // namespace gv

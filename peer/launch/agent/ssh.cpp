@@ -1,0 +1,98 @@
+#include "peer/launch/agent/ssh.h"
+
+#include <cstdlib>
+#include <sstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "peer/launch/child.h"
+
+namespace gv {
+namespace {
+
+/// Words are separated by spaces.
+std::vector<std::string> ssh_program() {
+  const char* own = std::getenv("GRAPEVINE_SSH");
+  std::istringstream in(own != nullptr && *own != '\0' ? own : "ssh");
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
+/// Numbers, letters and digits alone: nothing that a shell would take for its own.
+std::string options(const AgentWords& words) {
+  return fmt::format("agent --nonce {} --run {} --leash {:.3f} --grace {:.3f}",
+                     words.nonce,
+                     words.run,
+                     words.leash_seconds,
+                     words.grace_seconds);
+}
+
+/// For `sh -c`, whatever shell the user logs in with: a single line without quotes of its own and
+/// without an exclamation mark. Our own program would die of an illegal instruction where the
+/// processor is too old (cmake/GvTarget.cmake), so the shell looks first.
+constexpr const char* pushing =
+    "say() {{ echo grapevine-agent $1 {nonce} $2; }}; "
+    "m=$(uname -m); test $m = x86_64 || {{ say no \"this program is for x86_64 and the machine is "
+    "$m: install one there and name it as binary\"; exit 3; }}; "
+    "for f in avx2 bmi2 fma f16c movbe; do grep -qw $f /proc/cpuinfo || {{ say no \"its processor "
+    "has no $f, which this program needs\"; exit 3; }}; done; "
+    "d=${{XDG_CACHE_HOME:-$HOME/.cache}}/grapevine/programs/{bundle}; umask 077; "
+    "test -x $d/grapevine || {{ mkdir -p $d.$$ && say send && head -c {bytes} | tar -xzf - -C "
+    "$d.$$ && mv -T $d.$$ $d; rm -rf $d.$$; }}; "
+    "test -x $d/grapevine || {{ say no \"the program could not be unpacked in $d: is the disk "
+    "full?\"; exit 3; }}; "
+    "LD_LIBRARY_PATH=$d${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}; export LD_LIBRARY_PATH; "
+    "exec $d/grapevine {options}";
+
+}  // namespace
+
+std::vector<std::string> ssh_argv(const std::string& target, const std::string& script) {
+  std::vector<std::string> argv = ssh_program();
+  for (const char* option : {"BatchMode=yes", "ConnectTimeout=10", "ServerAliveInterval=5"})
+    argv.insert(argv.end(), {"-o", option});
+  argv.insert(argv.end(), {"-T", "--", target, script});
+  return argv;
+}
+
+std::vector<std::string> agent_argv(const std::string& program, const AgentWords& words) {
+  std::vector<std::string> argv{program};
+  std::istringstream in(options(words));
+  for (std::string word; in >> word;) argv.push_back(word);
+  return argv;
+}
+
+std::vector<std::string> ssh_installed(const std::string& target,
+                                       const std::string& program,
+                                       const AgentWords& words) {
+  return ssh_argv(target, fmt::format("exec {} {}", program, options(words)));
+}
+
+std::vector<std::string> ssh_pushed(const std::string& target,
+                                    const std::string& bundle,
+                                    std::size_t bytes,
+                                    const AgentWords& words) {
+  const std::string script = fmt::format(fmt::runtime(pushing),
+                                         fmt::arg("nonce", words.nonce),
+                                         fmt::arg("bundle", bundle),
+                                         fmt::arg("bytes", bytes),
+                                         fmt::arg("options", options(words)));
+  return ssh_argv(target, fmt::format("exec sh -c '{}'", script));
+}
+
+std::string ssh_host_name(const std::string& target) {
+  std::vector<std::string> argv = ssh_program();
+  argv.insert(argv.end(), {"-G", "--", target});
+  Child process(argv);
+  constexpr std::string_view key = "hostname ";
+  std::string name = target;
+  const auto take = [&](const std::string& line) {
+    if (line.starts_with(key)) name = line.substr(key.size());
+  };
+  hear_out(process, take, [](const std::string&) {});
+  return name;
+}
+
+}  // namespace gv

@@ -1,0 +1,206 @@
+#include "peer/launch/deploy/kubernetes.h"
+
+#include <algorithm>
+#include <cctype>
+#include <stdexcept>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "optim/printable.h"
+#include "peer/launch/deploy/kubernetes_pod.h"
+#include "peer/launch/deploy/yaml_text.h"
+#include "peer/wire/seal/base64.h"
+
+namespace gv {
+namespace {
+
+/// Kubernetes refuses a ConfigMap of more than 1 MiB; names and base64 take some of it.
+constexpr std::size_t most_config_bytes = 1'000'000;
+
+std::string metadata(const KubernetesFleet& fleet, const std::string& name) {
+  std::string text = fmt::format("metadata:\n  name: {}\n", yaml_word(name));
+  if (!fleet.space.empty()) text += fmt::format("  namespace: {}\n", yaml_word(fleet.space));
+  return text + "  labels:\n" + indented(kubernetes_labels(fleet), 4);
+}
+
+/// Names of pods that are not ready yet are published too: they wait for each other.
+std::string service(const KubernetesFleet& fleet) {
+  return fmt::format(
+      "---\n"
+      "apiVersion: v1\n"
+      "kind: Service\n"
+      "{}"
+      "spec:\n"
+      "  clusterIP: None\n"
+      "  publishNotReadyAddresses: true\n"
+      "  selector:\n"
+      "{}"
+      "  ports:\n"
+      "    - name: fleet\n"
+      "      port: {}\n"
+      "      targetPort: fleet\n",
+      metadata(fleet, fleet.name),
+      indented(kubernetes_labels(fleet), 4),
+      fleet.port);
+}
+
+void check_files(const KubernetesFleet& fleet) {
+  std::size_t bytes = 0;
+  for (const auto& [path, text] : fleet.files) {
+    const std::string key = kubernetes_file_key(path);
+    const auto fits = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+             std::string_view("-._").find(c) != std::string_view::npos;
+    };
+    constexpr std::size_t longest = 253;
+    if (key.size() > longest || !std::ranges::all_of(key, fits))
+      throw std::invalid_argument(fmt::format(
+          "deploy: a file named `{}` does not fit into a ConfigMap\nhelp:  give it an ending of "
+          "letters and digits",
+          printable(key, 100)));
+    bytes += key.size() + (fits_yaml_block(text) ? text.size() : text.size() * 4 / 3 + 4);
+  }
+  if (bytes > most_config_bytes)
+    throw std::invalid_argument(fmt::format(
+        "deploy: the fleet file and its graphs take {} bytes, and a ConfigMap holds {}\nhelp:  put "
+        "large graphs into the image, or name a graph family instead",
+        bytes,
+        most_config_bytes));
+}
+
+std::string config_map(const KubernetesFleet& fleet) {
+  std::string plain, binary;
+  for (const auto& [path, text] : fleet.files) {
+    const std::string key = yaml_word(kubernetes_file_key(path));
+    if (fits_yaml_block(text))
+      plain += fmt::format("  {}: {}\n", key, yaml_block(text, 2));
+    else
+      binary += fmt::format("  {}: {}\n", key, yaml_word(base64(text)));
+  }
+  return fmt::format("---\napiVersion: v1\nkind: ConfigMap\n{}{}{}",
+                     metadata(fleet, kubernetes_config(fleet)),
+                     plain.empty() ? "" : "data:\n" + plain,
+                     binary.empty() ? "" : "binaryData:\n" + binary);
+}
+
+/// What the end of a pod means: a wrong fleet file stays wrong, a peer whose collective broke has
+/// nothing to go on with, and a drained node says nothing of the peer.
+constexpr const char* failure_policy =
+    "podFailurePolicy:\n"
+    "  rules:\n"
+    "    - action: FailJob\n"
+    "      onExitCodes: { containerName: peer, operator: In, values: [2] }\n"
+    "    - action: FailIndex\n"
+    "      onExitCodes: { containerName: peer, operator: In, values: [3] }\n"
+    "    - action: Ignore\n"
+    "      onPodConditions:\n"
+    "        - { type: DisruptionTarget, status: \"True\" }\n";
+
+/// With a budget of restarts for each peer where the cluster knows of one.
+std::string job_spec(const KubernetesFleet& fleet) {
+  std::string text =
+      fmt::format("completionMode: Indexed\ncompletions: {0}\nparallelism: {0}\n", fleet.peers);
+  if (knows_index_failures(fleet))
+    text += std::string("backoffLimitPerIndex: 6\npodReplacementPolicy: Failed\n") + failure_policy;
+  else
+    text += fmt::format("backoffLimit: {}\n", 6 * std::uint64_t{fleet.peers});
+  return text + "template:\n" + indented(kubernetes_pod(fleet), 2);
+}
+
+std::string job(const KubernetesFleet& fleet) {
+  return fmt::format("---\napiVersion: batch/v1\nkind: Job\n{}spec:\n{}",
+                     metadata(fleet, fleet.name),
+                     indented(job_spec(fleet), 2));
+}
+
+std::string jobset(const KubernetesFleet& fleet) {
+  return fmt::format(
+      "---\n"
+      "apiVersion: jobset.x-k8s.io/v1alpha2\n"
+      "kind: JobSet\n"
+      "{}"
+      "spec:\n"
+      "  network:\n"
+      "    enableDNSHostnames: true\n"
+      "    publishNotReadyAddresses: true\n"
+      "    subdomain: {}\n"
+      "  replicatedJobs:\n"
+      "    - name: peer\n"
+      "      replicas: 1\n"
+      "      template:\n"
+      "        spec:\n"
+      "{}",
+      metadata(fleet, fleet.name),
+      yaml_word(fleet.name),
+      indented(job_spec(fleet), 10));
+}
+
+std::string volume_claims(const KubernetesFleet& fleet) {
+  if (fleet.storage.empty()) return "";
+  return fmt::format(
+      "  volumeClaimTemplates:\n"
+      "    - metadata:\n"
+      "        name: runs\n"
+      "      spec:\n"
+      "        accessModes: [ReadWriteOnce]\n"
+      "        resources:\n"
+      "          requests:\n"
+      "            storage: {}\n",
+      yaml_word(fleet.storage));
+}
+
+std::string stateful_set(const KubernetesFleet& fleet) {
+  return fmt::format(
+      "---\n"
+      "apiVersion: apps/v1\n"
+      "kind: StatefulSet\n"
+      "{}"
+      "spec:\n"
+      "  serviceName: {}\n"
+      "  podManagementPolicy: Parallel\n"
+      "  replicas: {}\n"
+      "  selector:\n"
+      "    matchLabels:\n"
+      "{}"
+      "  template:\n"
+      "{}"
+      "{}",
+      metadata(fleet, fleet.name),
+      yaml_word(fleet.name),
+      fleet.peers,
+      indented(kubernetes_labels(fleet), 6),
+      indented(kubernetes_pod(fleet), 4),
+      volume_claims(fleet));
+}
+
+}  // namespace
+
+std::string kubernetes_address(const KubernetesFleet& fleet) {
+  const char* role = fleet.kind == KubernetesKind::jobset ? "-peer-0" : "";
+  return fmt::format("{0}{1}-{{id}}.{0}", fleet.name, role);
+}
+
+std::string kubernetes_output(const KubernetesFleet& fleet) {
+  return "/runs/" + fleet.name;
+}
+
+std::string kubernetes_secret(const KubernetesFleet& fleet) {
+  return fleet.name + "-keys";
+}
+
+std::string kubernetes_manifests(const KubernetesFleet& fleet) {
+  check_files(fleet);
+  const std::string config = config_map(fleet);
+  switch (fleet.kind) {
+    case KubernetesKind::statefulset:
+      return service(fleet) + config + stateful_set(fleet);
+    case KubernetesKind::jobset:
+      return config + jobset(fleet);
+    case KubernetesKind::job:
+      break;
+  }
+  return service(fleet) + config + job(fleet);
+}
+
+}  // namespace gv

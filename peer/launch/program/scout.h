@@ -1,0 +1,84 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "peer/fleet/fleet.h"
+#include "peer/launch/child.h"
+#include "peer/launch/program/program_words.h"
+#include "peer/record/evaluator.h"
+
+namespace gv {
+
+/// How a scout is started, and what it does meanwhile.
+struct ScoutOptions {
+  std::vector<std::string> argv{};                      ///< of `grapevine peer` with the task `ask`
+  std::function<void(const std::string&)> say{};        ///< what a person should know
+  std::string awaited = "called DistributedOptimizer";  ///< what it does before its first word
+  /// After so long without a word this is said, and again and again.
+  std::chrono::milliseconds patience{std::chrono::seconds(60)};
+};
+
+/// The fleet's program, started once and alone before there are peers: it says what it trains, and
+/// afterwards what the fleet's model is worth. So a script's first mistake is told once and not by
+/// every peer, and whoever launches knows the model without having it.
+class Scout : public Evaluator {
+ public:
+  /// Waits for its introduction. Throws std::runtime_error with the line of the fleet file and its
+  /// last words when there is no such program, or it ends or says nonsense before.
+  Scout(const Fleet& fleet, ScoutOptions options);
+
+  const asked::Introduction& introduction() const { return introduction_; }
+  const std::vector<float>& start() const { return start_; }  ///< x_0
+
+  /// From now on it is `say` that is told what a person should know.
+  void tell(std::function<void(const std::string&)> say) { options_.say = std::move(say); }
+
+  /// Asks about a model of as many floats. The answer has no figures where it cannot evaluate,
+  /// could not this time, or has ended; the first of several failures in a row is said.
+  void ask(std::span<const float> x) override;
+  std::optional<Evaluation> answer() override;
+  void add_to(std::vector<pollfd>& fds) const override { child_->add_to(fds); }
+  /// Asks, and waits for the answer.
+  Evaluation evaluate(std::span<const float> x);
+  /// Has it write its whole model, with these parameters, to that file, and waits for that, or for
+  /// SIGINT or SIGTERM where these are blocked. False: there is no such file; where the program can
+  /// write one, it is said why.
+  bool save(std::span<const float> x, const std::string& path);
+
+ private:
+  void introduce();
+  void wait(std::chrono::steady_clock::time_point until);
+  /// Takes what it has said; whether it has ended.
+  bool hear();
+  void hand_over(std::span<const float> x, const std::string& line);
+  void heed(const std::string& line);
+  void take_introduction(asked::Introduction says);
+  void keep_word(const std::string& line);
+  [[noreturn]] void refuse(const std::string& what);
+  void tell_failure(const std::string& what);
+
+  Fleet fleet_;
+  ScoutOptions options_;
+  std::string name_;  ///< "train.py"
+  std::unique_ptr<Child> child_;
+  bool introduced_ = false;
+  asked::Introduction introduction_;
+  std::vector<float> start_;
+  std::uint64_t asked_ = 0;
+  bool can_answer_ = false;  ///< the newest question
+  std::optional<asked::Figures> answer_;
+  std::uint64_t saved_ = 0;        ///< the newest question to save that it has answered
+  bool failing_ = false;           ///< the last evaluation gave no figures
+  std::deque<std::string> words_;  ///< the last lines that it printed
+};
+
+}  // namespace gv

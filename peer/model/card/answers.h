@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "peer/model/card/model_rows.h"
+#include "peer/model/card/saved_model.h"
+
+namespace gv {
+
+/// What a model says of one row.
+struct Answer {
+  bool left_out = false;  ///< a value is missing, and such rows were dropped in training
+  std::size_t label = 0;  ///< of a classification: the likeliest class
+  std::vector<double> probabilities;  ///< of each class: softmax of the logits, or the logistic of
+                                      ///< the margin; of a regression none
+  double value = 0;                   ///< of a regression; a float
+};
+
+/// In the order of the rows.
+std::vector<Answer> answers(const SavedModel& model, const ModelRows& rows);
+
+}  // namespace gv

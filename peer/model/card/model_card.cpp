@@ -1,0 +1,118 @@
+#include "peer/model/card/model_card.h"
+
+#include <stdexcept>
+
+#include "peer/fleet/json/json.h"
+#include "peer/model/card/layer_list.h"
+
+namespace gv {
+namespace {
+
+constexpr const char* days_unit = "days since 1970-01-01";
+constexpr std::size_t most_column_bytes = 8U << 20;  ///< escaped once more they must still fit
+
+Json model_json(const ModelSpec& spec) {
+  Json json{{"kind", spec.kind}};
+  if (spec.kind == program_model) return json;
+  for (const ModelKey& key : find_model(spec.kind).keys) {
+    const auto given = spec.values.find(key.name);
+    const ModelValue& value = given == spec.values.end() ? key.usual : given->second;
+    std::visit([&](const auto& plain) { json[key.name] = Json(plain); }, value);
+  }
+  return json;
+}
+
+std::vector<double> doubles(const std::vector<float>& from) {
+  return {from.begin(), from.end()};
+}
+
+/// What the samples are, and what becomes of a pixel or a character before the first layer.
+Json input_json(const Dataset& like) {
+  switch (form_of(like)) {
+    case DataForm::pictures:
+      return Json{{"form", "pictures"},
+                  {"shape", std::vector{like.image.channels, like.image.height, like.image.width}},
+                  {"prepared", "(byte / 255 - shift) * scale, by channel where there are several"},
+                  {"shift", doubles(like.shift)},
+                  {"scale", doubles(like.scale)}};
+    case DataForm::text:
+      return Json{{"form", "text"},
+                  {"context", like.context},
+                  {"prepared", "a token is the place of its byte in the vocabulary"},
+                  {"vocabulary", like.vocabulary}};
+    case DataForm::sparse:
+      return Json{{"form", "sparse"}, {"features", like.features}};
+    case DataForm::targets:
+      return Json{{"form", "targets"}, {"features", like.features}};
+    default:
+      return Json{{"form", "rows"}, {"features", like.features}};
+  }
+}
+
+Json column_json(const ColumnFacts& column) {
+  if (column.is_category())
+    return Json{{"name", column.name}, {"values", column.levels}, {"shares", column.shares}};
+  Json json{{"name", column.name}, {"mean", column.mean}, {"deviation", column.deviation}};
+  if (column.date) json["unit"] = days_unit;
+  return json;
+}
+
+std::string missing_word(MissingValue missing) {
+  if (missing == MissingValue::mean) return "mean";
+  return missing == MissingValue::drop ? "drop" : "refuse";
+}
+
+void add_table(const ModelCard& card,
+               const DataFacts& facts,
+               std::map<std::string, std::string>& to) {
+  Json columns = Json::array();
+  for (const ColumnFacts& column : facts.columns) columns.push_back(column_json(column));
+  const std::string text = columns.dump();
+  Json table{{"format", facts.format},
+             {"target", facts.target},
+             {"missing", missing_word(card.missing)},
+             {"standardized", facts.standardized},
+             {"prepared",
+              "a number: (x - mean) / deviation where standardized, a deviation of 0 "
+              "counting as 1; a category: one feature of 0 or 1 for each value"},
+             {"columns_left_out", text.size() > most_column_bytes}};
+  if (facts.decimal != '.') table["decimal"] = std::string(1, facts.decimal);
+  to["table"] = table.dump();
+  if (text.size() <= most_column_bytes) to["columns"] = text;
+}
+
+}  // namespace
+
+std::vector<std::string> class_names(const Dataset& like) {
+  if (like.facts && !like.facts->classes.empty()) return like.facts->classes;
+  std::vector<std::string> names;
+  for (std::uint32_t k = 0; k < like.classes; ++k) names.push_back(std::to_string(k));
+  return names;
+}
+
+std::map<std::string, std::string> card_metadata(const ModelCard& card) {
+  std::map<std::string, std::string> to{{"schema", "grapevine.model/1"},
+                                        {"fleet", card.fleet},
+                                        {"version", card.version},
+                                        {"digest", card.digest},
+                                        {"seed", std::to_string(card.seed)},
+                                        {"rounds", std::to_string(card.rounds)}};
+  if (card.peer) to["peer"] = std::to_string(*card.peer);
+  to["model"] = model_json(card.model).dump();
+  to["data"] = Json{{"kind", card.data},
+                    {"train", card.train_samples},
+                    {"test", card.test_samples},
+                    {"train_digest", card.train_digest},
+                    {"test_digest", card.test_digest}}
+                   .dump();
+  if (!card.like) return to;
+  to["layers"] = layer_list(card.model, *card.like).dump();
+  to["input"] = input_json(*card.like).dump();
+  if (card.like->classes > 0 && !card.like->is_text())
+    to["classes"] = Json(class_names(*card.like)).dump();
+  if (card.like->facts && !card.like->facts->columns.empty())
+    add_table(card, *card.like->facts, to);
+  return to;
+}
+
+}  // namespace gv

@@ -1,0 +1,423 @@
+#include "peer/record/observer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <ranges>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include "peer/record/unknown_figure.h"
+
+namespace gv {
+namespace {
+
+using Reports = std::map<PeerId, const Report*>;
+
+std::size_t end_of(const Report& report) {
+  return report.holds.begin + report.model->floats().size();
+}
+
+/// Where a part of somebody's begins or ends: between two of these all coordinates have the same
+/// holders.
+std::set<std::size_t> bounds_of(const Reports& reports) {
+  std::set<std::size_t> bounds;
+  for (const auto& [peer, report] : reports) {
+    bounds.insert(report->holds.begin);
+    bounds.insert(end_of(*report));
+  }
+  return bounds;
+}
+
+/// The fleet's model: at each coordinate the mean of those that hold it (holding.h), summed in
+/// double, in id order. Where nobody does any more, of the copies.
+std::vector<float> model_of(const Reports& reports) {
+  std::vector<float> model;
+  std::vector<double> sum;
+  for (const std::size_t end : bounds_of(reports)) {
+    const std::size_t begin = model.size();
+    const auto covers = [=](const auto& entry) {
+      return entry.second->holds.begin <= begin && end <= end_of(*entry.second);
+    };
+    const bool held = std::ranges::any_of(reports, [&](const auto& entry) {
+      return covers(entry) && entry.second->holds.weight > 0;
+    });
+    sum.assign(end - begin, 0);
+    double weight = 0;
+    for (const auto& entry : reports | std::views::filter(covers)) {
+      const Report& report = *entry.second;
+      const double w = held ? report.holds.weight : 1;
+      if (w == 0) continue;
+      weight += w;
+      const float* const x = report.model->floats().data() + (begin - report.holds.begin);
+      for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += w * static_cast<double>(x[k]);
+    }
+    for (const double total : sum) model.push_back(static_cast<float>(total / weight));
+  }
+  return model;
+}
+
+double count_trainers(const Reports& reports) {
+  return static_cast<double>(
+      std::ranges::count_if(reports, [](const auto& entry) { return entry.second->trains; }));
+}
+
+std::map<PeerId, Report> copies_of(const Reports& reports) {
+  std::map<PeerId, Report> copies;
+  for (const auto& [peer, report] : reports) copies.emplace(peer, *report);
+  return copies;
+}
+
+Reports pointers_to(const std::map<PeerId, Report>& reports) {
+  Reports pointers;
+  for (const auto& [peer, report] : reports) pointers[peer] = &report;
+  return pointers;
+}
+
+std::string hex_of(const XXH128_hash_t& hash) {
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+double squared_distance(std::span<const float> a, std::span<const float> b) {
+  double sum = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    const double difference = static_cast<double>(a[k]) - static_cast<double>(b[k]);
+    sum += difference * difference;
+  }
+  return sum;
+}
+
+/// The frames of actors are the fleet's.
+void add(const ExperienceFigures& of, FleetRecord& record) {
+  ExperienceFigures& all = record.experience ? *record.experience : record.experience.emplace();
+  all.taken += of.taken;
+  all.learnt += of.learnt;
+  all.kept += of.kept;
+  all.actors += of.actors;
+  all.frames += of.frames;
+  record.frames = record.frames.value_or(0) + of.frames;
+}
+
+}  // namespace
+
+std::optional<double> figure_of(const FleetRecord& record, const TargetSpec& target) {
+  const bool mean = target.whose == TargetSpec::Whose::mean;
+  if (target.figure == TargetSpec::Figure::loss) return mean ? record.mean.loss : record.loss_local;
+  return mean ? record.mean.accuracy : record.accuracy_min;
+}
+
+Observer::Observer(PeerId peers,
+                   std::unique_ptr<Objective> evaluator,
+                   std::function<void(const FleetRecord&)> on_record)
+    : expected_(peers),
+      own_(make_evaluator(std::move(evaluator))),
+      evaluator_(own_.get()),
+      on_record_(std::move(on_record)) {}
+
+Observer::Observer(PeerId peers,
+                   Evaluator& evaluator,
+                   std::function<void(const FleetRecord&)> on_record)
+    : expected_(peers), evaluator_(&evaluator), on_record_(std::move(on_record)) {}
+
+void Observer::aim_at(Aims aims) {
+  aims_ = std::move(aims);
+  target_ = TargetWatch(aims_.target);
+  progress_ = ProgressWatch(aims_);
+}
+
+/// The best model may be of a round that is still to be done again.
+void Observer::recall(Recalled past) {
+  for (const FleetRecord& record : past.records) progress_.recall(figure_of(record, measure()));
+  if (aims_.keep_best) best_ = std::move(past.best);
+}
+
+void Observer::take(Report report, Time now) {
+  come({.report = std::move(report), .now = now});
+}
+
+void Observer::forget(PeerId peer) {
+  come({.peer = peer, .change = -1});
+}
+
+void Observer::expect(PeerId peer) {
+  come({.peer = peer, .change = 1});
+}
+
+void Observer::hurry() {
+  patience_ = std::max(patience_, Patience::for_the_last);
+  go_on();
+}
+
+void Observer::give_up() {
+  patience_ = Patience::none;
+  go_on();
+}
+
+void Observer::come(Event event) {
+  waiting_.push_back(std::move(event));
+  go_on();
+}
+
+/// One after the other: what comes changes what the records that are due are about.
+void Observer::go_on() {
+  while (!asked_ || take_answer()) {
+    if (next_record()) continue;
+    if (waiting_.empty()) return;
+    Event event = std::move(waiting_.front());
+    waiting_.pop_front();
+    heed(std::move(event));
+  }
+}
+
+void Observer::heed(Event event) {
+  if (event.report) return keep(std::move(*event.report), event.now);
+  if (event.change > 0)
+    ++expected_;
+  else
+    drop(event.peer);
+}
+
+void Observer::keep(Report report, Time now) {
+  if (over()) return;
+  now_ = now;
+  const PeerId peer = report.peer;
+  if (report.last) {
+    finals_.insert_or_assign(peer, std::move(report));
+  } else if (report.tick > 0) {
+    const std::uint64_t tick = report.tick;
+    ticks_[peer].insert_or_assign(tick, AtTick{.report = std::move(report), .came = now});
+  } else if (report.round > told_) {
+    const auto round = open_.try_emplace(report.round).first;
+    round->second.insert_or_assign(peer, std::move(report));
+    if (round->second.size() >= expected_) due_ = std::max(due_, round->first);
+  }
+}
+
+void Observer::drop(PeerId peer) {
+  if (finals_.contains(peer) || expected_ == 0 || over()) return;
+  now_ = Time{0};
+  --expected_;
+  for (auto& [round, reports] : open_) reports.erase(peer);
+  ticks_.erase(peer);
+  std::erase_if(open_, [](const auto& round) { return round.second.empty(); });
+  const auto whole = [this](const auto& round) { return round.second.size() >= expected_; };
+  if (const auto last = std::find_if(open_.rbegin(), open_.rend(), whole); last != open_.rend())
+    due_ = std::max(due_, last->first);
+}
+
+/// The fleet's loss is no more than a hundredfold of the median of what it was until then. Where it
+/// has come close to zero it may be that, as long as it is far below what it was at first.
+void Observer::watch(FleetRecord& record) {
+  // A loss that is minus a return is below 0, and no multiple of it says anything.
+  if (record.frames) return;
+  constexpr double hundredfold = 100;
+  constexpr std::size_t least_known = 3;
+  const double loss = record.mean.loss;
+  std::vector<double> known = losses_;
+  std::ranges::sort(known);
+  const double median = known.empty() ? 0 : known[known.size() / 2];
+  const bool high = known.size() >= least_known && loss > hundredfold * median &&
+                    loss > known.back() / hundredfold;
+  if (!loss_rise_ && !is_unknown(loss) && (high || !std::isfinite(loss)))
+    loss_rise_ = LossRise{.round = record.round, .from = median, .to = loss};
+  record.loss_rise = loss_rise_;
+  if (std::isfinite(loss)) losses_.push_back(loss);
+}
+
+void Observer::tell(Asked asked) {
+  const Reports reports = pointers_to(asked.reports);
+  watch(asked.record);
+  see(asked.record, reports);
+  if (!asked.last) latest_ = asked.record;
+  if (over() && !asked.last) finals_ = asked.reports;
+  if (over() || asked.last) end_with(std::move(asked.record));
+  if (on_record_) on_record_(summary_ ? *summary_ : *latest_);
+}
+
+void Observer::see(const FleetRecord& record, const Reports& reports) {
+  if (target_.target()) target_.see(figure_of(record, *target_.target()));
+  const std::optional<double> figure = figure_of(record, measure());
+  const bool better = progress_.see(figure);
+  if (!better || !aims_.keep_best) return;
+  const bool accuracy = measure().figure == TargetSpec::Figure::accuracy;
+  if (best_ && (accuracy ? *figure <= best_->figure : *figure >= best_->figure)) return;
+  best_ = BestModel{.round = record.round, .figure = *figure, .x = model_of(reports)};
+}
+
+/// The test set is looked at once, with the model that is saved.
+void Observer::end_with(FleetRecord record) {
+  summary_ = std::move(record);
+  if (best_) summary_->saved = best_->round;
+  if (aims_.test) summary_->test = aims_.test()->evaluate(saved_model());
+}
+
+bool Observer::next_record() {
+  return !over() && (next_round() || next_tick() || next_end());
+}
+
+/// Who was away passes rounds over, so a round that all have reported completes those before it.
+/// Where nobody that trains has reported one, there is no model to look at.
+bool Observer::next_round() {
+  const auto first = open_.begin();
+  if (first == open_.end() || first->first > due_) return false;
+  told_ = first->first;
+  Told told = std::move(first->second);
+  open_.erase(first);
+  judge_models(told, aims_.models);
+  const Reports reports = pointers_to(told);
+  if (count_trainers(reports) == 0) return true;
+  const std::vector<float> mean = model_of(reports);
+  ask({.record = look(reports, mean, now_), .reports = std::move(told)}, mean);
+  return true;
+}
+
+/// One after the other, since a report may stand for an earlier tick as well.
+bool Observer::next_tick() {
+  std::uint64_t tick = std::numeric_limits<std::uint64_t>::max();
+  for (const auto& [peer, reports] : ticks_)
+    if (!reports.empty()) tick = std::min(tick, reports.begin()->first);
+  const Reports reports = at_tick(tick);
+  if (tick == std::numeric_limits<std::uint64_t>::max() || reports.size() < expected_) return false;
+  const std::vector<float> mean = model_of(reports);
+  Asked asked{.record = look_at(tick, reports, mean), .reports = copies_of(reports)};
+  for (auto& [peer, each] : ticks_) each.erase(tick);
+  ask(std::move(asked), mean);
+  return true;
+}
+
+bool Observer::next_end() {
+  if (finals_.size() != expected_ || expected_ == 0 || summary_) return false;
+  judge_models(finals_, aims_.models);
+  const Reports reports = pointers_to(finals_);
+  // What is left of a chain is no model, whatever parts it has.
+  if (aims_.models.size > 0 && count_trainers(reports) == 0) return false;
+  const std::vector<float> mean = model_of(reports);
+  FleetRecord end = look(reports, mean, now_);
+  end.uneven = uneven_edges(reports);
+  if (latest_ && latest_->tick > 0)
+    end.training_time = std::max(end.training_time, latest_->training_time);
+  ask({.record = std::move(end), .reports = finals_, .last = true}, mean);
+  return true;
+}
+
+bool Observer::has_patience_for(const Asked& asked) const {
+  return patience_ == Patience::whole || (asked.last && patience_ == Patience::for_the_last);
+}
+
+void Observer::ask(Asked asked, std::span<const float> mean) {
+  asked_ = std::move(asked);
+  if (has_patience_for(*asked_)) evaluator_->ask(mean);
+}
+
+/// Tells the record that waits for figures, once they are there or nobody waits for them.
+bool Observer::take_answer() {
+  std::optional<Evaluation> figures = Evaluation{.loss = unknown_figure(), .accuracy = {}};
+  if (has_patience_for(*asked_)) figures = evaluator_->answer();
+  if (!figures) return false;
+  Asked asked = std::move(*asked_);
+  asked_.reset();
+  asked.record.mean = *figures;
+  tell(std::move(asked));
+  return true;
+}
+
+FleetRecord Observer::look_at(std::uint64_t tick,
+                              const Reports& reports,
+                              std::span<const float> mean) const {
+  Time newest{0}, due{0};
+  for (const auto& [peer, each] : ticks_) {
+    const auto at = each.find(tick);
+    if (at == each.end()) continue;
+    newest = std::max(newest, at->second.came);
+    due = at->second.report.due;
+  }
+  FleetRecord record = look(reports, mean, newest);
+  record.tick = tick;
+  record.training_time = due;
+  if (latest_) record.time = std::max(record.time, latest_->time);
+  return record;
+}
+
+/// Of each peer what it said then or later, as far as it has.
+Reports Observer::at_tick(std::uint64_t tick) const {
+  Reports reports = pointers_to(finals_);
+  for (const auto& [peer, each] : ticks_) {
+    const auto next = each.lower_bound(tick);
+    if (next != each.end()) reports[peer] = &next->second.report;
+  }
+  return reports;
+}
+
+FleetRecord Observer::look(const Reports& reports, std::span<const float> mean, Time now) const {
+  FleetRecord record;
+  const double n = count_trainers(reports);
+  record.peers = static_cast<PeerId>(n);
+  record.chains = aims_.models.size > 0;
+  record.time = now;
+  record.validated = aims_.test != nullptr;
+  Time looking{0};
+  bool by_time = false;
+  Round rounds = 0;
+  for (const auto& [peer, each] : reports) {
+    const Report& report = *each;
+    record.round = std::max(record.round, report.round);
+    by_time = by_time || report.tick > 0;
+    if (report.trains) rounds += report.round;
+    record.sent_bytes += report.sent_bytes;
+    record.model_bytes += report.model_bytes;
+    record.repeated_bytes += report.repeated_bytes;
+    record.staleness = std::max(record.staleness, report.staleness);
+    record.queue = std::max(record.queue, report.queue);
+    record.samples += report.samples;
+    if (aims_.frames && report.trains)
+      record.frames = record.frames.value_or(0) + aims_.frames(peer, report.samples);
+    if (report.experience) add(*report.experience, record);
+    record.spent += report.spent;
+    looking =
+        std::max(looking, report.spent[Activity::evaluate] + report.spent[Activity::checkpoint]);
+    record.longest_wait[peer] = report.longest_wait;
+    // Servers clip as well; what liars say of others is left out where they are known.
+    const bool counts = report.trains || report.holds.weight > 0;
+    if (counts && !report.clipped.empty()) record.clipped[peer] = report.clipped;
+    const bool judged = report.trains || (report.holds.model && report.holds.weight > 0);
+    if (judged)
+      record.consensus +=
+          squared_distance(report.model->floats(),
+                           mean.subspan(report.holds.begin, report.model->floats().size())) /
+          n;
+    if (!report.trains) continue;
+    if (report.loss_rise) record.loss_rises[peer] = *report.loss_rise;
+    record.train_loss += report.train_loss / n;
+    record.loss_local += report.evaluation.loss / n;
+    record.passed_over[peer] = report.passed_over;
+    if (!report.evaluation.accuracy) continue;
+    const double accuracy = *report.evaluation.accuracy;
+    record.accuracy_min = std::min(record.accuracy_min.value_or(accuracy), accuracy);
+    record.accuracy_max = std::max(record.accuracy_max.value_or(accuracy), accuracy);
+  }
+  if (by_time && record.peers > 0) record.round = rounds / record.peers;
+  record.training_time = std::max(Time{0}, now - looking);
+  return record;
+}
+
+FinalHashes Observer::hashes() const {
+  FinalHashes hashes;
+  XXH3_state_t* state = XXH3_createState();
+  XXH3_128bits_reset(state);
+  for (const auto& [peer, report] : finals_)
+    XXH3_128bits_update(state, report.model->data(), report.model->size());
+  hashes.params = hex_of(XXH3_128bits_digest(state));
+  XXH3_freeState(state);
+  const std::vector<float> mean = mean_model();
+  hashes.model = hex_of(XXH3_128bits(mean.data(), mean.size() * sizeof(float)));
+  return hashes;
+}
+
+std::vector<float> Observer::mean_model() const {
+  return model_of(pointers_to(finals_));
+}
+
+}  // namespace gv

@@ -1,0 +1,222 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gossip/journal.h"
+#include "optim/models/objective.h"
+#include "peer/record/aims.h"
+#include "peer/record/evaluator.h"
+#include "peer/record/target_watch.h"
+#include "peer/record/uneven_edges.h"
+
+namespace gv {
+
+/// The fleet at one round: what a line of metrics.jsonl says.
+struct FleetRecord {
+  Round round = 0;         ///< of evaluations by time: the mean of those that train, rounded down
+  std::uint64_t tick = 0;  ///< of an evaluation by time: how many periods are over
+  PeerId peers = 0;        ///< that train and reported; of chains: the models that are whole
+  bool chains = false;     ///< whether chains of peers divide the models
+  Time time{0};            ///< when the last of them did; virtual in `simulate`
+  Evaluation mean;         ///< of the fleet's model: the mean of those that hold it (holding.h)
+  bool validated = false;  ///< the evaluations here are of the validation set, not of the test set
+  std::optional<Evaluation> test;  ///< of the final record: the saved model on the test set, where
+                                   ///< the evaluations are of the validation set
+  std::optional<Round> saved;  ///< of the final record: where the best model is saved, its round
+  double train_loss = 0;       ///< mean over peers of their minibatch losses since the last report
+  double loss_local = 0;       ///< mean over local models
+  std::optional<double> accuracy_min, accuracy_max;     ///< over local models
+  double consensus = 0;                                 ///< (1/n) sum_i ||x_i - mean||^2
+  std::uint64_t sent_bytes = 0;                         ///< by all peers, on the wire
+  std::map<PeerId, Time> longest_wait;                  ///< of each peer, for a neighbour's half
+  std::map<PeerId, Round> passed_over;                  ///< rounds that each peer took no part in
+  std::map<PeerId, std::vector<ClippedFlows>> clipped;  ///< by each peer
+  std::vector<UnevenEdge> uneven;                       ///< of the final record
+  std::map<PeerId, LossRise> loss_rises;                ///< of the minibatches of each peer
+  std::optional<LossRise> loss_rise;  ///< of the fleet's model, the first until now
+  Spent spent;                        ///< by all peers
+  /// `time` without evaluations and checkpoints: without what the peer that spent most on them did.
+  Time training_time{0};
+  std::uint64_t samples = 0;  ///< trained on by all peers
+  /// Of agents, whose losses are minus their returns: steps of environments, of all peers.
+  std::optional<std::uint64_t> frames{};
+  std::optional<ExperienceFigures> experience{};  ///< of all memories and actors of agents
+  std::uint64_t model_bytes = 0;                  ///< of sent_bytes: payloads
+  std::uint64_t repeated_bytes = 0;               ///< beside sent_bytes: sent again
+  Round staleness = 0;    ///< of what a peer took since the record before, the greatest
+  std::size_t queue = 0;  ///< messages that waited for one peer since then, the most
+};
+
+/// What a target is about; nothing where the model has no such figure.
+std::optional<double> figure_of(const FleetRecord& record, const TargetSpec& target);
+
+/// The fleet's model at its best evaluation.
+struct BestModel {
+  Round round = 0;
+  double figure = 0;  ///< see ProgressWatch
+  std::vector<float> x;
+};
+
+/// What an earlier part of a run has left: its evaluations, of which only the figures of targets
+/// count, and the best model that it kept.
+struct Recalled {
+  std::vector<FleetRecord> records{};
+  std::optional<BestModel> best{};
+};
+
+/// XXH3-128 of what a run ended with; 32 hex digits each.
+struct FinalHashes {
+  std::string params;  ///< over the final replicas in id order
+  /// Of the fleet's model in float32: methods that keep other replicas may agree in it.
+  std::string model;
+};
+
+/// Gathers the peers' reports and looks at the fleet as a whole. Takes no part in training.
+///
+/// An evaluator may answer later. What comes meanwhile waits, and counts afterwards in the order in
+/// which it came, with its own time: the records are those of an evaluator that answers at once.
+class Observer {
+ public:
+  Observer(PeerId peers,
+           std::unique_ptr<Objective> evaluator,
+           std::function<void(const FleetRecord&)> on_record);
+  /// The evaluator outlives it.
+  Observer(PeerId peers, Evaluator& evaluator, std::function<void(const FleetRecord&)> on_record);
+  Observer(const Observer&) = delete;
+  Observer& operator=(const Observer&) = delete;
+
+  /// Takes a report at time `now`; when it is the last missing one of its round, makes the record.
+  /// Who has reported a later round will not report an earlier one: records do not wait for it. A
+  /// peer that was started again may, and what it says of a round that has its record is not taken.
+  /// The same for the final replicas, whatever rounds they stopped at. Where evaluations go by
+  /// time, who was late for one counts there with its next report, and who has ended with its
+  /// last.
+  void take(Report report, Time now);
+  /// A peer that will report no more (lost): records no longer wait for it.
+  void forget(PeerId peer);
+  /// A forgotten peer that will report again.
+  void expect(PeerId peer);
+
+  /// Whether a record waits for its figures. They are taken by work(), and add_to() adds what is
+  /// readable when they may be there.
+  bool waits() const { return asked_.has_value(); }
+  void work() { go_on(); }
+  void add_to(std::vector<pollfd>& fds) const {
+    if (waits()) evaluator_->add_to(fds);
+  }
+  /// So much has come since then.
+  std::size_t behind() const { return waiting_.size(); }
+  /// The end is to come soon: from now on only the last record waits for its figures; those before
+  /// it have none.
+  void hurry();
+  /// No record waits for figures any more.
+  void give_up();
+
+  /// From now on records are held to these. The record that reaches the target, or with which
+  /// patience ends, is the run's last one, and its replicas are the final ones: what peers do until
+  /// they hear of it counts nowhere, so that a synchronous method ends in the same round with the
+  /// same bits, however late they hear.
+  void aim_at(Aims aims);
+  /// Goes on, with the aims, where an earlier part of the run ended.
+  void recall(Recalled past);
+  bool target_reached() const { return target_.reached(); }
+  bool out_of_patience() const { return progress_.out_of_patience(); }
+  /// Whether an aim has ended the run.
+  bool over() const { return target_reached() || out_of_patience(); }
+  const TargetSpec& measure() const { return progress_.measure(); }
+
+  /// The newest record of a round, once there is one.
+  const std::optional<FleetRecord>& latest() const { return latest_; }
+  /// After every peer's last report (or forget): the final record.
+  const std::optional<FleetRecord>& summary() const { return summary_; }
+  /// Somebody has ended, and no chain of stages is whole: the fleet has no model, and no summary.
+  bool has_no_model() const { return aims_.models.size > 0 && !finals_.empty() && !summary_; }
+  std::string params_hash() const { return hashes().params; }
+  FinalHashes hashes() const;
+  /// The fleet's model of the final replicas.
+  std::vector<float> mean_model() const;
+  /// The model of the best evaluation until now; nothing unless it is to be kept (Aims).
+  const std::optional<BestModel>& best() const { return best_; }
+  /// What a run leaves: the best model where it is kept, otherwise mean_model().
+  std::vector<float> saved_model() const { return best_ ? best_->x : mean_model(); }
+  const std::map<PeerId, Report>& finals() const { return finals_; }
+
+ private:
+  using Reports = std::map<PeerId, const Report*>;
+  using Told = std::map<PeerId, Report>;
+  /// What a peer said at a tick of the clock.
+  struct AtTick {
+    Report report;
+    Time came{0};
+  };
+
+  /// A record that waits for the figures of its model.
+  struct Asked {
+    FleetRecord record{};
+    Told reports{};
+    bool last = false;  ///< of the run
+  };
+  /// What comes: a report, or that a peer is gone (-1) or expected again (+1).
+  struct Event {
+    std::optional<Report> report{};
+    PeerId peer = 0;
+    int change = 0;
+    Time now{0};
+  };
+  enum class Patience : std::uint8_t { whole, for_the_last, none };
+
+  void come(Event event);
+  void go_on();
+  void heed(Event event);
+  void keep(Report report, Time now);
+  void drop(PeerId peer);
+  /// Makes the next record that is due, and asks for its figures; false: none is.
+  bool next_record();
+  bool next_round();
+  bool next_tick();
+  bool next_end();
+  void ask(Asked asked, std::span<const float> mean);
+  bool has_patience_for(const Asked& asked) const;
+  bool take_answer();
+  FleetRecord look(const Reports& reports, std::span<const float> mean, Time now) const;
+  void tell(Asked asked);
+  void see(const FleetRecord& record, const Reports& reports);
+  void end_with(FleetRecord record);
+  void watch(FleetRecord& record);
+  FleetRecord look_at(std::uint64_t tick,
+                      const Reports& reports,
+                      std::span<const float> mean) const;
+  Reports at_tick(std::uint64_t tick) const;
+
+  PeerId expected_;
+  std::unique_ptr<Evaluator> own_;  ///< null: it is another's
+  Evaluator* evaluator_;
+  std::function<void(const FleetRecord&)> on_record_;
+  /// What has no record yet. A peer that lags leaves much here, so nothing walks through all of it.
+  std::map<Round, Told> open_;
+  Round due_ = 0;  ///< all rounds until this one that somebody has reported are to be told
+  Time now_{0};    ///< of what came last, of that which counts
+  std::optional<Asked> asked_;
+  std::deque<Event> waiting_;
+  Patience patience_ = Patience::whole;
+  Round told_ = 0;  ///< the last round that has a record: who does it again later is not asked
+  std::map<PeerId, std::map<std::uint64_t, AtTick>> ticks_;
+  std::map<PeerId, Report> finals_;
+  Aims aims_;
+  TargetWatch target_{std::nullopt};
+  ProgressWatch progress_{Aims{}};
+  std::optional<BestModel> best_;
+  std::vector<double> losses_;         ///< of the records until now, as far as they are finite
+  std::optional<LossRise> loss_rise_;  ///< the first
+  std::optional<FleetRecord> latest_;
+  std::optional<FleetRecord> summary_;
+};
+
+}  // namespace gv

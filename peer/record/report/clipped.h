@@ -1,0 +1,32 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "gossip/journal.h"
+#include "peer/fleet/json/json.h"
+
+namespace gv {
+
+/// What the peers clipped of one of them, all together (gossip/clipping.h).
+struct ClippedPeer {
+  PeerId peer = 0;
+  std::uint64_t exchanges = 0;  ///< of which something was clipped
+  std::uint64_t far = 0;        ///< those in which it was further away than honest peers are
+  std::uint64_t still = 0;      ///< those in which it stood still while the others moved
+  double steps = 0;             ///< how far it has moved each of them, in steps of theirs: the mean
+  std::vector<PeerId> by{};     ///< ascending
+};
+
+/// By each peer, of its neighbours -> of each peer; first those that are taken for liars, most
+/// often first, then those of whom most was clipped.
+std::vector<ClippedPeer> clipped_peers(const std::map<PeerId, std::vector<ClippedFlows>>& by);
+
+/// Names those that are taken for liars, one line each, and counts the others in one; "" where
+/// nothing was clipped. No trailing newline.
+std::string clipped_text(const std::map<PeerId, std::vector<ClippedFlows>>& by);
+/// [{"peer", "exchanges", "far", "still", "steps", "by"}], in that order.
+Json clipped_json(const std::map<PeerId, std::vector<ClippedFlows>>& by);
+
+}  // namespace gv

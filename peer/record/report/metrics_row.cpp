@@ -1,0 +1,177 @@
+#include "peer/record/report/metrics_row.h"
+
+#include <algorithm>
+#include <fstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "gossip/world.h"
+#include "peer/fleet/json/json_member.h"
+
+namespace gv {
+namespace {
+
+constexpr std::size_t most_line_bytes = 1U << 20;
+constexpr std::size_t most_rows = 1'000'000;
+
+std::optional<double> number_if_any(const JsonValue& json, const std::string& key) {
+  const JsonValue* const value = json.find(key);
+  if (value == nullptr || value->kind == JsonValue::Kind::null) return std::nullopt;
+  return json_number(json, key);
+}
+
+/// A line without its end; false at the end of the file. `whole`: it had an end.
+bool next_line(std::istream& in, std::string& line, bool& whole) {
+  line.clear();
+  whole = false;
+  for (int c = in.get(); c != std::istream::traits_type::eof(); c = in.get()) {
+    if (c == '\n') {
+      whole = true;
+      return true;
+    }
+    line += static_cast<char>(c);
+    if (line.size() > most_line_bytes) throw std::runtime_error("a line of over 1 MiB");
+  }
+  return !line.empty();
+}
+
+void add(std::vector<MetricsRow>& rows, const MetricsRow& row) {
+  // By time, many evaluations may fall into one round.
+  const auto goes_back = [&row](const MetricsRow& last) {
+    if (last.round != row.round) return last.round > row.round;
+    return row.tick == 0 ? last.tick == 0 : last.tick >= row.tick;
+  };
+  while (!rows.empty() && goes_back(rows.back())) rows.pop_back();
+  if (rows.size() >= most_rows) throw std::runtime_error("over a million evaluations");
+  rows.push_back(row);
+}
+
+}  // namespace
+
+MetricsRow row_of(const FleetRecord& r) {
+  MetricsRow row{.round = r.round,
+                 .tick = r.tick,
+                 .seconds = in_seconds(r.time),
+                 .training_seconds = in_seconds(r.training_time),
+                 .samples = static_cast<double>(r.samples),
+                 .peers = r.peers,
+                 .validated = r.validated,
+                 .train_loss = r.train_loss,
+                 .loss = r.mean.loss,
+                 .loss_local = r.loss_local,
+                 .accuracy = r.mean.accuracy,
+                 .accuracy_min = r.accuracy_min,
+                 .accuracy_max = r.accuracy_max,
+                 .consensus = r.consensus,
+                 .sent_bytes = r.sent_bytes};
+  if (r.frames) row.frames = static_cast<double>(*r.frames);
+  if (r.experience) {
+    row.samples_per_insert = r.experience->samples_per_insert();
+    row.memory = static_cast<double>(r.experience->kept);
+    row.actors = static_cast<double>(r.experience->actors);
+  }
+  std::ranges::transform(r.spent.at, row.activities.emplace().begin(), in_seconds);
+  return row;
+}
+
+Json json_of(const ActivitySeconds& seconds) {
+  Json json = Json::object();
+  for (std::size_t k = 0; k < activities; ++k) json.add(activity_names[k], seconds[k]);
+  return json;
+}
+
+Json json_of(const MetricsRow& row) {
+  Json json{{"round", row.round}, {"seconds", row.seconds}};
+  if (row.training_seconds) json.add("training_seconds", *row.training_seconds);
+  if (row.samples) json.add("samples", *row.samples);
+  if (row.epoch) json.add("epoch", *row.epoch);
+  json.add("peers", row.peers);
+  if (row.validated) json.add("evaluated_on", set_of(row));
+  json.add("train_loss", row.train_loss);
+  json.add("loss", row.loss);
+  json.add("loss_local", row.loss_local);
+  json.add("accuracy", row.accuracy);
+  json.add("accuracy_min", row.accuracy_min);
+  json.add("accuracy_max", row.accuracy_max);
+  json.add("consensus", row.consensus);
+  if (row.frames) {
+    json.add("return", -row.loss);
+    json.add("return_local", -row.loss_local);
+    json.add("frames", *row.frames);
+  }
+  for (const ActorFigure& figure : actor_figures)
+    if (row.*figure.value) json.add(std::string(figure.key), *(row.*figure.value));
+  if (row.sent_bytes) json.add("sent_bytes", *row.sent_bytes);
+  if (row.activities) json.add("states", json_of(*row.activities));
+  return json;
+}
+
+std::optional<ActivitySeconds> parse_activities(const JsonValue& owner, const std::string& key) {
+  const JsonValue* const json = owner.find(key);
+  if (json == nullptr || json->kind == JsonValue::Kind::null) return std::nullopt;
+  ActivitySeconds seconds{};
+  for (std::size_t k = 0; k < activities; ++k)
+    seconds[k] = json_number(*json, std::string(activity_names[k]));
+  return seconds;
+}
+
+MetricsRow parse_row(const JsonValue& json) {
+  MetricsRow row;
+  row.round = json_integer<Round>(json, "round");
+  if (json.find("tick") != nullptr) row.tick = json_integer<std::uint64_t>(json, "tick");
+  row.seconds = json_number(json, "seconds");
+  row.training_seconds = number_if_any(json, "training_seconds");
+  row.samples = number_if_any(json, "samples");
+  row.epoch = number_if_any(json, "epoch");
+  row.frames = number_if_any(json, "frames");
+  for (const ActorFigure& figure : actor_figures)
+    row.*figure.value = number_if_any(json, std::string(figure.key));
+  row.peers = json_integer<PeerId>(json, "peers");
+  const JsonValue* const set = json.find("evaluated_on");
+  row.validated = set != nullptr && set->text == "validation";
+  row.train_loss = json_number(json, "train_loss");
+  row.loss = json_number(json, "loss");
+  row.loss_local = json_number(json, "loss_local");
+  row.accuracy = number_if_any(json, "accuracy");
+  row.accuracy_min = number_if_any(json, "accuracy_min");
+  row.accuracy_max = number_if_any(json, "accuracy_max");
+  row.consensus = json_number(json, "consensus");
+  if (json.find("sent_bytes") != nullptr)
+    row.sent_bytes = json_integer<std::uint64_t>(json, "sent_bytes");
+  row.activities = parse_activities(json, "states");
+  return row;
+}
+
+std::vector<MetricsRow> read_metrics(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw std::runtime_error(path + ": cannot be read; is this the folder of a run?");
+  std::vector<MetricsRow> rows;
+  std::string line;
+  bool whole = true;
+  for (std::size_t number = 1;; ++number) {
+    try {
+      if (!next_line(in, line, whole)) return rows;
+      if (line.empty()) continue;
+      const JsonValue json = parse_json(line, path);
+      if (json_text(json, "event") == "evaluate") add(rows, parse_row(json));
+    } catch (const std::exception& e) {
+      if (!whole && line.size() <= most_line_bytes) return rows;  // the run was killed as it wrote
+      throw std::runtime_error(fmt::format("{}:{}: {}", path, number, e.what()));
+    }
+  }
+}
+
+std::string set_of(const MetricsRow& row) {
+  return row.validated ? "validation" : "test";
+}
+
+void thin_out(std::vector<MetricsRow>& rows, std::size_t most) {
+  if (rows.size() <= most) return;
+  std::vector<MetricsRow> kept;
+  // The newest stays, and so does every second one before it.
+  for (std::size_t k = (rows.size() - 1) % 2; k < rows.size(); k += 2) kept.push_back(rows[k]);
+  rows = std::move(kept);
+}
+
+}  // namespace gv

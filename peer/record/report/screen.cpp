@@ -1,0 +1,197 @@
+#include "peer/record/report/screen.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "peer/record/report/clipped.h"
+#include "peer/record/report/loss_rise.h"
+#include "peer/record/report/uneven.h"
+
+namespace gv {
+namespace {
+
+std::int64_t now_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+/// One without a sign: what is not finite in a figure has lost it.
+double unsigned_nan(double x) {
+  return std::isnan(x) ? std::abs(x) : x;
+}
+
+std::string accuracies(const FleetRecord& r, const Dataset* test) {
+  if (r.frames) return fmt::format("{:>8.4g} {:>12}", 0 - unsigned_nan(r.mean.loss), *r.frames);
+  if (const auto score = regression_score(test, r.mean.loss); score && score->r2) {
+    const double shown = std::max(*score->r2, -99.0);  // there are eight columns
+    return fmt::format("{:>8.4f} {:>12}", shown, "-");
+  }
+  if (!r.mean.accuracy) return fmt::format("{:>8} {:>12}", "-", "-");
+  if (!r.accuracy_min || !r.accuracy_max)
+    return fmt::format("{:>8.4f} {:>12}", *r.mean.accuracy, "-");
+  return fmt::format("{:>8.4f} {:.3f}..{:.3f}", *r.mean.accuracy, *r.accuracy_min, *r.accuracy_max);
+}
+
+/// The saved model on the samples that nothing was decided by.
+std::string test_text(const FleetRecord& r) {
+  const std::string whose =
+      r.saved ? fmt::format("the best model, of round {}", *r.saved) : "the mean model";
+  const std::string accuracy =
+      r.test->accuracy ? fmt::format("accuracy {:.4f}, ", *r.test->accuracy) : "";
+  return fmt::format(
+      "\nvalidated  the figures above are of the validation set\ntest       {}loss {:.6g}: {}",
+      accuracy,
+      unsigned_nan(r.test->loss),
+      whose);
+}
+
+/// One peer alone does not know it.
+std::string consensus_of(const FleetRecord& r) {
+  return std::isnan(r.consensus) ? "-" : fmt::format("{:.2e}", r.consensus);
+}
+
+}  // namespace
+
+std::string table_header(const Dataset* test, bool validated, bool agents) {
+  const char* const figure = is_regression(test) ? "R2" : "accuracy";
+  return fmt::format("{:>7} {:>10} {:>9} {:>9} {:>8} {:>12} {:>9} {:>9}",
+                     "round",
+                     "time",
+                     "train",
+                     agents      ? "local"
+                     : validated ? "val. loss"
+                                 : "test loss",
+                     agents ? "return" : figure,
+                     agents ? "frames" : "worst..best",
+                     "consensus",
+                     "sent/peer");
+}
+
+std::string table_row(const FleetRecord& r, const Dataset* test) {
+  return fmt::format("{:>7} {:>10} {:>9.4g} {:>9.4g} {} {:>9} {:>9}",
+                     r.round,
+                     seconds_text(in_seconds(r.time)),
+                     unsigned_nan(r.train_loss),
+                     r.frames ? 0 - unsigned_nan(r.loss_local) : unsigned_nan(r.mean.loss),
+                     accuracies(r, test),
+                     consensus_of(r),
+                     bytes_text(static_cast<double>(r.sent_bytes) / r.peers));
+}
+
+std::string summary_text(const FleetRecord& r,
+                         PeerId lost,
+                         double seconds,
+                         const FinalHashes& hashes,
+                         const Dataset* test) {
+  std::string text = fmt::format("finished: {} rounds in {}, {} {}",
+                                 r.round,
+                                 seconds_text(seconds),
+                                 r.peers,
+                                 !r.chains      ? "peers"
+                                 : r.peers == 1 ? "whole model of a chain"
+                                                : "whole models of chains");
+  if (lost > 0) text += fmt::format(", {} lost", lost);
+  if (r.mean.accuracy) {
+    text += fmt::format("\naccuracy   {:.4f} mean model, local models {:.4f} .. {:.4f}",
+                        *r.mean.accuracy,
+                        r.accuracy_min.value_or(0),
+                        r.accuracy_max.value_or(0));
+  }
+  if (const auto score = regression_score(test, r.mean.loss))
+    text += fmt::format("\n{}", score_text(*score));
+  if (r.frames)
+    text += fmt::format("\nreturn     {:.6g} mean model, {:.6g} mean of local models; {} frames",
+                        0 - unsigned_nan(r.mean.loss),
+                        0 - unsigned_nan(r.loss_local),
+                        *r.frames);
+  else
+    text += fmt::format("\nloss       {:.6g} mean model, {:.6g} mean of local models",
+                        unsigned_nan(r.mean.loss),
+                        unsigned_nan(r.loss_local));
+  if (r.experience)
+    text += fmt::format(
+        "\nactors     {} alive; {:.4g} samples learnt for each transition taken, {} kept",
+        r.experience->actors,
+        r.experience->samples_per_insert().value_or(0),
+        r.experience->kept);
+  if (r.test) text += test_text(r);
+  text += fmt::format("\nconsensus  {:.3e} (mean squared distance of a replica to the mean model)",
+                      unsigned_nan(r.consensus));
+  if (const std::string clipped = clipped_text(r.clipped); !clipped.empty()) text += "\n" + clipped;
+  if (const std::string rose = loss_rise_text(r); !rose.empty()) text += "\n" + rose;
+  if (const std::string uneven = uneven_text(r.uneven); !uneven.empty()) text += "\n" + uneven;
+  text += fmt::format("\nsent       {} by all peers\nmodel      {}\nparams     {}",
+                      bytes_text(static_cast<double>(r.sent_bytes)),
+                      hashes.model,
+                      hashes.params);
+  return text;
+}
+
+std::string bytes_text(double bytes) {
+  constexpr std::array units{"B", "kB", "MB", "GB", "TB"};
+  std::size_t unit = 0;
+  while (bytes >= 999.5 && unit + 1 < units.size()) {
+    bytes /= 1000;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.3g} {}", bytes, units[unit]);
+}
+
+std::string seconds_text(double s) {
+  if (s < 1e-3) return fmt::format("{:.3g} us", s * 1e6);
+  if (s < 1) return fmt::format("{:.3g} ms", s * 1e3);
+  if (s < 120) return fmt::format("{:.1f} s", s);
+  const auto whole = static_cast<std::int64_t>(std::llround(s));
+  if (whole < 7200) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+TerminalSize terminal_size(int fd) {
+  winsize size{};
+  if (::ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};
+  return {size.ws_col, size.ws_row};
+}
+
+ProgressLine::ProgressLine()
+    : terminal_(isatty(STDERR_FILENO) == 1), due_ms_(now_ms() + (terminal_ ? 0 : 10'000)) {
+  const char* term = std::getenv("TERM");
+  if (term != nullptr && std::string_view(term) == "dumb") terminal_ = false;
+}
+
+ProgressLine::~ProgressLine() {
+  clear();
+}
+
+void ProgressLine::update(const std::string& text) {
+  const std::int64_t now = now_ms();
+  if (now < due_ms_) return;
+  due_ms_ = now + (terminal_ ? 100 : 10'000);
+  if (terminal_) {
+    // The last column stays free: some terminals wrap when it is written to.
+    fmt::print(
+        stderr, "\r\033[K{}", cut_to_columns(text, terminal_size(STDERR_FILENO).columns - 1));
+    std::fflush(stderr);
+    shown_ = true;
+  } else {
+    fmt::print(stderr, "{}\n", text);
+  }
+}
+
+void ProgressLine::clear() {
+  if (!shown_) return;
+  fmt::print(stderr, "\r\033[K");
+  std::fflush(stderr);
+  shown_ = false;
+}
+
+}  // namespace gv

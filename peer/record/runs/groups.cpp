@@ -1,0 +1,210 @@
+#include "peer/record/runs/groups.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <stdexcept>
+#include <string_view>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gv {
+namespace {
+
+/// No part of what a run is. `faults.ledger` and the like cost a run nothing that it is asked for.
+constexpr std::array other_keys{
+    std::string_view("seed"), std::string_view("name"), std::string_view("version")};
+constexpr std::array other_rooms{std::string_view("output."),
+                                 std::string_view("launch."),
+                                 std::string_view("checkpoint."),
+                                 std::string_view("record")};
+
+/// Which keys name a group rather than others, best first: the method, the graph, the network.
+int rank_of(const std::string& key) {
+  constexpr std::array best{std::string_view("method"),
+                            std::string_view("algorithm.kind"),
+                            std::string_view("algorithm.order"),
+                            std::string_view("topology.kind"),
+                            std::string_view("network."),
+                            std::string_view("data.partition."),
+                            std::string_view("peers"),
+                            std::string_view("algorithm."),
+                            std::string_view("topology.")};
+  for (std::size_t k = 0; k < best.size(); ++k)
+    if (key.starts_with(best[k])) return static_cast<int>(k);
+  return static_cast<int>(best.size());
+}
+
+std::map<std::string, std::string> identity_of(const StoredRun& run) {
+  std::map<std::string, std::string> keys;
+  for (const auto& [key, value] : run.keys)
+    if (tells_runs_apart(key)) keys.emplace(key, value);
+  // The file may leave the order out, and then one of two runs has the key and the other has not.
+  if (!run.order.empty()) keys["algorithm.order"] = run.order;
+  keys["algorithm.kind"] = run.algorithm;
+  keys["in"] = run.simulated ? "simulate" : "run";
+  return keys;
+}
+
+std::string text_of(const std::map<std::string, std::string>& keys, const std::string& key) {
+  const auto at = keys.find(key);
+  return at == keys.end() ? "" : at->second;
+}
+
+bool is_word(const std::string& value) {
+  return !value.empty() && (std::isalpha(static_cast<unsigned char>(value.front())) != 0) &&
+         value != "true" && value != "false";
+}
+
+/// Whether these columns tell all groups apart.
+bool distinct(const std::vector<RunGroup>& groups, const std::vector<std::string>& columns) {
+  std::set<std::vector<std::string>> seen;
+  for (const RunGroup& group : groups) {
+    std::vector<std::string> values;
+    for (const std::string& column : columns) values.push_back(text_of(group.keys, column));
+    if (!seen.insert(values).second) return false;
+  }
+  return true;
+}
+
+/// Lists and maps say least of all: a page cuts them off before they differ.
+bool is_list(const std::vector<RunGroup>& groups, const std::string& key) {
+  return std::ranges::any_of(groups, [&](const RunGroup& group) {
+    const std::string value = text_of(group.keys, key);
+    return value.starts_with('[') || value.starts_with('{');
+  });
+}
+
+std::vector<std::string> differing_keys(const std::vector<RunGroup>& groups) {
+  std::set<std::string> all;
+  for (const RunGroup& group : groups)
+    for (const auto& [key, value] : group.keys) all.insert(key);
+  std::vector<std::string> differ;
+  for (const std::string& key : all) {
+    const std::string first = text_of(groups.front().keys, key);
+    if (std::ranges::any_of(groups,
+                            [&](const RunGroup& g) { return text_of(g.keys, key) != first; }))
+      differ.push_back(key);
+  }
+  std::ranges::stable_sort(differ, {}, [&](const std::string& key) {
+    return std::pair(is_list(groups, key), rank_of(key));
+  });
+  return differ;
+}
+
+/// Keeps what is needed to tell the groups apart: a key goes, the least telling first, when the
+/// others do without it.
+void choose_columns(RunTable& table) {
+  std::vector<std::string> columns = differing_keys(table.groups);
+  for (std::size_t k = columns.size(); k-- > 0;) {
+    std::vector<std::string> fewer = columns;
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(k));
+    if (!distinct(table.groups, fewer)) continue;
+    // A method without a choice of orders has its one, which nobody wrote down to differ in.
+    if (columns[k] != "algorithm.order") table.others.insert(table.others.begin(), columns[k]);
+    columns = std::move(fewer);
+  }
+  table.columns = std::move(columns);
+}
+
+/// A sweep's axes name its groups better than keys do, where all runs are of one.
+bool take_axes(RunTable& table) {
+  std::set<std::vector<std::string>> seen;
+  std::vector<std::string> axes;
+  for (const auto& [axis, label] : table.groups.front().runs.front()->labels) axes.push_back(axis);
+  if (axes.empty()) return false;
+  for (const RunGroup& group : table.groups) {
+    const auto& labels = group.runs.front()->labels;
+    std::vector<std::string> values;
+    for (const std::string& axis : axes) values.push_back(text_of(labels, axis));
+    if (labels.size() != axes.size() || !seen.insert(values).second) return false;
+  }
+  for (RunGroup& group : table.groups)
+    for (const auto& [axis, label] : group.runs.front()->labels) group.keys[axis] = label;
+  std::ranges::stable_sort(axes, {}, rank_of);
+  table.columns = axes;
+  return true;
+}
+
+std::string last_word(const std::string& key) {
+  return key.substr(key.rfind('.') + 1);
+}
+
+}  // namespace
+
+bool tells_runs_apart(const std::string& key) {
+  if (std::ranges::find(other_keys, key) != other_keys.end()) return false;
+  return std::ranges::none_of(other_rooms, [&](auto room) { return key.starts_with(room); });
+}
+
+RunTable group_runs(const std::vector<StoredRun>& runs) {
+  std::vector<const StoredRun*> sorted;
+  for (const StoredRun& run : runs) sorted.push_back(&run);
+  std::ranges::sort(sorted, [](const StoredRun* a, const StoredRun* b) {
+    return std::tie(a->seed, a->began, a->path) < std::tie(b->seed, b->began, b->path);
+  });
+  std::map<std::map<std::string, std::string>, std::vector<const StoredRun*>> groups;
+  RunTable table;
+  for (const StoredRun* run : sorted) {
+    auto& same = groups[identity_of(*run)];
+    if (!same.empty() && same.back()->seed == run->seed) {
+      table.notes.push_back(fmt::format(
+          "{} is left out: {} is later, with the same seed", same.back()->shown, run->shown));
+      same.pop_back();
+    }
+    same.push_back(run);
+  }
+  for (auto& [keys, same] : groups) table.groups.push_back({keys, {}, same});
+  if (table.groups.empty()) return table;
+  if (!take_axes(table)) choose_columns(table);
+  for (RunGroup& group : table.groups)
+    for (const std::string& column : table.columns)
+      group.values.push_back(text_of(group.keys, column));
+  std::ranges::stable_sort(table.groups, {}, &RunGroup::values);
+  std::ranges::sort(table.notes);
+  return table;
+}
+
+std::vector<std::string> columns_named(const RunTable& table, const std::string& name) {
+  std::set<std::string> all(table.columns.begin(), table.columns.end());
+  for (const RunGroup& group : table.groups)
+    for (const auto& [key, value] : group.keys) all.insert(key);
+  if (all.contains(name)) return {name};
+  std::vector<std::string> inside;
+  for (const std::string& key : all)
+    if (key.starts_with(name + ".")) inside.push_back(key);
+  // Of a whole room, what is the same everywhere says nothing.
+  std::erase_if(inside, [&](const std::string& key) {
+    return std::ranges::all_of(table.groups, [&](const RunGroup& g) {
+      return text_of(g.keys, key) == text_of(table.groups.front().keys, key);
+    });
+  });
+  if (!inside.empty()) return inside;
+  throw std::invalid_argument(fmt::format(
+      "--by {}: these runs do not differ in it\nhelp:  {}",
+      name,
+      table.columns.empty() ? std::string("they differ in their seeds alone")
+                            : fmt::format("they differ in {}", fmt::join(table.columns, ", "))));
+}
+
+std::string value_of(const RunGroup& group, const std::string& column) {
+  return text_of(group.keys, column);
+}
+
+std::string label_of(const RunTable& table,
+                     const RunGroup& group,
+                     const std::vector<std::string>& but) {
+  std::string label;
+  for (std::size_t k = 0; k < table.columns.size(); ++k) {
+    const std::string& column = table.columns[k];
+    const std::string& value = group.values[k];
+    if (value.empty() || std::ranges::find(but, column) != but.end()) continue;
+    label += label.empty() ? "" : " ";
+    label += is_word(value) ? value : last_word(column) + " " + value;
+  }
+  return label.empty() ? group.runs.front()->algorithm : label;
+}
+
+}  // namespace gv

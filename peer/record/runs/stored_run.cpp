@@ -1,0 +1,253 @@
+#include "peer/record/runs/stored_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "graph/formats/file_bytes.h"
+#include "graph/formats/file_error.h"
+#include "optim/printable.h"
+#include "peer/fleet/json/json_member.h"
+#include "peer/record/runs/peer_totals.h"
+#include "peer/record/runs/stored_json.h"
+
+namespace gv {
+namespace {
+
+constexpr std::uint64_t largest_about = 8U << 20;
+constexpr std::uint64_t largest_metrics = 512U << 20;
+constexpr std::size_t most_evaluations = 1'000'000;
+constexpr std::size_t most_keys = 100'000;
+constexpr std::size_t longest_value = 1000;
+/// Exit codes of a run that came to its end: done, not finite, peers lost.
+constexpr int good_ends[] = {0, 1, 3, 6};
+
+[[noreturn]] void refuse(const std::string& path, const std::string& reason) {
+  throw UnusableRun(printable(path + ": " + reason, 1000));
+}
+
+JsonValue document(const std::string& path, std::uint64_t most, const std::string& missing) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) refuse(path, missing);
+  return parse_json(file_bytes(path, most), path);
+}
+
+std::string on_one_line(const std::string& text) {
+  std::string line = printable(text, longest_value);
+  std::ranges::replace(line, '\n', ' ');
+  return line;
+}
+
+void read_texts(const JsonValue& object, std::map<std::string, std::string>& into) {
+  if (object.kind != JsonValue::Kind::object || object.members.size() > most_keys)
+    throw std::runtime_error("the keys are no object of texts");
+  for (const auto& [key, value] : object.members) into[on_one_line(key)] = on_one_line(value.text);
+}
+
+/// What could not be measured is a text, and says so.
+void read_end(const JsonValue& ended, StoredRun& run) {
+  run.resumed = run.resumed || ended.find("from_round") != nullptr;
+  const JsonValue* energy = ended.find("energy");
+  if (energy != nullptr && energy->kind == JsonValue::Kind::object)
+    run.joules = stored_maybe(*energy, "joules");
+  const JsonValue* pressure = ended.find("cpu_pressure");
+  if (pressure != nullptr && pressure->kind == JsonValue::Kind::object)
+    run.cpu_pressure = stored_fraction(*pressure, "during");
+}
+
+/// A simulation that goes on has a folder of its own.
+void read_resumed(const JsonValue& resumed, StoredRun& run) {
+  const JsonValue* const whole = resumed.find("whole");
+  if (whole == nullptr || !whole->boolean)
+    throw std::runtime_error("it is the rest of another run: what came before is not in it");
+  run.resumed = true;
+  run.joules.reset();
+}
+
+void read_about(const JsonValue& json, StoredRun& run) {
+  const std::string schema = stored_text(json, "schema");
+  if (schema != "grapevine.run/2")
+    throw std::runtime_error(fmt::format(
+        "the schema is {}, and this program compares grapevine.run/2: run it again", schema));
+  const std::string kind = stored_text(json, "kind");
+  if (kind != "run" && kind != "simulate") refuse_json("kind", "run or simulate");
+  run.simulated = kind == "simulate";
+  run.name = stored_text(json, "name");
+  run.version = stored_text(json, "version");
+  run.began = stored_text(json, "began");
+  run.algorithm = stored_text(json, "algorithm");
+  run.order = stored_text(json, "order");
+  run.topology = stored_text(json, "topology");
+  run.model = stored_text(json, "model");
+  run.data = stored_text(json, "data");
+  run.bits = stored_text(json, "bits");
+  run.seed = json_integer<std::uint64_t>(json, "seed");
+  run.peers = json_integer<std::uint32_t>(json, "peers");
+  run.parameters = json_integer<std::uint64_t>(json, "parameters");
+  if (run.peers == 0) refuse_json("peers", "at least 1");
+  read_texts(json_member(json, "keys"), run.keys);
+  if (const JsonValue* hosts = json.find("hosts"))
+    for (const JsonValue& host : hosts->items) run.hosts.push_back(printable(host.text, 40));
+  if (run.hosts.size() > run.peers) refuse_json("hosts", "one for each peer");
+  if (const JsonValue* machine = json.find("machine"))
+    run.processor = stored_text(*machine, "processor");
+  if (const JsonValue* ended = json.find("ended")) read_end(*ended, run);
+  if (const JsonValue* resumed = json.find("resumed")) read_resumed(*resumed, run);
+}
+
+StateSums read_states(const JsonValue& json) {
+  StateSums sums{};
+  for (std::size_t k = 0; k < sums.size(); ++k)
+    sums[k] = stored_maybe(json, std::string(activity_names[k])).value_or(0);
+  return sums;
+}
+
+StoredEvaluation read_evaluation(const JsonValue& line, const char* round) {
+  StoredEvaluation e;
+  e.round = json_integer<std::uint64_t>(line, round);
+  if (line.find("tick") != nullptr) e.tick = json_integer<std::uint64_t>(line, "tick");
+  e.seconds = stored_amount(line, "seconds");
+  e.training_seconds = stored_maybe(line, "training_seconds");
+  e.loss = stored_number(line, "loss");
+  e.loss_local = stored_number(line, "loss_local");
+  e.accuracy = stored_fraction(line, "accuracy");
+  e.accuracy_min = stored_fraction(line, "accuracy_min");
+  e.accuracy_max = stored_fraction(line, "accuracy_max");
+  e.consensus = stored_number(line, "consensus");
+  e.sent_bytes = stored_amount(line, "sent_bytes");
+  e.samples = stored_maybe(line, "samples");
+  e.epoch = stored_maybe(line, "epoch");
+  e.frames = stored_maybe(line, "frames");
+  e.samples_per_insert = stored_maybe(line, "samples_per_insert");
+  e.memory = stored_maybe(line, "memory");
+  e.actors = stored_maybe(line, "actors");
+  e.hidden_wire = stored_maybe(line, "hidden_wire");
+  if (const JsonValue* bytes = line.find("bytes"))
+    e.repeated_bytes = stored_maybe(*bytes, "repeated");
+  if (const JsonValue* states = line.find("states")) e.states = read_states(*states);
+  if (!std::isfinite(e.seconds) || !std::isfinite(e.sent_bytes))
+    throw std::runtime_error("seconds or sent_bytes is not a number");
+  return e;
+}
+
+void check_order(const StoredEvaluation& before, const StoredEvaluation& e) {
+  const bool by_time = before.tick > 0;  // many of them may fall into one round
+  if (e.round < before.round || (e.round == before.round && !by_time))
+    throw std::runtime_error("the rounds go back: was the run resumed? Its clock is not one");
+  if (e.seconds < before.seconds || e.sent_bytes < before.sent_bytes)
+    throw std::runtime_error("seconds or bytes go back: was the run resumed? Its clock is not one");
+}
+
+void read_metrics(const std::string& path, StoredRun& run) {
+  const std::string text = file_bytes(path, largest_metrics);
+  std::size_t number = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line(text.data() + at, end - at);
+    at = end + 1;
+    ++number;
+    if (line.find("\"event\":\"evaluate\"") == std::string_view::npos) continue;
+    const std::string place = fmt::format("{}:{}", path, number);
+    if (run.evaluations.size() >= most_evaluations) refuse(place, "more than a million lines");
+    try {
+      const StoredEvaluation e = read_evaluation(parse_json(line, path), "round");
+      if (!run.evaluations.empty()) check_order(run.evaluations.back(), e);
+      run.evaluations.push_back(e);
+    } catch (const GraphFileError&) {
+      refuse(place, "the line is damaged, or half written");
+    } catch (const std::exception& e) {
+      refuse(place, e.what());
+    }
+  }
+}
+
+/// A run that is whole and did not get to its target; a simulation that broke a rule has the same
+/// code, and names no target.
+bool missed_target(const JsonValue& summary, int code) {
+  return code == 4 && summary.find("target") != nullptr;
+}
+
+void read_summary(const JsonValue& json, StoredRun& run) {
+  if (json.find("exit_code") != nullptr) {
+    const int code = json_integer<int>(json, "exit_code");
+    if (code == 130 || code == 143) throw std::runtime_error("the run was interrupted");
+    if (std::ranges::find(good_ends, code) == std::end(good_ends) && !missed_target(json, code))
+      throw std::runtime_error(fmt::format("the run failed with exit code {}", code));
+  }
+  run.rounds = json_integer<std::uint64_t>(json, "rounds");
+  run.seconds = stored_amount(json, "seconds");
+  run.lost = json_integer<std::uint64_t>(json, "lost");
+  if (json.find("r2") != nullptr) run.r2 = stored_number(json, "r2");
+  run.rmse = stored_maybe(json, "rmse");
+  if (const JsonValue* const test = json.find("test")) {
+    run.validated = true;
+    run.test_loss = stored_number(*test, "loss");
+    run.test_accuracy = stored_fraction(*test, "accuracy");
+  }
+  const StoredEvaluation end = read_evaluation(json, "rounds");
+  if (run.evaluations.empty() || end.round > run.evaluations.back().round) {
+    if (!run.evaluations.empty()) check_order(run.evaluations.back(), end);
+    run.evaluations.push_back(end);
+  }
+}
+
+/// What a sweep wrote beside the run.
+void read_trial(const std::string& path, StoredRun& run) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return;
+  const JsonValue json = parse_json(file_bytes(path, largest_about), path);
+  run.tuning = stored_text(json, "stage") == "tune";
+  if (const JsonValue* values = json.find("values")) read_texts(*values, run.labels);
+}
+
+/// What the sweep that the folder belongs to goes for: its plan changes when its file does.
+void read_plan(const std::string& path, StoredRun& run) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return;
+  const JsonValue json = parse_json(file_bytes(path, largest_about), path);
+  if (json.find("target") != nullptr) run.sweep_target = stored_text(json, "target");
+}
+
+/// Runs `read`, and names the file when something in it is wrong.
+template <class Read>
+void within(const std::string& path, const Read& read) {
+  try {
+    read();
+  } catch (const UnusableRun&) {
+    throw;
+  } catch (const GraphFileError& e) {
+    throw UnusableRun(printable(e.what(), 1000));  // begins with the path
+  } catch (const std::exception& e) {
+    refuse(path, e.what());
+  }
+}
+
+}  // namespace
+
+StoredRun read_stored_run(const std::string& folder) {
+  StoredRun run;
+  run.path = folder;
+  run.shown = on_one_line(folder);
+  const std::string about = folder + "/run.json";
+  within(about, [&] {
+    read_about(document(about, largest_about, "not there: this is not the folder of a run"), run);
+  });
+  const std::string trial = folder + "/trial.json";
+  within(trial, [&] { read_trial(trial, run); });
+  const std::string plan = folder + "/../../plan.json";
+  if (!run.labels.empty()) within(plan, [&] { read_plan(plan, run); });
+  const std::string summary = folder + "/summary.json";
+  within(summary, [&] {
+    const JsonValue end = document(summary, largest_metrics, "not there: the run has not ended");
+    const std::string metrics = folder + "/metrics.jsonl";
+    within(metrics, [&] { read_metrics(metrics, run); });
+    read_summary(end, run);
+  });
+  if (!run.resumed) within(folder + "/peers", [&] { read_totals(folder, run); });
+  return run;
+}
+
+}  // namespace gv

@@ -1,0 +1,139 @@
+#include "peer/record/watch/hold_ups.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "peer/fleet/host_names.h"
+#include "peer/record/report/screen.h"
+#include "peer/record/report/wrapped.h"
+
+namespace gv {
+namespace {
+
+double total(const PeerState& peer) {
+  return peer.activities ? std::accumulate(peer.activities->begin(), peer.activities->end(), 0.0)
+                         : 0;
+}
+
+double part(double of, double all) {
+  return all > 0 ? of / all : 0;
+}
+
+/// Of those that were done since the fleet began or went on.
+double rounds_since(Round first, Round round) {
+  return round > first ? static_cast<double>(round - first) : 0;
+}
+
+/// Seconds in which what a peer sends in a round reaches a neighbour; 0: the file does not say.
+double promised_seconds(const NetworkSpec& network,
+                        const FleetState& state,
+                        const PeerState& from,
+                        PeerId to) {
+  const double done = rounds_since(state.first, from.reported);
+  if (!from.sent_bytes || done == 0 || from.waits.empty()) return 0;
+  const LinkSpec link = network.link(from.id, to);
+  const double card = link.inside ? 0 : network.nic_bandwidth(from.id);
+  const double all = static_cast<double>(*from.sent_bytes) / done;
+  const double own = all / static_cast<double>(from.waits.size());
+  double seconds = 0;
+  if (link.bandwidth > 0) seconds = own / link.bandwidth;
+  if (card > 0) seconds = std::max(seconds, all / card);
+  return seconds == 0 ? 0 : seconds + in_seconds(link.latency);
+}
+
+std::string text_of(const SlowLink& slow, const std::vector<std::string>& hosts) {
+  return fmt::format(
+      "from {} to {} the network is slower than the file says: {} of each round is waiting for "
+      "what is on its way, and {} would be enough for all of it",
+      peer_name(slow.from, hosts),
+      peer_name(slow.to, hosts),
+      seconds_text(slow.seconds),
+      seconds_text(slow.promised));
+}
+
+constexpr std::size_t indent = 7;  // as of "help:  "
+
+std::string with_help(const std::string& text, const std::string& help) {
+  const std::string said = wrapped(text, indent);
+  return help.empty() ? said : said + "\n" + wrapped("help:  " + help, indent);
+}
+
+bool have_own_shares(const Fleet& fleet) {
+  const auto unequal = [&](const PeerSpec& peer) { return peer.batch != fleet.peers[0].batch; };
+  return !fleet.own_steps.empty() || std::ranges::any_of(fleet.peers, unequal);
+}
+
+/// What helps against this one in this fleet; "": nothing that is known.
+std::string help_for(const Culprit& culprit, const Fleet& fleet) {
+  constexpr double clearly = 1.3;
+  if (culprit.kind == Culprit::Kind::link || culprit.kind == Culprit::Kind::network)
+    return fleet.hosts.size() > 1
+               ? "`grapevine bench links FILE` measures it, and `grapevine plan FILE --place` says "
+                 "which peers should be neighbours then"
+               : "";
+  if (culprit.activity == Activity::evaluate) return "a longer `evaluate.every` saves it";
+  const bool slow = culprit.activity == Activity::compute && culprit.slower >= clearly;
+  if (!slow || have_own_shares(fleet)) return "";
+  return "`grapevine bench speeds FILE` says what each peer can do, and `train.batch: auto` gives "
+         "each so much";
+}
+
+}  // namespace
+
+std::vector<PeerTimes> times_of(const std::vector<PeerState>& peers, Round first) {
+  std::vector<PeerTimes> all;
+  for (const PeerState& peer : peers)
+    if (peer.activities)
+      all.push_back({.peer = peer.id,
+                     .spent = *peer.activities,
+                     .waits = peer.waits,
+                     .rounds = rounds_since(first, peer.round)});
+  return all;
+}
+
+std::optional<SlowLink> slow_link(const NetworkSpec& network, const FleetState& state) {
+  constexpr double worth_a_line = 0.05;
+  std::optional<SlowLink> slowest;
+  double most = 2;
+  for (const PeerState& peer : state.peers)
+    for (const NeighborWait& wait : peer.waits) {
+      if (wait.peer >= state.peers.size()) continue;
+      const double promised = promised_seconds(network, state, state.peers[wait.peer], peer.id);
+      const double seconds = part(wait.wire, rounds_since(state.first, peer.round));
+      if (promised == 0 || seconds < most * promised) continue;
+      if (part(wait.wire, total(peer)) < worth_a_line) continue;
+      most = seconds / promised;
+      slowest = {.from = wait.peer, .to = peer.id, .seconds = seconds, .promised = promised};
+    }
+  return slowest;
+}
+
+std::vector<HoldUp> hold_ups(const Fleet& fleet, const FleetState& state) {
+  const std::vector<std::string> hosts = host_names(fleet);
+  std::vector<HoldUp> found;
+  bool link = false;
+  for (const Culprit& culprit : culprits(times_of(state.peers, state.first))) {
+    link = link || culprit.kind != Culprit::Kind::peer;
+    found.push_back(
+        {name_of(culprit, hosts), with_help(text_of(culprit, hosts), help_for(culprit, fleet))});
+  }
+  // Where no link stands out, all may still be slower than the file says.
+  if (const auto slow = slow_link(fleet.network, state); slow && !link)
+    found.push_back({fmt::format("{} -> {}", slow->from, slow->to),
+                     with_help(text_of(*slow, hosts), "`grapevine bench links FILE` measures it")});
+  return found;
+}
+
+std::vector<HoldUp> LastingHoldUps::after(std::vector<HoldUp> found) {
+  std::set<std::string> now;
+  for (const HoldUp& one : found) now.insert(one.who);
+  std::erase_if(found, [&](const HoldUp& one) {
+    return !last_.contains(one.who) || !told_.insert(one.who).second;
+  });
+  last_ = std::move(now);
+  return found;
+}
+
+}  // namespace gv

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "peer/record/report/remedies.h"
+#include "peer/runtime/assembly.h"
+
+namespace gv {
+
+/// Returns what this fleet could still do, so that nothing is advised that its file would then be
+/// refused for.
+Remedies remedies_of(const Assembly& fleet);
+
+}  // namespace gv

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "peer/show/live/http_server.h"
+
+namespace gv {
+
+/// Where a run's page is served.
+struct LiveAddress {
+  bool v6 = false;         ///< ::1, else 127.0.0.1
+  std::uint16_t port = 0;  ///< 0: any free one
+
+  std::string text() const;  ///< "127.0.0.1:8080", "[::1]:8080"
+};
+
+/// `127.0.0.1:PORT`, `localhost:PORT` or `[::1]:PORT`. Throws std::invalid_argument on anything
+/// else: what is served is neither encrypted nor meant for other machines. `asked`: who asks, for
+/// the message.
+LiveAddress parse_live_address(const std::string& text, std::string_view asked = "--serve");
+
+/// Whether a text is an address and not the name of a run: it ends with a colon and a number.
+bool is_address(const std::string& text);
+
+/// A connection to what a run serves there; not open where nobody listens.
+Descriptor connect_to(const LiveAddress& address);
+
+/// Listens there; `address` gets the port. Throws std::runtime_error when it is taken. The door
+/// asks for `token` (empty: for none) and for a Host that is this address.
+http::Listener listen_at(LiveAddress& address, const std::string& token);
+
+}  // namespace gv

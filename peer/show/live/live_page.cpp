@@ -1,0 +1,225 @@
+#include "peer/show/live/live_page.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "peer/record/report/screen.h"
+#include "peer/show/live/csp_hash.h"
+#include "peer/show/live/live_figures.h"
+#include "peer/show/page/page_style.h"
+#include "peer/show/page/states.h"
+#include "peer/show/page/svg.h"
+
+namespace gv {
+namespace {
+
+constexpr std::string_view script = R"(
+'use strict';
+const part = (name) => document.getElementById(name);
+if (location.search) history.replaceState(null, '', '/');  // the token stays out of the history
+const source = new EventSource('/events');
+let ended = false;
+const say = (text, live) => {
+  part('status').textContent = text;
+  part('status').className = live ? 'live' : 'still';
+};
+source.onopen = () => say('live', true);
+source.onerror = () => {
+  if (!ended) say('no word from the run: trying again', false);
+};
+for (const name of ['head', 'figures', 'peers']) {
+  source.addEventListener(name, (event) => {
+    part(name).innerHTML = event.data;
+  });
+}
+source.addEventListener('end', () => {
+  ended = true;
+  source.close();
+  say('the run has ended', false);
+});
+)";
+
+constexpr std::string_view own_style = R"(
+.top { display: flex; flex-wrap: wrap; gap: 0 16px; align-items: baseline; }
+#status { font-size: 13px; color: var(--soft); }
+#status.live::before { content: '\25CF\00A0'; color: var(--p2); }
+#status.still::before { content: '\25A0\00A0'; color: var(--p1); }
+progress { width: 100%; height: 10px; accent-color: var(--p0); }
+.figures { display: grid; gap: 10px 26px; margin: 10px 0 4px;
+  grid-template-columns: repeat(auto-fill, minmax(120px, max-content)); }
+.figures div { color: var(--soft); font-size: 13px; }
+.figures b { display: block; color: var(--ink); font-size: 20px; font-weight: 600;
+  font-variant-numeric: tabular-nums; white-space: nowrap; }
+.cards.curves { grid-template-columns: repeat(auto-fit, minmax(min(330px, 100%), 1fr)); }
+.cards.curves .card svg { max-width: none; } .cards.curves svg text { font-size: 13.5px; }
+.cards.curves .legend { gap: 2px 16px; margin: 0 0 4px; font-size: 12.5px; }
+.gone td { color: var(--soft); } .gone td:nth-child(2) { color: var(--p1); font-weight: 600; }
+#peers td:first-child { min-width: 0; }
+th.share { text-align: left; } .share { min-width: 150px; }
+.share svg { width: 150px; height: 12px; }
+@media (max-width: 600px) { body { padding: 16px 12px 32px; } h1 { font-size: 21px; }
+  .figures { grid-template-columns: 1fr 1fr; } }
+)";
+
+std::string style() {
+  return page_style() + std::string(own_style);
+}
+
+std::string figure(std::string_view name, const std::string& value) {
+  return fmt::format("<div><b>{}</b>{}</div>", svg::escape(value), name);
+}
+
+std::string percent(double share) {
+  return fmt::format("{:.0f} %", 100 * share);
+}
+
+bool any_activities(const RunView& view) {
+  return std::ranges::any_of(view.peers,
+                             [](const PeerView& p) { return p.state.activities.has_value(); });
+}
+
+/// A bar of the shares of a peer's time.
+std::string share_bar(const ActivitySeconds& seconds) {
+  constexpr double width = 150;
+  const double all = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  if (!(all > 0)) return "";
+  std::string bars;
+  std::string label;
+  double at = 0;
+  for (std::size_t k = 0; k < activities; ++k) {
+    const double length = width * seconds[k] / all;
+    if (length < 0.05) continue;
+    bars += svg::rect({at, 0}, length, 12, "fill " + state_style(k));
+    label += fmt::format("{} {} ", activity_names[k], percent(seconds[k] / all));
+    at += length;
+  }
+  return svg::image(width, 12, label, bars);
+}
+
+/// "3 (carl)" where there are several hosts.
+std::string id_text(const RunView& view, PeerId peer) {
+  const std::vector<std::string>& hosts = view.title.hosts;
+  return peer < hosts.size() ? fmt::format("{} ({})", peer, svg::escape(hosts[peer]))
+                             : fmt::format("{}", peer);
+}
+
+std::string waits_for(const RunView& view, const PeerView& peer) {
+  const auto longest = std::ranges::max_element(
+      peer.state.waits, {}, [](const NeighborWait& w) { return w.late + w.wire; });
+  if (longest == peer.state.waits.end()) return "-";
+  return fmt::format(
+      "{}, {}", id_text(view, longest->peer), seconds_text(longest->late + longest->wire));
+}
+
+std::string row(const RunView& view, const PeerView& peer, bool activities) {
+  using Stage = PeerState::Stage;
+  const PeerState& p = peer.state;
+  const auto or_dash = [](const auto& value, const auto& text) {
+    return value ? text(static_cast<double>(*value)) : std::string("-");
+  };
+  const std::string state = p.ending.empty() ? std::string(word_of(p.stage)) : p.ending;
+  const bool gone = p.stage == Stage::lost || p.stage == Stage::restarting;
+  std::string out = fmt::format(
+      "<tr{}><td>{}</td><td>{}{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
+      "<td>{}</td>",
+      gone ? " class=\"gone\"" : "",
+      id_text(view, p.id),
+      svg::escape(state),
+      p.restarts > 0 ? fmt::format(", restarted {}x", p.restarts) : "",
+      p.round,
+      peer.lag,
+      or_dash(peer.cpu_share, percent),
+      or_dash(peer.memory_bytes, bytes_text),
+      or_dash(p.sent_bytes, bytes_text),
+      or_dash(peer.out_rate, [](double rate) { return bytes_text(rate) + "/s"; }));
+  if (activities)
+    out += fmt::format("<td class=\"share\">{}</td><td>{}</td>",
+                       p.activities ? share_bar(*p.activities) : "",
+                       waits_for(view, peer));
+  return out + "</tr>\n";
+}
+
+/// Of a fleet whose actors are peers of their own.
+std::string actor_figures_of(const MetricsRow& row) {
+  std::string out;
+  if (row.actors) out += figure("actors alive", fmt::format("{:.0f}", *row.actors));
+  if (row.memory) out += figure("transitions kept", fmt::format("{:.0f}", *row.memory));
+  if (row.samples_per_insert)
+    out += figure("samples a transition", fmt::format("{:.4g}", *row.samples_per_insert));
+  return out;
+}
+
+}  // namespace
+
+std::string live_head(const RunView& view) {
+  std::string out;
+  if (view.rounds && *view.rounds > 0)
+    out += fmt::format("<progress max=\"{}\" value=\"{}\"></progress>", *view.rounds, view.round);
+  out += "<div class=\"figures\">";
+  out += figure("round",
+                view.rounds ? fmt::format("{} / {}", view.round, *view.rounds)
+                            : fmt::format("{}", view.round));
+  out += figure("rounds a second", fmt::format("{:.3g}", view.rate));
+  const std::string set = view.latest && view.latest->validated ? "validation " : "";
+  if (view.latest && view.latest->accuracy)
+    out += figure(set + "accuracy, mean model", fmt::format("{:.4f}", *view.latest->accuracy));
+  if (view.latest && view.latest->frames)
+    out += figure("return, mean model", fmt::format("{:.4g}", -view.latest->loss));
+  else if (view.latest)
+    out += figure(set + "loss, mean model", fmt::format("{:.4g}", view.latest->loss));
+  if (view.latest) out += actor_figures_of(*view.latest);
+  out += figure("since the start", seconds_text(view.seconds));
+  const bool trains = view.phase == FleetState::Phase::training;
+  if (trains && view.rounds && view.rate > 0)
+    out +=
+        figure("left",
+               seconds_text(static_cast<double>(*view.rounds - std::min(view.round, *view.rounds)) /
+                            view.rate));
+  out += figure("peers", fmt::format("{} / {}", view.alive(), view.peers.size()));
+  if (!trains) out += figure("state", std::string(word_of(view.phase)));
+  return out + "</div>";
+}
+
+std::string live_peers(const RunView& view) {
+  const bool activities = any_activities(view);
+  std::string out =
+      "<div class=\"scroll\"><table><thead><tr><th>peer</th><th>state</th><th>round</th>"
+      "<th>behind</th><th>CPU</th><th>memory</th><th>sent</th><th>out</th>";
+  if (activities) out += "<th class=\"share\">where its time went</th><th>waited most for</th>";
+  out += "</tr></thead>\n<tbody>\n";
+  for (const PeerView& peer : view.peers) out += row(view, peer, activities);
+  out += "</tbody></table></div>\n";
+  return activities ? out + states_legend(false) : out;
+}
+
+std::string live_page(const RunView& view, const std::vector<MetricsRow>& curve) {
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n<meta "
+      "name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+      "<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n"
+      "<div class=\"top\"><h1>{0}</h1><span id=\"status\">as it was when this page was "
+      "asked for</span></div>\n<p class=\"lead\">{2} on {3}; {4}</p>\n"
+      "<div id=\"head\">{5}</div>\n<div id=\"figures\" class=\"cards curves\">{6}</div>\n"
+      "<h2>Peers</h2>\n<div id=\"peers\">{7}</div>\n<script>{8}</script>\n</body>\n</html>\n",
+      svg::escape(view.title.name),
+      style(),
+      svg::escape(view.title.method),
+      svg::escape(view.title.graph),
+      svg::escape(view.title.folder),
+      live_head(view),
+      live_figures(curve),
+      live_peers(view),
+      script);
+}
+
+std::string live_page_policy() {
+  return fmt::format(
+      "Content-Security-Policy: default-src 'none'; script-src {}; style-src {}; connect-src "
+      "'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      csp_hash(script),
+      csp_hash(style()));
+}
+
+}  // namespace gv

@@ -1,0 +1,238 @@
+#include "peer/show/live/openmetrics.h"
+
+#include <cmath>
+#include <functional>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "optim/printable.h"
+
+namespace gv {
+namespace {
+
+constexpr std::size_t most_peers_with_edges = 64;
+
+std::string escaped(std::string_view value) {
+  std::string out;
+  for (const char c : printable(value, 512)) {
+    if (c == '\\' || c == '"') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out;
+}
+
+/// As both formats want it; whole numbers without an exponent.
+std::string number(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
+  if (value == std::floor(value) && std::abs(value) < 1e15) return fmt::format("{:.0f}", value);
+  return fmt::format("{}", value);
+}
+
+class Text {
+ public:
+  explicit Text(MetricsFormat format) : open_(format == MetricsFormat::openmetrics) {}
+
+  /// The family's name is without `_total`; OpenMetrics names it so in its head, the older format
+  /// as its samples are called.
+  void family(std::string_view name, std::string_view type, std::string_view help) {
+    name_ = name;
+    const bool counter = type == "counter";
+    sample_ = counter ? name_ + "_total" : type == "info" ? name_ + "_info" : name_;
+    const std::string& head = open_ ? name_ : sample_;
+    const std::string_view kind = !open_ && type == "info" ? "gauge" : type;
+    text_ += fmt::format("# HELP {} {}\n# TYPE {} {}\n", head, help, head, kind);
+  }
+  void sample(double value, const std::string& labels = {}) {
+    text_ += fmt::format(
+        "{}{} {}\n", sample_, labels.empty() ? "" : fmt::format("{{{}}}", labels), number(value));
+  }
+  std::string take() { return open_ ? text_ + "# EOF\n" : text_; }
+
+ private:
+  bool open_;
+  std::string name_, sample_, text_;
+};
+
+void add_run(Text& text, const RunView& view) {
+  text.family("grapevine_run", "info", "What is running.");
+  text.sample(1,
+              fmt::format("run=\"{}\",method=\"{}\",graph=\"{}\"",
+                          escaped(view.title.name),
+                          escaped(view.title.method),
+                          escaped(view.title.graph)));
+  text.family("grapevine_training", "gauge", "1 while peers train.");
+  text.sample(view.phase == FleetState::Phase::training ? 1 : 0);
+  text.family("grapevine_round", "gauge", "Rounds that the slowest peer has completed.");
+  text.sample(static_cast<double>(view.round));
+  if (view.rounds) {
+    text.family("grapevine_rounds", "gauge", "Rounds of the whole run.");
+    text.sample(static_cast<double>(*view.rounds));
+  }
+  text.family("grapevine_seconds", "gauge", "Seconds since training began.");
+  text.sample(view.seconds);
+  text.family("grapevine_peers_alive", "gauge", "Peers whose process runs or has finished.");
+  text.sample(static_cast<double>(view.alive()));
+}
+
+void add_agents(Text& text, const MetricsRow& row) {
+  text.family("grapevine_return", "gauge", "Mean return of the mean model.");
+  text.sample(0 - row.loss);
+  text.family("grapevine_local_return", "gauge", "Mean return of the local models.");
+  text.sample(0 - row.loss_local);
+  text.family("grapevine_frames", "counter", "Steps of all environments.");
+  text.sample(*row.frames);
+  for (const ActorFigure& figure : actor_figures) {
+    const std::optional<double>& value = row.*figure.value;
+    if (!value) continue;
+    text.family(fmt::format("grapevine_{}", figure.metric), "gauge", figure.help);
+    text.sample(*value);
+  }
+}
+
+void add_evaluation(Text& text, const MetricsRow& row) {
+  const std::string set = row.validated ? "Validation" : "Test";
+  text.family("grapevine_evaluated_round", "gauge", "Round of the newest evaluation.");
+  text.sample(static_cast<double>(row.round));
+  text.family("grapevine_loss", "gauge", set + " loss of the mean model.");
+  text.sample(row.loss);
+  text.family("grapevine_local_loss", "gauge", "Mean of the local models: " + set + " loss.");
+  text.sample(row.loss_local);
+  text.family("grapevine_train_loss", "gauge", "Mean minibatch loss since the last evaluation.");
+  text.sample(row.train_loss);
+  text.family("grapevine_consensus_distance",
+              "gauge",
+              "Mean squared distance of a local model to the mean model.");
+  text.sample(row.consensus);
+  if (row.frames) add_agents(text, row);
+  if (!row.accuracy) return;
+  text.family("grapevine_accuracy_ratio", "gauge", set + " accuracy of the mean model.");
+  text.sample(*row.accuracy);
+  if (!row.accuracy_min) return;
+  text.family(
+      "grapevine_worst_accuracy_ratio", "gauge", set + " accuracy of the worst local model.");
+  text.sample(*row.accuracy_min);
+}
+
+std::string peer_label(const PeerView& peer) {
+  return fmt::format("peer=\"{}\"", peer.state.id);
+}
+
+using Value = std::function<std::optional<double>(const PeerView&)>;
+
+/// A family with one sample for each peer that knows the value; none at all: no family.
+void add_by_peer(Text& text,
+                 const RunView& view,
+                 std::string_view name,
+                 std::string_view type,
+                 std::string_view help,
+                 const Value& value) {
+  bool any = false;
+  for (const PeerView& peer : view.peers) {
+    const std::optional<double> v = value(peer);
+    if (!v) continue;
+    if (!any) text.family(name, type, help);
+    any = true;
+    text.sample(*v, peer_label(peer));
+  }
+}
+
+void add_peers(Text& text, const RunView& view) {
+  using Stage = PeerState::Stage;
+  add_by_peer(text, view, "grapevine_peer_up", "gauge", "1 while the process runs.", [](auto& p) {
+    const Stage s = p.state.stage;
+    const bool up = s == Stage::starting || s == Stage::training || s == Stage::stopped;
+    return up ? 1.0 : 0.0;
+  });
+  add_by_peer(text, view, "grapevine_peer_round", "gauge", "Rounds completed.", [](auto& p) {
+    return static_cast<double>(p.state.round);
+  });
+  add_by_peer(
+      text, view, "grapevine_peer_lag_rounds", "gauge", "Behind the furthest.", [](auto& p) {
+        return static_cast<double>(p.lag);
+      });
+  add_by_peer(
+      text, view, "grapevine_peer_restarts", "counter", "Times started again.", [](auto& p) {
+        return static_cast<double>(p.state.restarts);
+      });
+  const auto bytes = [](const PeerView& p) -> std::optional<double> {
+    if (!p.state.sent_bytes) return std::nullopt;
+    return static_cast<double>(*p.state.sent_bytes);
+  };
+  add_by_peer(text,
+              view,
+              "grapevine_staleness_rounds",
+              "gauge",
+              "By how many rounds the oldest message that a peer took of late was behind.",
+              [](auto& p) { return static_cast<double>(p.state.staleness); });
+  add_by_peer(text,
+              view,
+              "grapevine_queue_messages",
+              "gauge",
+              "Messages that waited for a peer of late, the most.",
+              [](auto& p) { return static_cast<double>(p.state.queue); });
+  add_by_peer(text, view, "grapevine_sent_bytes", "counter", "Sent on the wire.", bytes);
+  add_by_peer(text, view, "grapevine_cpu_seconds", "counter", "CPU time used.", [](auto& p) {
+    return p.cpu_seconds;
+  });
+  const auto memory = [](const PeerView& p) -> std::optional<double> {
+    if (!p.memory_bytes) return std::nullopt;
+    return static_cast<double>(*p.memory_bytes);
+  };
+  add_by_peer(text, view, "grapevine_resident_memory_bytes", "gauge", "Resident memory.", memory);
+}
+
+void add_activities(Text& text, const RunView& view) {
+  bool any = false;
+  for (const PeerView& peer : view.peers) {
+    if (!peer.state.activities) continue;
+    if (!any)
+      text.family("grapevine_state_seconds", "counter", "Where a peer's time went, by state.");
+    any = true;
+    for (std::size_t k = 0; k < activities; ++k)
+      text.sample((*peer.state.activities)[k],
+                  fmt::format("{},state=\"{}\"", peer_label(peer), activity_names[k]));
+  }
+}
+
+void add_waits(Text& text, const RunView& view) {
+  if (view.peers.size() > most_peers_with_edges) return;
+  bool any = false;
+  for (const PeerView& peer : view.peers) {
+    for (const NeighborWait& wait : peer.state.waits) {
+      if (!any)
+        text.family("grapevine_wait_seconds", "counter", "Waited for a neighbour, by cause.");
+      any = true;
+      const std::string edge = fmt::format("{},neighbor=\"{}\"", peer_label(peer), wait.peer);
+      text.sample(wait.late, edge + ",state=\"late\"");
+      text.sample(wait.wire, edge + ",state=\"wire\"");
+    }
+  }
+}
+
+}  // namespace
+
+MetricsFormat metrics_format(std::string_view accept) {
+  return accept.find("application/openmetrics-text") == std::string_view::npos
+             ? MetricsFormat::prometheus
+             : MetricsFormat::openmetrics;
+}
+
+std::string_view content_type(MetricsFormat format) {
+  return format == MetricsFormat::openmetrics
+             ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+             : "text/plain; version=0.0.4; charset=utf-8";
+}
+
+std::string metrics_text(const RunView& view, MetricsFormat format) {
+  Text text(format);
+  add_run(text, view);
+  if (view.latest) add_evaluation(text, *view.latest);
+  add_peers(text, view);
+  add_activities(text, view);
+  add_waits(text, view);
+  return text.take();
+}
+
+}  // namespace gv

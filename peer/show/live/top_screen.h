@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "peer/show/live/run_view.h"
+
+namespace gv {
+
+/// A run as a table of at most `columns` (60 and more) x `lines` (6 and more); with fewer lines
+/// than peers, those that are lost or furthest behind. No newline at the end.
+std::string top_screen(const RunView& view, std::size_t columns, std::size_t lines);
+
+/// The loss as eight heights, the lowest value lowest.
+std::string sparkline(const std::vector<double>& values);
+
+}  // namespace gv

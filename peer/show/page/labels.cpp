@@ -1,0 +1,100 @@
+#include "peer/show/page/labels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace gv::svg {
+namespace {
+
+constexpr double line_height = 15, per_character = 8.2, slack = 4, gap = 7;
+constexpr double key = 6;            ///< the side of the square in the colour of what is named
+constexpr double furthest = 90;      ///< that a name moves from its anchor
+constexpr double most_covered = 80;  ///< however much lies below a name
+
+double right_of(const Label& label) {
+  return label.at.x + label_width(label.text);
+}
+
+bool overlap(const Label& a, const Label& b) {
+  return std::abs(a.at.y - b.at.y) < line_height && a.at.x < right_of(b) && b.at.x < right_of(a);
+}
+
+/// What the obstacles below a name weigh, against pixels that it moves away.
+double covered(const Label& label, const std::vector<Point>& obstacles) {
+  const double right = right_of(label);
+  const auto below = std::ranges::count_if(obstacles, [&](Point p) {
+    return p.x > label.at.x - 2 && p.x < right && p.y > label.at.y - 13 && p.y < label.at.y + 4;
+  });
+  return std::min(4.0 * static_cast<double>(below), most_covered);
+}
+
+}  // namespace
+
+double text_width(const std::string& text) {
+  const auto characters = std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; });
+  return slack + per_character * static_cast<double>(characters);
+}
+
+double label_width(const std::string& text) {
+  return key + 4 + text_width(text);
+}
+
+std::vector<Label> place_labels(std::vector<Label> labels,
+                                const std::vector<Point>& obstacles,
+                                double width,
+                                double top,
+                                double bottom) {
+  std::vector<Label> placed;
+  std::ranges::stable_sort(labels, {}, [](const Label& l) { return l.anchor.y; });
+  for (Label& label : labels) {
+    label.at.x = std::min(label.anchor.x + gap, width - label_width(label.text));
+    double least = furthest + most_covered;
+    std::optional<double> best;
+    for (double away = -furthest; away <= furthest; away += 1) {
+      label.at.y = label.anchor.y + 4 + away;
+      const bool taken =
+          std::ranges::any_of(placed, [&](const Label& l) { return overlap(label, l); });
+      if (taken || label.at.y < top || label.at.y > bottom) continue;
+      const double cost = std::abs(away) + covered(label, obstacles);
+      if (cost >= least) continue;
+      least = cost;
+      best = label.at.y;
+    }
+    if (!best) continue;
+    label.at.y = *best;
+    placed.push_back(label);
+  }
+  return placed;
+}
+
+std::vector<std::string> telling_names(const std::vector<std::string>& names) {
+  std::vector<std::string> out;
+  for (const std::string& name : names) {
+    std::size_t end = name.find(' ');
+    // Told apart where no other name begins with these words, whatever comma is behind them.
+    const auto begins = [&](const std::string& other) {
+      std::string words = name.substr(0, end);
+      if (words.ends_with(',')) words.pop_back();
+      return other != name && other.starts_with(words) &&
+             (other.size() == words.size() || other[words.size()] == ' ' ||
+              other[words.size()] == ',');
+    };
+    while (end != std::string::npos && std::ranges::any_of(names, begins))
+      end = name.find(' ', end + 1);
+    out.push_back(name.substr(0, end));
+    if (out.back().ends_with(',')) out.back().pop_back();
+  }
+  return out;
+}
+
+std::string draw(const Label& label) {
+  const double middle = label.at.y - 4;
+  std::string out;
+  if (std::abs(middle - label.anchor.y) > line_height / 2)
+    out += line(label.anchor, {label.at.x - 2, middle}, "leader");
+  out += rect({label.at.x, middle - key / 2}, key, key, "fill halo");
+  return out + text({label.at.x + key + 4, label.at.y}, "start", "name halo", label.text);
+}
+
+}  // namespace gv::svg

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "peer/show/page/svg.h"
+
+namespace gv::svg {
+
+/// A name beside what it names: its anchor on the picture, and where its text begins.
+struct Label {
+  Point anchor;
+  std::string text;
+  std::size_t owner = 0;  ///< which of the caller's things it names
+  Point at{};             ///< set by place_labels
+};
+
+/// How wide a text is at the size that narrow screens get; fonts differ, so rather too much.
+double text_width(const std::string& text);
+
+/// Of a name with the square in its colour before it.
+double label_width(const std::string& text);
+
+/// Puts each name to the right of its anchor, moved up or down as little as keeps it off the names
+/// before it, and off the obstacles as far as that goes, inside the picture of this width between
+/// `top` and `bottom`. What finds no room is left out.
+std::vector<Label> place_labels(std::vector<Label> labels,
+                                const std::vector<Point>& obstacles,
+                                double width,
+                                double top,
+                                double bottom);
+
+/// Each name as far as it must be said to tell it from the others: its first words.
+std::vector<std::string> telling_names(const std::vector<std::string>& names);
+
+/// The square and the text, with a thin line to the anchor where one had to move away.
+std::string draw(const Label& label);
+
+}  // namespace gv::svg

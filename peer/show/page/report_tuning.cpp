@@ -1,0 +1,150 @@
+#include "peer/show/page/report_tuning.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "peer/record/runs/groups.h"
+
+namespace gv {
+namespace {
+
+using Keys = std::map<std::string, std::string>;
+
+std::optional<double> number_of(const std::string& text) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [last, error] = std::from_chars(text.data(), end, value);
+  const bool whole = error == std::errc{} && last == end && std::isfinite(value);
+  return whole ? std::optional(value) : std::nullopt;
+}
+
+std::string value_in(const Keys& keys, const std::string& key) {
+  const auto at = keys.find(key);
+  return at == keys.end() ? "" : at->second;
+}
+
+Keys identity(const StoredRun& run) {
+  Keys keys;
+  for (const auto& [key, value] : run.keys)
+    if (tells_runs_apart(key)) keys.emplace(key, value);
+  return keys;
+}
+
+std::string name_of(const StoredRun& run) {
+  std::string name;
+  for (const auto& [axis, label] : run.labels) name += (name.empty() ? "" : ", ") + label;
+  return name.empty() ? run.algorithm : name;
+}
+
+/// Infinite for a run that missed the target: it ranks behind.
+double score_of(const StoredRun& run, const std::optional<CompareTarget>& target) {
+  constexpr double missed = std::numeric_limits<double>::infinity();
+  if (!target) {
+    const double loss = run.evaluations.back().loss;
+    return std::isfinite(loss) ? loss : missed;
+  }
+  const auto cost = cost_of(run, *target);
+  return cost ? cost->rounds : missed;
+}
+
+/// How far from the target the run ended: what tells apart those that got there equally soon.
+double end_of(const StoredRun& run, const std::optional<CompareTarget>& target) {
+  if (!target) return 0;
+  const double end = figure_of(run.evaluations.back(), *target).value_or(0);
+  return target->figure == CompareTarget::Figure::accuracy ? -end : end;
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
+}
+
+/// The trials of one method: the seeds of each point, by its keys.
+using Points = std::map<Keys, std::vector<const StoredRun*>>;
+
+/// Numeric keys of which the points have more than one value.
+std::set<std::string> knobs_of(const Points& points) {
+  std::set<std::string> knobs;
+  for (const auto& [key, value] : points.begin()->first) {
+    const auto numeric = [&](const auto& p) {
+      return number_of(value_in(p.first, key)).has_value();
+    };
+    const auto same = [&](const auto& p) { return value_in(p.first, key) == value; };
+    if (std::ranges::all_of(points, numeric) && !std::ranges::all_of(points, same))
+      knobs.insert(key);
+  }
+  return knobs;
+}
+
+}  // namespace
+
+std::vector<Tuning> tunings_of(const std::vector<StoredRun>& tuned,
+                               const std::optional<CompareTarget>& target) {
+  std::map<std::string, Points> methods;
+  for (const StoredRun& run : tuned) methods[name_of(run)][identity(run)].push_back(&run);
+  std::vector<Tuning> tunings;
+  for (const auto& [method, points] : methods) {
+    for (const std::string& knob : knobs_of(points)) {
+      Tuning tuning{.method = method,
+                    .knob = knob,
+                    .score_title = target ? "rounds to the target" : "loss at the end",
+                    .trials = {},
+                    .labels = points.begin()->second.front()->labels,
+                    .series = tunings.size()};
+      for (const auto& [keys, seeds] : points) {
+        std::vector<double> scores;
+        std::vector<double> ends;
+        for (const StoredRun* run : seeds) {
+          scores.push_back(score_of(*run, target));
+          ends.push_back(end_of(*run, target));
+        }
+        const double score = median(scores);
+        TuningTrial trial{*number_of(value_in(keys, knob)),
+                          {},
+                          fmt::format("{} seed{}", seeds.size(), seeds.size() == 1 ? "" : "s"),
+                          median(ends)};
+        if (std::isfinite(score)) trial.score = score;
+        tuning.trials.push_back(trial);
+      }
+      tunings.push_back(tuning);
+    }
+  }
+  return tunings;
+}
+
+void share_colours(std::vector<Tuning>& tunings, const std::vector<GroupRow>& rows) {
+  for (Tuning& tuning : tunings)
+    for (const GroupRow& row : rows)
+      for (const GroupView& view : row.groups)
+        if (!tuning.labels.empty() &&
+            std::ranges::includes(view.group().runs.front()->labels, tuning.labels))
+          tuning.series = view.series;
+}
+
+std::vector<Figure> tuning_figures(const std::vector<Tuning>& tunings) {
+  std::vector<Figure> figures;
+  for (const Tuning& t : tunings) {
+    DataTable table{{t.knob, t.score_title, "trials"}, {}};
+    std::vector<TuningTrial> trials = t.trials;
+    std::ranges::sort(trials, {}, &TuningTrial::value);
+    for (const TuningTrial& trial : trials)
+      table.rows.push_back({fmt::format("{:.5g}", trial.value),
+                            trial.score ? fmt::format("{:.5g}", *trial.score) : "missed",
+                            trial.note});
+    figures.push_back({.title = t.method,
+                       .note = fmt::format("{} points tried", trials.size()),
+                       .picture = tuning_figure(t),
+                       .numbers = table,
+                       .wide = false});
+  }
+  return figures;
+}
+
+}  // namespace gv

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "peer/record/runs/stored_run.h"
+#include "peer/show/page/data_table.h"
+#include "peer/show/page/report_curves.h"
+#include "peer/show/page/report_groups.h"
+#include "peer/show/page/tuning_figure.h"
+
+namespace gv {
+
+/// What a sweep tried in order to find good values: for each method and each numeric key that
+/// differs among its tuning trials, the value against the median over the seeds of the rounds to
+/// the target, or of the loss at the end where there is no target. Empty without such trials.
+std::vector<Tuning> tunings_of(const std::vector<StoredRun>& tuned,
+                               const std::optional<CompareTarget>& target);
+
+/// Gives each the colour that the group of its labels has in the other figures.
+void share_colours(std::vector<Tuning>& tunings, const std::vector<GroupRow>& rows);
+
+std::vector<Figure> tuning_figures(const std::vector<Tuning>& tunings);
+
+}  // namespace gv

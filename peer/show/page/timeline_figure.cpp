@@ -1,0 +1,173 @@
+#include "peer/show/page/timeline_figure.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "peer/show/page/labels.h"
+#include "peer/show/page/svg_plot.h"
+#include "peer/show/page/unit.h"
+
+namespace gv {
+namespace {
+
+constexpr double width = 1060, least_left = 74, right = 14, top = 24;
+
+struct Stroke {
+  double from, to;  ///< pixels
+};
+
+struct Clock {
+  double begin = std::numeric_limits<double>::infinity();
+  double end = -std::numeric_limits<double>::infinity();
+};
+
+Clock clock_of(const std::vector<TimelineLane>& lanes) {
+  Clock clock;
+  for (const TimelineLane& lane : lanes) {
+    for (const TimelineMoment& m : lane.moments) {
+      clock.begin = std::min(clock.begin, m.begin);
+      clock.end = std::max(clock.end, m.end);
+    }
+  }
+  return clock;
+}
+
+using LaneStrokes = std::array<std::vector<Stroke>, n_states>;
+
+LaneStrokes strokes_of(const TimelineLane& lane, const svg::Axis& x, double begin, double nearest) {
+  LaneStrokes out;
+  for (const TimelineMoment& m : lane.moments) {
+    if (m.state >= n_states || !(m.end > m.begin)) continue;
+    std::vector<Stroke>& strokes = out[m.state];
+    const Stroke s{x.at(m.begin - begin), x.at(m.end - begin)};
+    if (!strokes.empty() && s.from - strokes.back().to < nearest) {
+      strokes.back().to = std::max(strokes.back().to, s.to);
+    } else {
+      strokes.push_back(s);
+    }
+  }
+  return out;
+}
+
+std::vector<LaneStrokes> all_strokes(const std::vector<TimelineLane>& lanes,
+                                     const svg::Axis& x,
+                                     double begin) {
+  std::vector<LaneStrokes> out;
+  for (double nearest = 0.25;; nearest *= 2) {
+    out.clear();
+    std::size_t count = 0;
+    for (const TimelineLane& lane : lanes) {
+      out.push_back(strokes_of(lane, x, begin, nearest));
+      for (const auto& strokes : out.back()) count += strokes.size();
+    }
+    if (count <= most_strokes || nearest > width) return out;
+  }
+}
+
+constexpr std::size_t longest_name = 22;
+
+/// As much room on the left as the names need.
+double left_of(const std::vector<TimelineLane>& lanes) {
+  double left = least_left;
+  for (const TimelineLane& lane : lanes)
+    left = std::max(left, svg::text_width(svg::squeezed(lane.name, longest_name)) + 10);
+  return left;
+}
+
+double lane_height(std::size_t lanes) {
+  return lanes <= 16 ? 24 : lanes <= 32 ? 14 : 9;
+}
+
+std::string state_paths(const std::vector<LaneStrokes>& lanes, double height) {
+  std::string out;
+  const double bar = height - (height > 12 ? 6 : 2);
+  for (std::size_t state = 0; state < n_states; ++state) {
+    std::string d;
+    for (std::size_t k = 0; k < lanes.size(); ++k) {
+      const std::string y = svg::length(top + height * static_cast<double>(k) + (height - bar) / 2);
+      for (const Stroke& s : lanes[k][state])
+        d += fmt::format("M{} {}H{}v{}H{}z",
+                         svg::length(s.from),
+                         y,
+                         svg::length(s.to),
+                         svg::length(bar),
+                         svg::length(s.from));
+    }
+    if (d.empty()) continue;
+    out += svg::group("one " + state_style(state),
+                      fmt::format("{}: {}", state_names[state].name, state_names[state].meaning),
+                      svg::path(d, "fill"));
+  }
+  return out;
+}
+
+/// A tick in the lane where a round begins; over the first lane, its number where there is room.
+std::string round_marks(
+    const Timeline& t, std::size_t lanes, const svg::Axis& x, double begin, double height) {
+  std::string d;
+  std::string numbers;
+  double free_from = 0;
+  for (const TimelineRound& r : t.rounds) {
+    if (r.lane >= lanes) continue;
+    const double at = x.at(r.begin - begin);
+    if (at < x.from() - 0.5 || at > x.to()) continue;
+    const double y = top + height * static_cast<double>(r.lane);
+    d += fmt::format("M{} {}v{}", svg::length(at), svg::length(y), svg::length(height));
+    if (r.lane != 0 || at < free_from) continue;
+    const std::string name = fmt::format("round {}", r.round);
+    numbers += svg::text({at, top - 8}, "start", "tick", name);
+    free_from = at + svg::text_width(name) + 6;
+  }
+  return (d.empty() ? "" : svg::path(d, "round")) + numbers;
+}
+
+std::string critical_line(
+    const Timeline& t, std::size_t lanes, const svg::Axis& x, double begin, double height) {
+  std::vector<svg::Point> points;
+  for (const CriticalPoint& p : t.critical) {
+    if (p.lane < lanes)
+      points.push_back(
+          {x.at(p.seconds - begin), top + height * (static_cast<double>(p.lane) + 0.5)});
+  }
+  if (points.size() < 2) return "";
+  return svg::group("",
+                    "the critical path: what the last end waited for",
+                    svg::polyline(points, "around") + svg::polyline(points, "critical"));
+}
+
+}  // namespace
+
+std::string timeline_figure(const Timeline& t) {
+  std::vector<TimelineLane> lanes = t.lanes;
+  if (lanes.size() > most_lanes) lanes.resize(most_lanes);
+  const Clock clock = clock_of(lanes);
+  if (!(clock.end > clock.begin)) return "";
+  const double height = lane_height(lanes.size());
+  const double bottom = top + height * static_cast<double>(lanes.size());
+  const double seconds = clock.end - clock.begin;
+  const Unit unit = unit_for(Quantity::seconds, seconds);
+  const double left = left_of(lanes);
+  const svg::Axis x(svg::Axis::Scale::linear, 0, seconds, left, width - right);
+  const svg::Axis labels(svg::Axis::Scale::linear, 0, seconds / unit.size, left, width - right);
+  std::string content = svg::bottom_axis(
+      labels,
+      top,
+      bottom,
+      fmt::format("{} since {}", unit.name, quantity_text(Quantity::seconds, clock.begin)));
+  content += svg::group("set", "", state_paths(all_strokes(lanes, x, clock.begin), height));
+  content += round_marks(t, lanes.size(), x, clock.begin, height);
+  content += critical_line(t, lanes.size(), x, clock.begin, height);
+  for (std::size_t k = 0; k < lanes.size(); ++k) {
+    if (height < 12 && k % 2 != 0) continue;
+    content += svg::text({left - 8, top + height * (static_cast<double>(k) + 0.5) + 4},
+                         "end",
+                         "tick",
+                         svg::squeezed(lanes[k].name, longest_name));
+  }
+  return svg::image(width, bottom + 44, "what each peer did", content);
+}
+
+}  // namespace gv

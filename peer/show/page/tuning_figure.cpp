@@ -1,0 +1,132 @@
+#include "peer/show/page/tuning_figure.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "peer/show/page/svg_plot.h"
+
+namespace gv {
+namespace {
+
+using svg::Axis;
+
+constexpr double width = 460, tall = 272, left = 56, right = 20, top = 60, bottom = 48;
+constexpr double missed_y = top - 8;
+
+struct Values {
+  double low = 0, high = 0;
+};
+
+Values range_of(std::vector<double> values) {
+  if (values.empty()) return {};
+  const auto [low, high] = std::ranges::minmax(values);
+  return {low, high};
+}
+
+std::vector<double> knob_values(const Tuning& t) {
+  std::vector<double> values;
+  for (const TuningTrial& trial : t.trials)
+    if (std::isfinite(trial.value)) values.push_back(trial.value);
+  return values;
+}
+
+std::vector<double> scores(const Tuning& t) {
+  std::vector<double> values;
+  for (const TuningTrial& trial : t.trials)
+    if (std::isfinite(trial.value) && trial.score && std::isfinite(*trial.score))
+      values.push_back(*trial.score);
+  return values;
+}
+
+Axis axis_over(Values v, double from, double to, double spread) {
+  if (v.low > 0 && v.high > spread * v.low) {
+    const double room = std::pow(v.high / v.low, 0.06);
+    return {Axis::Scale::logarithmic, v.low / room, v.high * room, from, to};
+  }
+  const double span = v.high - v.low;
+  const double room = span > 0 ? 0.06 * span : std::max(0.1 * std::abs(v.high), 1e-9);
+  return {Axis::Scale::linear, v.low - room, v.high + room, from, to};
+}
+
+/// As the sweep itself ranks them.
+bool is_better(const TuningTrial& a, const TuningTrial& b) {
+  return std::pair(*a.score, a.then) < std::pair(*b.score, b.then);
+}
+
+const TuningTrial* best_of(const Tuning& t) {
+  const TuningTrial* best = nullptr;
+  for (const TuningTrial& trial : t.trials) {
+    if (!std::isfinite(trial.value) || !trial.score || !std::isfinite(*trial.score)) continue;
+    if (best == nullptr || is_better(trial, *best)) best = &trial;
+  }
+  return best;
+}
+
+std::string cross(svg::Point at) {
+  return svg::path(
+      fmt::format("M{0} {1}l8 8m0 -8l-8 8", svg::length(at.x - 4), svg::length(at.y - 4)),
+      "missed");
+}
+
+std::string trial_mark(const Tuning& t, const TuningTrial& trial, const Axis& x, const Axis& y) {
+  const bool arrived = trial.score && std::isfinite(*trial.score);
+  const std::string tip =
+      fmt::format("{} {:.4g}: {}{}",
+                  t.knob,
+                  trial.value,
+                  arrived ? fmt::format("{:.4g} {}", *trial.score, t.score_title) : "missed",
+                  trial.note.empty() ? "" : ", " + trial.note);
+  const double at = x.at(trial.value);
+  return svg::group(
+      "", tip, arrived ? svg::circle({at, y.at(*trial.score)}, 4.5, "dot") : cross({at, missed_y}));
+}
+
+std::string edge_mark(const Tuning& t, const Axis& x) {
+  const TuningEdge edge = best_at_edge(t);
+  if (edge == TuningEdge::none) return "";
+  const Values v = range_of(knob_values(t));
+  const double from = edge == TuningEdge::least ? x.from() : x.at(v.high);
+  const double to = edge == TuningEdge::least ? x.at(v.low) : x.to();
+  const bool least = edge == TuningEdge::least;
+  return svg::rect({from, top}, to - from, tall - bottom - top, "edge-of-range") +
+         svg::text({least ? x.from() + 4 : x.to(), top - 42},
+                   least ? "start" : "end",
+                   "tick warn",
+                   fmt::format("the best is the {} tried", least ? "smallest" : "largest"));
+}
+
+}  // namespace
+
+TuningEdge best_at_edge(const Tuning& t) {
+  const TuningTrial* best = best_of(t);
+  const Values v = range_of(knob_values(t));
+  if (best == nullptr || v.low == v.high) return TuningEdge::none;
+  const auto as_good_inside = [&](const TuningTrial& trial) {
+    return trial.value > v.low && trial.value < v.high && trial.score && !is_better(*best, trial);
+  };
+  if (std::ranges::any_of(t.trials, as_good_inside)) return TuningEdge::none;
+  if (best->value == v.low) return TuningEdge::least;
+  return best->value == v.high ? TuningEdge::most : TuningEdge::none;
+}
+
+std::string tuning_figure(const Tuning& t) {
+  if (knob_values(t).empty()) return "";
+  const Axis x = axis_over(range_of(knob_values(t)), left, width - right, 5);
+  std::vector<double> all = scores(t);
+  if (all.empty()) all = {0, 1};
+  const Axis y = axis_over(range_of(all), tall - bottom, top, 10);
+  std::string content = svg::axes(x, y, t.knob, t.score_title, 5);
+  content += edge_mark(t, x);
+  std::string marks;
+  for (const TuningTrial& trial : t.trials)
+    if (std::isfinite(trial.value)) marks += trial_mark(t, trial, x, y);
+  if (const TuningTrial* best = best_of(t))
+    marks += svg::circle({x.at(best->value), y.at(*best->score)}, 8.5, "target");
+  content += svg::group(svg::series(t.series), "", marks);
+  return svg::image(width, tall, t.method + ": " + t.score_title + " over " + t.knob, content);
+}
+
+}  // namespace gv

@@ -1,0 +1,321 @@
+#include "peer/sim/drawn/fleet_draw.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <initializer_list>
+#include <stdexcept>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "graph/schedules.h"
+#include "graph/topologies.h"
+#include "graph/weights.h"
+#include "optim/rng.h"
+
+namespace gv {
+namespace {
+
+using Words = std::initializer_list<const char*>;
+
+/// The rows of the families that need no file of the user's.
+template <class Families>
+auto drawable(const Families& all) {
+  const auto is_path = [](const GraphParameter& p) { return p.kind == GraphParameter::Kind::path; };
+  std::vector<typename Families::value_type> rest;
+  for (const auto* family : all)
+    if (std::ranges::none_of(family->parameters, is_path)) rest.push_back(family);
+  return rest;
+}
+
+class FleetDraw {
+ public:
+  /// In one of six fleets of a row that may run on parts of a model, chains divide it.
+  FleetDraw(Rng rng, const AlgorithmRow& row) : rng_(rng), row_(row) {
+    Rng apart = rng.derive("chains");
+    if (row.by_coordinate && apart.below(6) == 0) stages_ = static_cast<PeerId>(2 + apart.below(3));
+  }
+
+  DrawnFleet draw(std::uint64_t number) {
+    set("version", "1");
+    set("name", fmt::format("fleet-{}", number));
+    set("seed", std::to_string(rng_.below(1'000'000)));
+    draw_peers();
+    draw_data();
+    draw_training();
+    draw_method();
+    if (row_.mixes) draw_graph();
+    draw_network();
+    draw_run();
+    draw_faults();
+    if (stages_ > 1) draw_chains();
+    return std::move(drawn_);
+  }
+
+ private:
+  void set(std::string_view path, std::string value) {
+    drawn_.keys.emplace_back(path, std::move(value));
+  }
+  bool once_in(std::uint64_t n) { return rng_.below(n) == 0; }
+  std::uint64_t between(std::uint64_t least, std::uint64_t most) {
+    return least + rng_.below(most - least + 1);
+  }
+  std::string one_of(Words words) { return words.begin()[rng_.below(words.size())]; }
+  template <class Range>
+  auto& any(const Range& all) {
+    return all[rng_.below(std::size(all))];
+  }
+  static std::string number(double value) { return fmt::format("{:.3g}", value); }
+
+  void draw_peers() {
+    if (stages_ > 1) {
+      n_ = static_cast<PeerId>(between(1, 4));
+      return set("peers", std::to_string(n_ * stages_));
+    }
+    n_ = static_cast<PeerId>(between(3, 9));
+    const bool hosts = once_in(3);
+    if (!hosts && !once_in(4)) return set("peers", std::to_string(n_));
+    if (hosts) {
+      set("hosts.a.address", "10.0.0.1");
+      set("hosts.b.address", "10.0.0.2");
+    }
+    const PeerId first = static_cast<PeerId>(between(1, n_ - 1));
+    std::vector<std::string> groups;
+    for (const auto& [host, count] : {std::pair{"a", first}, std::pair{"b", n_ - first}})
+      groups.push_back(fmt::format("{{ count: {}{}{} }}",
+                                   count,
+                                   hosts ? fmt::format(", host: {}", host) : "",
+                                   once_in(2) ? ", speed: " + one_of({"0.25", "0.5", "2"}) : ""));
+    set("peers", fmt::format("[{}]", fmt::join(groups, ", ")));
+  }
+
+  void draw_data() {
+    const std::string kind =
+        stages_ > 1 ? "blobs" : one_of({"quadratic", "quadratic", "blobs", "linear", "sparse"});
+    set("data.kind", kind);
+    if (kind == "quadratic") {
+      set("data.dimension", std::to_string(between(1, 6)));
+      set("data.noise", one_of({"0", "1", "10"}));
+      set("data.spread", one_of({"0", "1", "3"}));
+      return;
+    }
+    set("data.train", std::to_string(n_ * between(20, 60)));
+    set("data.test", "50");
+    set("data.features", std::to_string(kind == "sparse" ? between(20, 50) : between(2, 8)));
+    if (kind == "sparse") set("data.nonzeros", "5");
+    if (kind == "blobs") {
+      set("data.classes", "3");
+      set("model.kind", stages_ > 1 ? "mlp" : one_of({"softmax", "mlp"}));
+      if (drawn_.keys.back().second == "mlp")
+        set("model.hidden", stages_ > 1 ? "[6, 5, 7, 4]" : "[6]");
+      draw_partition();
+    }
+    if (stages_ == 1 && once_in(10)) set("data.servers", std::to_string(between(1, 2)));
+  }
+
+  void draw_partition() {
+    const std::string kind = one_of({"iid", "by-label", "dirichlet"});
+    if (kind == "iid") return;
+    set("data.partition.kind", kind);
+    if (kind == "by-label")
+      set("data.partition.classes_per_peer", std::to_string(between(1, 2)));
+    else
+      set("data.partition.alpha", one_of({"0.3", "1"}));
+  }
+
+  void draw_training() {
+    if (once_in(6)) {
+      const bool decoupled = rng_.derive("decoupled").below(2) == 0;
+      set("train.optimizer.kind", decoupled ? "adamw" : "adam");
+      set("train.optimizer.lr", one_of({"0.001", "0.01"}));
+    } else {
+      set("train.optimizer.kind", "sgd");
+      set("train.optimizer.lr", one_of({"0.01", "0.03", "0.1"}));
+      if (once_in(4)) set("train.optimizer.momentum", one_of({"0.3", "0.5"}));
+    }
+    draw_schedule();
+    set("train.batch", std::to_string(between(1, 8)));
+    if (once_in(2)) set("train.local_steps", std::to_string(between(2, 5)));
+  }
+
+  /// Apart from the other draws, so that fleets of earlier numbers stay what they were but for it.
+  void draw_schedule() {
+    Rng apart = rng_.derive("schedule");
+    if (apart.below(4) != 0) return;
+    set("train.optimizer.schedule.kind", apart.below(2) == 0 ? "linear" : "cosine");
+    if (apart.below(2) == 0) set("train.optimizer.warmup", std::to_string(1 + apart.below(40)));
+  }
+
+  void draw_method() {
+    set("algorithm.kind", std::string(row_.kind));
+    if (!row_.order.empty()) set("algorithm.order", std::string(row_.order));
+    for (const Option& option : row_.options)
+      if (once_in(2)) set(fmt::format("algorithm.{}", option.name), text_of(option, of(option)));
+    if (row_.codecs != Codecs::none && once_in(2)) draw_codec();
+    if (row_.promise == Promise::mean && stages_ == 1 && once_in(6))
+      set("robust.clip", one_of({"auto", "1"}));
+  }
+
+  double of(const Option& option) {
+    if (!option.words.empty()) return static_cast<double>(rng_.below(option.words.size()));
+    if (option.whole) {
+      const double most = std::min(option.most, std::max(4.0, 2 * option.usual));
+      return option.least +
+             static_cast<double>(rng_.below(static_cast<std::uint64_t>(most - option.least) + 1));
+    }
+    const double most = std::min(option.most, option.usual > 0 ? 1.5 * option.usual : 0.8);
+    const double value = std::max(option.least, option.usual / 2) +
+                         rng_.uniform() * (most - std::max(option.least, option.usual / 2));
+    return std::round(1000 * value) / 1000;
+  }
+
+  void draw_codec() {
+    std::vector<std::string> words;
+    for (const std::string& word : codec_words())
+      if (row_.codecs == Codecs::all || Codec{.kind = codec_kind(word)}.dense())
+        words.push_back(word);
+    const std::string word = any(words);
+    set("algorithm.codec.kind", word);
+    if (Codec{.kind = codec_kind(word)}.keeps_some())
+      set("algorithm.codec.fraction", one_of({"0.1", "0.3", "0.5"}));
+  }
+
+  void draw_graph() {
+    if (once_in(3)) {
+      const ScheduleFamily& family = *any(drawable(schedule_families()));
+      set("topology.kind", std::string(family.name));
+      for (const GraphParameter& parameter : family.parameters) draw_parameter(parameter);
+      return;
+    }
+    const TopologyFamily& family = *any(drawable(topology_families()));
+    set("topology.kind", std::string(family.name));
+    for (const GraphParameter& parameter : family.parameters) draw_parameter(parameter);
+    if (row_.promise == Promise::push_sum) {
+      set("topology.weights", "push-sum");
+    } else if (once_in(2)) {
+      const std::vector<std::string> names = weight_names();
+      set("topology.weights", once_in(2) ? "lazy" : any(names));
+    }
+  }
+
+  void draw_parameter(const GraphParameter& parameter) {
+    const std::string path = fmt::format("topology.{}", parameter.name);
+    switch (parameter.kind) {
+      case GraphParameter::Kind::count: {
+        const auto least = static_cast<std::uint64_t>(parameter.least);
+        return set(path, std::to_string(between(least, std::max<std::uint64_t>(least, n_ - 1))));
+      }
+      case GraphParameter::Kind::number:
+        return set(path, one_of({"0.2", "0.4", "0.6", "0.8"}));
+      case GraphParameter::Kind::seed:
+        return set(path, std::to_string(between(1, 20)));
+      case GraphParameter::Kind::shape:
+        if (once_in(2)) set(path, shape());
+        return;
+      case GraphParameter::Kind::graph:
+        return set(path, one_of({"complete", "ring", "star", "path"}));
+      case GraphParameter::Kind::path:
+        return;
+    }
+  }
+
+  std::string shape() {
+    std::vector<PeerId> rows;
+    for (PeerId k = 1; k <= n_; ++k)
+      if (n_ % k == 0) rows.push_back(k);
+    const PeerId chosen = any(rows);
+    return fmt::format("[{}, {}]", chosen, n_ / chosen);
+  }
+
+  void draw_network() {
+    const double latency_ms = 0.1 * std::pow(100, rng_.uniform());
+    set("network.latency", number(latency_ms) + " ms");
+    if (once_in(3)) set("network.jitter", number(latency_ms * rng_.uniform()) + " ms");
+    if (!once_in(5)) set("network.bandwidth", one_of({"10 Mbit", "100 Mbit", "1 Gbit", "10 Gbit"}));
+    if (once_in(4)) set("network.shape", "per-link");
+    if (once_in(3)) set("network.local", "tcp");
+  }
+
+  void draw_run() {
+    set("simulate.flops",
+        one_of({"0.1 MFLOP/s", "1 MFLOP/s", "10 MFLOP/s", "50 MFLOP/s", "1 GFLOP/s"}));
+    set("stop.rounds", one_of({"30", "50", "100", "200", "300"}));
+    if (once_in(4))
+      set("evaluate.every", stages_ > 1 ? "5 rounds" : one_of({"5 rounds", "20 rounds", "20 ms"}));
+    if (once_in(2)) set("checkpoint.every", fmt::format("{} rounds", between(1, 20)));
+    if (stages_ == 1 && once_in(2)) set("launch.restart", "on-failure");
+  }
+
+  void draw_faults() {
+    set("faults.deadline", one_of({"0 s", "0 s", "5 ms", "20 ms", "50 ms", "300 ms"}));
+    if (once_in(4)) set("faults.ledger", "true");
+    drawn_.until_ms = std::array{100, 500, 500, 2000}.at(rng_.below(4));
+  }
+
+  void draw_chains() {
+    set("parallel.stages", std::to_string(stages_));
+    const auto batch = std::ranges::find(
+        drawn_.keys, "train.batch", [](const auto& key) { return std::string_view(key.first); });
+    std::vector<std::uint64_t> divisors;
+    const std::uint64_t rows = std::stoull(batch->second);
+    for (std::uint64_t d = 1; d <= rows; ++d)
+      if (rows % d == 0) divisors.push_back(d);
+    const std::string microbatches = std::to_string(any(divisors));
+    const std::string ahead = one_of({"1", "2", "all"});
+    if (once_in(3)) set("parallel.recompute", "true");
+    if (draw_stream()) return;
+    set("parallel.microbatches", microbatches);
+    set("parallel.ahead", ahead);
+  }
+
+  /// Apart from the other draws, too: of every other chain that takes no local steps, minibatches
+  /// follow each other. Whether they do.
+  bool draw_stream() {
+    Rng apart = rng_.derive("stream");
+    const auto takes_steps = [](const auto& key) {
+      return std::string_view(key.first) == "train.local_steps";
+    };
+    if (std::ranges::any_of(drawn_.keys, takes_steps) || apart.below(2) == 0) return false;
+    set("parallel.schedule", "pipedream");
+    if (apart.below(2) == 0) set("parallel.vertical_sync", "true");
+    return true;
+  }
+
+  Rng rng_;
+  const AlgorithmRow& row_;
+  PeerId stages_ = 1;
+  PeerId n_ = 0;
+  DrawnFleet drawn_;
+};
+
+}  // namespace
+
+DrawnFleet draw(std::uint64_t number,
+                std::uint64_t attempt,
+                std::span<const AlgorithmRow* const> rows) {
+  const Rng rng = Rng(number).derive("fleet");
+  // What its fleets may be is no reason for a row to be drawn less often.
+  const AlgorithmRow& row = *rows[Rng(rng).below(rows.size())];
+  return FleetDraw(rng.derive("keys").derive(attempt), row).draw(number);
+}
+
+std::string name_of_row(const AlgorithmRow& row) {
+  return row.order.empty() ? std::string(row.kind) : fmt::format("{}:{}", row.kind, row.order);
+}
+
+std::vector<const AlgorithmRow*> rows_named(const std::string& name) {
+  std::vector<const AlgorithmRow*> rows;
+  std::vector<std::string> known;
+  for (const AlgorithmRow* row : algorithms()) {
+    if (name == row->kind || name == name_of_row(*row)) rows.push_back(row);
+    known.push_back(name_of_row(*row));
+  }
+  if (rows.empty())
+    throw std::invalid_argument(
+        fmt::format("`{}` is no method\nhelp:  one of {}", name, fmt::join(known, ", ")));
+  return rows;
+}
+
+}  // namespace gv

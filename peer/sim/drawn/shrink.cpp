@@ -1,0 +1,196 @@
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <optional>
+#include <set>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "peer/sim/drawn/violation.h"
+
+namespace gv {
+namespace {
+
+/// A smaller fleet takes other turns: it may break the rule under another seed.
+constexpr std::uint64_t seeds_to_try = 20;
+constexpr int most_runs = 1500;
+/// With a key left out a run may be as long as its default says.
+constexpr std::uint64_t most_events_of_a_run = 200'000;
+
+/// Without a latency what peers tell each other for ever happens in one instant, and the usual data
+/// are large.
+const std::set<std::string, std::less<>> needed{"version",
+                                                "stop",
+                                                "stop.rounds",
+                                                "network",
+                                                "network.latency",
+                                                "data",
+                                                "data.kind",
+                                                "data.train",
+                                                "data.test"};
+
+std::uint64_t number_of(const std::string& text) {
+  std::uint64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+class Shrinking {
+ public:
+  Shrinking(Violation& violation, const Repeating& with)
+      : best_(violation), with_(with), kind_(kind_of(violation.texts.front())) {}
+
+  void run() {
+    for (bool smaller = true; smaller && !over();) {
+      smaller = make_plain();
+      smaller = take_fewer("peers", 2) || smaller;
+      smaller = take_fewer("stop.rounds", 1) || smaller;
+      smaller = fault_for_less() || smaller;
+      smaller = leave_out_keys() || smaller;
+      smaller = leave_out_faults() || smaller;
+    }
+  }
+
+ private:
+  bool over() const { return runs_ >= most_runs || (with_.interrupted && with_.interrupted()); }
+
+  /// What the same rule says of this run; nothing: it holds, or the fleet is none.
+  std::optional<std::vector<std::string>> broken(const DrawnRun& run) {
+    ++runs_;
+    try {
+      const Assembly fleet(read_fleet_text(fleet_text(run.keys)));
+      if (!swarm_objection(fleet).empty()) return {};
+      SwarmOptions options;
+      options.first = options.last = run.seed;
+      options.jobs = 1;
+      options.until = std::chrono::milliseconds(run.until_ms);
+      options.classes = run.classes;
+      options.most_events = most_events_of_a_run;
+      options.interrupted = with_.interrupted;
+      options.parts = with_.parts;
+      options.links = with_.links;
+      SwarmResult result = swarm(fleet, options);
+      const auto same = [this](const std::string& text) { return kind_of(text) == kind_; };
+      if (std::ranges::none_of(result.texts, same)) return {};
+      return std::move(result.texts);
+    } catch (const FleetError&) {
+      return {};
+    }
+  }
+
+  bool accept(DrawnRun run) {
+    const std::uint64_t first = run.seed;
+    for (std::uint64_t k = 0; k < seeds_to_try && !over(); ++k) {
+      run.seed = first + k;
+      std::optional<std::vector<std::string>> texts = broken(run);
+      if (!texts) continue;
+      best_.run = std::move(run);
+      best_.texts = std::move(*texts);
+      return best_.shrunk = true;
+    }
+    return false;
+  }
+
+  bool accept_without(const std::string& path) {
+    DrawnRun run = best_.run;
+    erase_keys(run.keys, path);
+    return run.keys.size() < best_.run.keys.size() && accept(std::move(run));
+  }
+
+  /// Peers that are all alike, on one machine.
+  bool make_plain() {
+    DrawnRun run = best_.run;
+    if (!value_of(run.keys, "peers").starts_with('[')) return false;
+    const Assembly fleet(read_fleet_text(fleet_text(run.keys)));
+    erase_keys(run.keys, "hosts");
+    set_key(run.keys, "peers", std::to_string(fleet.fleet.trainers()));
+    return accept(std::move(run));
+  }
+
+  bool take_fewer(const std::string& path, std::uint64_t least) {
+    bool any = false;
+    for (const double part : {0.5, 0.75, 0.0}) {
+      const std::string text = value_of(best_.run.keys, path);
+      const std::uint64_t now = number_of(text);
+      if (text.starts_with('[') || now <= least) return any;
+      const auto less =
+          part > 0 ? static_cast<std::uint64_t>(part * static_cast<double>(now)) : now - 1;
+      DrawnRun run = best_.run;
+      set_key(run.keys, path, std::to_string(std::max(least, less)));
+      any = accept(std::move(run)) || any;
+    }
+    return any;
+  }
+
+  bool fault_for_less() {
+    DrawnRun run = best_.run;
+    run.until_ms = std::max<std::uint64_t>(1, run.until_ms / 2);
+    return run.until_ms < best_.run.until_ms && accept(std::move(run));
+  }
+
+  /// Whole sections first, and then the keys that are left.
+  bool leave_out_keys() {
+    std::set<std::string> paths;
+    for (const auto& [path, value] : best_.run.keys) {
+      paths.insert(path.substr(0, path.find('.')));
+      paths.insert(path);
+    }
+    bool any = false;
+    for (const std::string& path : paths)
+      if (!needed.contains(path) && !over()) any = accept_without(path) || any;
+    return any;
+  }
+
+  bool leave_out_faults() {
+    bool any = false;
+    for (std::size_t k = 0; k < fault_names.size(); ++k) {
+      DrawnRun run = best_.run;
+      run.classes &= ~(FaultClasses{1} << k);
+      if (run.classes != best_.run.classes) any = accept(std::move(run)) || any;
+    }
+    return any;
+  }
+
+  Violation& best_;
+  const Repeating& with_;
+  std::string kind_;
+  int runs_ = 0;
+};
+
+}  // namespace
+
+std::string kind_of(const std::string& violation) {
+  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  const auto is_number = [&](char c) { return is_word(c) || c == '.' || c == '+' || c == '-'; };
+  std::string kind;
+  for (auto at = violation.begin(); at != violation.end();) {
+    const bool begins = std::isdigit(static_cast<unsigned char>(*at)) != 0 &&
+                        (kind.empty() || !is_word(kind.back()));
+    if (!begins) {
+      kind += *at++;
+      continue;
+    }
+    kind += 'N';
+    at = std::find_if_not(at, violation.end(), is_number);
+  }
+  return kind;
+}
+
+void shrink(Violation& violation, const Repeating& with) {
+  Shrinking(violation, with).run();
+}
+
+std::string command_of(const DrawnRun& run, const std::string& file) {
+  std::string command =
+      fmt::format("grapevine simulate {} --faults swarm --seed {} --faults-until {}",
+                  file,
+                  run.seed,
+                  run.until_ms);
+  if (run.classes != all_faults)
+    command += fmt::format(" --only-faults {}", fmt::join(names_of(run.classes), ","));
+  return command;
+}
+
+}  // namespace gv

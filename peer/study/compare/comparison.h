@@ -1,0 +1,49 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "peer/record/runs/groups.h"
+#include "peer/study/compare/contender.h"
+#include "peer/study/compare/pair.h"
+
+namespace gv {
+
+/// What is asked of some runs.
+struct CompareOptions {
+  std::optional<CompareTarget> target;  ///< none: the files', where all name the same
+  std::vector<std::string> by;          ///< keys whose values are told apart, each a section
+};
+
+/// The contenders that are compared with each other: those with the same values of `by`.
+struct Section {
+  std::vector<std::pair<std::string, std::string>> by;
+  std::vector<Contender> contenders;  ///< the best first
+  std::vector<bool> pareto;           ///< not dominated in (seconds, bytes)
+  std::vector<PairResult> pairs;      ///< of all, in the measure of the comparison
+};
+
+/// Everything that the screens show.
+struct Comparison {
+  RunTable table;
+  std::vector<std::string> by;  ///< the keys that CompareOptions::by meant
+  std::optional<CompareTarget> target;
+  Measure measure = Measure::time;  ///< by which contenders are ordered
+  std::size_t seeds_least = 0, seeds_most = 0;
+  double resolution = 0;           ///< rounds: the widest gap between two evaluations at the target
+  double coarseness = 0;           ///< the widest such gap, as a part of the rounds to the target
+  std::size_t at_once = 0;         ///< runs that were there at their first evaluation
+  std::vector<Section> sections;   ///< those that a centralized method wins first, then by `by`
+  std::vector<std::string> notes;  ///< sentences that hold for all
+};
+
+/// Compares `runs`, which must outlive the result. Throws std::invalid_argument where they cannot
+/// be compared: none, different data or models, or a target that none of them reaches.
+Comparison compare_runs(const std::vector<StoredRun>& runs, const CompareOptions& options);
+
+/// "network.latency 5 ms, network.bandwidth 100 Mbit"; "" where nothing was asked.
+std::string name_of(const Section& section);
+
+}  // namespace gv

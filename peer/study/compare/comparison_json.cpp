@@ -1,0 +1,178 @@
+#include "peer/study/compare/comparison_json.h"
+
+#include "peer/study/compare/critical_path.h"
+#include "peer/study/compare/explain.h"
+#include "peer/study/compare/verdict_text.h"
+
+namespace gv {
+namespace {
+
+constexpr Measure all_measures[] = {Measure::time,
+                                    Measure::rounds,
+                                    Measure::bytes,
+                                    Measure::samples,
+                                    Measure::cpu,
+                                    Measure::memory,
+                                    Measure::energy,
+                                    Measure::repeated,
+                                    Measure::accuracy,
+                                    Measure::loss,
+                                    Measure::returned};
+
+const char* name_of(PairOutcome outcome) {
+  switch (outcome) {
+    case PairOutcome::before:
+      return "before";
+    case PairOutcome::behind:
+      return "behind";
+    case PairOutcome::same:
+      return "same";
+    case PairOutcome::untold:
+      return "not told apart";
+    case PairOutcome::few_seeds:
+      break;
+  }
+  return "too few seeds";
+}
+
+Json target_json(const std::optional<CompareTarget>& target) {
+  if (!target) return nullptr;
+  const bool accuracy = target->figure == CompareTarget::Figure::accuracy;
+  const char* const figure = target->as_return ? "return" : "loss";
+  constexpr const char* whose[] = {"mean", "local", "worst"};
+  return {{"figure", accuracy ? "accuracy" : figure},
+          {"of", whose[static_cast<std::size_t>(target->whose)]},
+          {"value", target->asked()},
+          {"for", target->in_a_row}};
+}
+
+Json states_json(const StateSums& states) {
+  Json json = Json::object();
+  for (std::size_t k = 0; k < states.size(); ++k) json.add(activity_names[k], states[k]);
+  return json;
+}
+
+Json summaries_json(const Contender& contender) {
+  Json json = Json::object();
+  for (const Measure m : all_measures) {
+    const auto summary = summary_of(contender, m);
+    if (summary)
+      json[gv::name_of(m)] = {
+          {"mean", summary->mean}, {"low", summary->low}, {"high", summary->high}};
+  }
+  return json;
+}
+
+Json runs_json(const Contender& contender) {
+  Json runs = Json::array();
+  for (const SeedRun& run : contender.entries) {
+    Json one{{"run", run.run->shown}, {"seed", run.run->seed}, {"reached", run.cost.has_value()}};
+    for (const Measure m : all_measures)
+      if (const auto value = measured(run, m)) one[gv::name_of(m)] = *value;
+    if (run.worst) one["worst_local_time"] = run.worst->seconds;
+    runs.push_back(one);
+  }
+  return runs;
+}
+
+Json contender_json(const Contender& contender, bool pareto) {
+  Json keys = Json::object();
+  for (const auto& [key, value] : contender.group->keys) keys.add(key, value);
+  Json json{{"name", contender.label},
+            {"centralized", contender.centralized},
+            {"reached", contender.reached()},
+            {"seeds", contender.entries.size()},
+            {"not_dominated", pareto},
+            {"means", summaries_json(contender)}};
+  if (const auto states = round_states(contender)) json["round_states"] = states_json(*states);
+  json["runs"] = runs_json(contender);
+  json["keys"] = keys;
+  return json;
+}
+
+Json path_json(const CriticalPath& path) {
+  Json peers = Json::object();
+  for (const auto& [peer, states] : path.by_peer)
+    peers.add(std::to_string(peer), states_json(states));
+  return {{"first_round", path.first_round},
+          {"last_round", path.last_round},
+          {"seconds", path.seconds},
+          {"states", states_json(path.states)},
+          {"peers", peers}};
+}
+
+Json explanation_json(const Section& section) {
+  Json json = Json::array();
+  for (std::size_t k = 1; k < section.contenders.size(); ++k) {
+    const auto e = explain(section.contenders[0], section.contenders[k]);
+    if (!e) continue;
+    Json one{{"a", section.contenders[0].label},
+             {"b", section.contenders[k].label},
+             {"rounds", e->rounds},
+             {"seconds_per_round", e->seconds_per_round},
+             {"round_difference", e->round_difference},
+             {"by", e->by_rounds ? "rounds" : "seconds_per_round"}};
+    if (e->more) one["states"] = states_json(*e->more);
+    one["state"] = e->state ? Json(activity_names[*e->state]) : Json();
+    const bool told = explained(section) == k;
+    if (const auto path =
+            told ? critical_path_of(*section.contenders[k].entries.front().run) : std::nullopt)
+      one["critical_path"] = path_json(*path);
+    json.push_back(one);
+  }
+  return json;
+}
+
+Json section_json(const Comparison& comparison, const Section& section) {
+  Json by = Json::object();
+  for (const auto& [key, value] : section.by) by[key] = value;
+  Json json{{"by", by}, {"verdict", verdict_of(comparison, section)}};
+  json["remarks"] = remarks_of(comparison, section);
+  Json& contenders = json["contenders"] = Json::array();
+  for (std::size_t k = 0; k < section.contenders.size(); ++k)
+    contenders.push_back(contender_json(section.contenders[k], section.pareto[k]));
+  Json& pairs = json["pairs"] = Json::array();
+  for (const PairResult& pair : section.pairs) pairs.push_back(pair_json(section, pair));
+  if (comparison.target) json["why"] = explanation_json(section);
+  return json;
+}
+
+}  // namespace
+
+Json pair_json(const Section& section, const PairResult& pair) {
+  const double least = pair.differences.size() > 20 || pair.differences.empty()
+                           ? 0
+                           : 2.0 / static_cast<double>(std::size_t{1} << pair.differences.size());
+  return {{"a", section.contenders[pair.a].label},
+          {"b", section.contenders[pair.b].label},
+          {"measure", gv::name_of(pair.measure)},
+          {"kind", pair.ratio ? "ratio" : "difference"},
+          {"seeds", pair.seeds},
+          {"missed", pair.missed},
+          {"center", pair.center},
+          {"low", pair.low},
+          {"high", pair.high},
+          {"p", pair.p},
+          {"p_holm", pair.p_holm},
+          {"p_sign_flip", pair.p_sign_flip},
+          {"p_sign_flip_least", least > 0 ? Json(least) : Json()},
+          {"seeds_needed", pair.seeds_needed},
+          {"outcome", name_of(pair.outcome)}};
+}
+
+Json comparison_json(const Comparison& c, const std::vector<std::string>& left_out) {
+  Json json{{"schema", "grapevine.compare/1"},
+            {"target", target_json(c.target)},
+            {"measure", gv::name_of(c.measure)},
+            {"resolution_rounds", c.resolution},
+            {"seeds", std::vector{c.seeds_least, c.seeds_most}},
+            {"columns", c.table.columns},
+            {"other_differences", c.table.others},
+            {"left_out", left_out},
+            {"notes", c.notes}};
+  Json& sections = json["sections"] = Json::array();
+  for (const Section& section : c.sections) sections.push_back(section_json(c, section));
+  return json;
+}
+
+}  // namespace gv

@@ -1,0 +1,185 @@
+#include "peer/study/compare/critical_path.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "gossip/registry.h"
+
+namespace gv {
+namespace {
+
+constexpr std::size_t late = 3;
+constexpr std::size_t other = 7;
+constexpr std::uint64_t most_peers = 256;
+constexpr double least_share = 0.05;
+
+/// Walks one path through the moments, backwards.
+class Walk {
+ public:
+  explicit Walk(const std::vector<std::vector<StoredMoment>>& peers) : peers_(peers) {}
+
+  CriticalPath run() {
+    start();
+    while (step()) {
+    }
+    std::ranges::reverse(path_.chain);
+    return std::move(path_);
+  }
+
+ private:
+  void start() {
+    bool any = false;
+    for (std::size_t i = 0; i < peers_.size(); ++i) {
+      if (peers_[i].empty() || (any && peers_[i].back().end <= now_)) continue;
+      any = true;
+      peer_ = i;
+      now_ = peers_[i].back().end;
+    }
+  }
+
+  void count(std::size_t state, double begin) {
+    const double seconds = std::max(0.0, now_ - begin);
+    path_.seconds += seconds;
+    path_.states[state] += seconds;
+    path_.by_peer[peer_][state] += seconds;
+    if (!path_.chain.empty() && path_.chain.back().peer == peer_)
+      path_.chain.back().begin = begin;
+    else
+      path_.chain.push_back({peer_, begin, now_});
+    now_ = begin;
+    jumps_ = 0;
+  }
+
+  /// The last stay of this peer that began before now; false at the beginning of the stretch.
+  bool step() {
+    if (peers_.empty()) return false;
+    const auto& mine = peers_[peer_];
+    const auto after = std::ranges::lower_bound(mine, now_, {}, &StoredMoment::begin);
+    if (after == mine.begin()) return false;
+    const StoredMoment& stay = *std::prev(after);
+    if (stay.end < now_) count(other, stay.end);
+    // Who is awaited sent at this very instant: what it did until then is what held us up. Peers
+    // that claim to wait for each other in a circle wait for nobody.
+    const bool elsewhere = stay.state == late && stay.with && *stay.with < peers_.size();
+    if (elsewhere && jumps_ < peers_.size() && !peers_[*stay.with].empty() &&
+        peers_[*stay.with].front().begin < now_) {
+      ++jumps_;
+      peer_ = *stay.with;
+    } else {
+      count(stay.state, stay.begin);
+    }
+    return true;
+  }
+
+  const std::vector<std::vector<StoredMoment>>& peers_;
+  std::size_t peer_ = 0;
+  double now_ = 0;
+  std::size_t jumps_ = 0;  ///< to other peers at this instant
+  CriticalPath path_;
+};
+
+/// Servers stand behind the peers that train, whose number the file has.
+std::optional<std::uint64_t> first_server_of(const StoredRun& run) {
+  const AlgorithmRow* row = find_algorithm(run.algorithm, run.order);
+  const auto peers = run.keys.find("peers");
+  if (row == nullptr || row->serve == nullptr || peers == run.keys.end()) return std::nullopt;
+  const std::string& text = peers->second;
+  std::uint64_t trainers = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), trainers);
+  const bool whole = error == std::errc{} && end == text.data() + text.size();
+  return whole && trainers < run.peers ? std::optional(trainers) : std::nullopt;
+}
+
+/// In a fleet of equals the path has to go through somebody.
+bool stands_out(const CriticalPath& path, std::uint64_t peer, std::size_t state) {
+  double sum = 0;
+  for (const StateSums& each : path.stretch) sum += each[state];
+  const double mine = path.stretch[peer][state];
+  const auto others = static_cast<double>(path.stretch.size() - 1);
+  return others > 0 && mine > 1.25 * (sum - mine) / others;
+}
+
+std::string peer_name(const CriticalPath& path, std::uint64_t peer) {
+  if (!path.first_server || peer < *path.first_server) return fmt::format(" of peer {}", peer);
+  return peer == *path.first_server ? " of the server" : fmt::format(" of server {}", peer);
+}
+
+/// The last rounds in a row that a peer kept: [first, last].
+std::pair<double, double> last_stretch(const std::vector<StoredMoment>& moments) {
+  double first = moments.back().round;
+  for (auto m = moments.rbegin(); m != moments.rend(); ++m) {
+    if (m->round < first - 1.5) break;
+    first = std::min(first, m->round);
+  }
+  return {first, moments.back().round};
+}
+
+/// A file may say anything.
+std::uint64_t round_number(double round) {
+  return round >= 0 && round < 1e15 ? static_cast<std::uint64_t>(round) : 0;
+}
+
+}  // namespace
+
+CriticalPath critical_path(const std::vector<std::vector<StoredMoment>>& peers) {
+  CriticalPath path = Walk(peers).run();
+  for (const auto& moments : peers) {
+    StateSums& sums = path.stretch.emplace_back();
+    for (const StoredMoment& m : moments) sums[m.state] += m.end - m.begin;
+  }
+  return path;
+}
+
+std::optional<CriticalPath> critical_path_of(const StoredRun& run) {
+  if (run.peers > most_peers) return std::nullopt;
+  std::vector<std::vector<StoredMoment>> peers;
+  double first = 0;
+  double last = HUGE_VAL;
+  for (std::uint64_t i = 0; i < run.peers; ++i) {
+    peers.push_back(read_peer_moments(run.path, i));
+    if (peers.back().empty()) return std::nullopt;
+    std::ranges::stable_sort(peers.back(), {}, &StoredMoment::begin);
+    const auto [from, to] = last_stretch(peers.back());
+    first = std::max(first, from);
+    last = std::min(last, to);
+  }
+  for (auto& moments : peers)
+    std::erase_if(moments,
+                  [&](const StoredMoment& m) { return m.round < first || m.round > last; });
+  CriticalPath path = critical_path(peers);
+  path.first_server = first_server_of(run);
+  path.first_round = round_number(first);
+  path.last_round = round_number(last);
+  return path.seconds > 0 ? std::optional(path) : std::nullopt;
+}
+
+std::string rounds_text(const CriticalPath& path) {
+  if (path.first_round == path.last_round) return fmt::format("round {}", path.last_round);
+  return fmt::format("rounds {} to {}", path.first_round, path.last_round);
+}
+
+std::string to_string(const CriticalPath& path) {
+  std::vector<std::pair<double, std::string>> shares;
+  for (std::size_t k = 0; k < path.states.size(); ++k) {
+    const double share = path.states[k] / path.seconds;
+    if (share < least_share) continue;
+    std::string name(activity_names[k]);
+    const auto most = std::ranges::max_element(
+        path.by_peer, {}, [&](const auto& peer) { return peer.second[k]; });
+    if (most->second[k] > 0.5 * path.states[k] && stands_out(path, most->first, k))
+      name += peer_name(path, most->first);
+    shares.emplace_back(share, name);
+  }
+  std::ranges::stable_sort(shares, std::greater<>(), &std::pair<double, std::string>::first);
+  std::string text;
+  for (std::size_t k = 0; k < std::min<std::size_t>(shares.size(), 3); ++k)
+    text += fmt::format(
+        "{}{:.0f} % {}", text.empty() ? "" : ", ", 100 * shares[k].first, shares[k].second);
+  return text;
+}
+
+}  // namespace gv

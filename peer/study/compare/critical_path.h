@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "peer/record/runs/peer_totals.h"
+#include "peer/study/compare/contender.h"
+
+namespace gv {
+
+/// At which peer the path was from when to when, in seconds.
+struct CriticalStay {
+  std::uint64_t peer = 0;
+  double begin = 0, end = 0;
+};
+
+/// What held a fleet up for some rounds: the chain of stays without which it had ended sooner.
+struct CriticalPath {
+  double seconds = 0;
+  StateSums states{};                             ///< seconds of the path in each
+  std::map<std::uint64_t, StateSums> by_peer;     ///< whose stays they were
+  std::vector<CriticalStay> chain;                ///< in the order of time
+  std::vector<StateSums> stretch;                 ///< of each peer, on the path or not
+  std::optional<std::uint64_t> first_server;      ///< peers from here on serve
+  std::uint64_t first_round = 0, last_round = 0;  ///< of the stretch
+};
+
+/// Back from the last end: over `late` to the peer that had not sent yet, and over everything else
+/// to what the same peer did before. `peers[i]` are peer i's moments, in the order of time, of one
+/// stretch of rounds. A gap between two moments counts as `other`.
+CriticalPath critical_path(const std::vector<std::vector<StoredMoment>>& peers);
+
+/// Of the last stretch of rounds that all peers of a run kept whole; nothing where there is none,
+/// or with more than 256 peers. Throws UnusableRun where a file is damaged.
+std::optional<CriticalPath> critical_path_of(const StoredRun& run);
+
+/// "83 % compute of peer 3, 9 % wire": the largest shares, with a peer's number where most of it is
+/// one peer's, who does so for longer than the others do.
+std::string to_string(const CriticalPath& path);
+/// "rounds 93 to 100": a path is that of a stretch, and another stretch of the run may have
+/// another.
+std::string rounds_text(const CriticalPath& path);
+
+}  // namespace gv

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "peer/study/compare/contender.h"
+
+namespace gv {
+
+/// A claim that a comparison is to be held to:
+///
+///   A < B @ MEASURE [by 2x] [where KEY=VALUE, ...]          A is better, at least by the factor
+///   A ~ B @ MEASURE within 3 % [where ...]                  or `within 1 pp` of an accuracy
+///   A @ MEASURE = 41 s within 20 % [where ...]              of times and bytes with their unit
+struct ExpectedClaim {
+  enum class Kind : std::uint8_t { before, alike, value };
+  std::string text;  ///< as given
+  Kind kind = Kind::before;
+  std::string a, b;
+  Measure measure = Measure::time;
+  double factor = 1;  ///< before
+  double value = 0;   ///< value: seconds, bytes, or the number itself
+  double margin = 0;  ///< alike, value: a part of 1; of accuracies a difference
+  std::vector<std::pair<std::string, std::string>> where;
+};
+
+/// Throws std::invalid_argument with the text, what is wrong in it, and the grammar.
+ExpectedClaim parse_claim(const std::string& text);
+
+}  // namespace gv

@@ -1,0 +1,213 @@
+#include "peer/study/compare/expectations.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "optim/printable.h"
+#include "peer/record/report/wrapped.h"
+#include "peer/study/compare/comparison_text.h"
+#include "peer/study/compare/figures.h"
+#include "peer/study/compare/statistics.h"
+#include "peer/study/compare/verdict_text.h"
+
+namespace gv {
+namespace {
+
+using Verdict = JudgedClaim::Verdict;
+
+std::set<std::string> words_of(const std::string& text) {
+  std::istringstream in(text);
+  std::set<std::string> words;
+  for (std::string word; in >> word;) words.insert(word);
+  return words;
+}
+
+/// The words by which a contender may be called.
+std::set<std::string> names_of(const Contender& c) {
+  std::set<std::string> names = words_of(c.label);
+  for (const std::string& value : c.group->values) {
+    names.insert(value);
+    names.merge(words_of(value));
+  }
+  const StoredRun& run = *c.group->runs.front();
+  names.insert({run.algorithm, run.order, run.topology});
+  return names;
+}
+
+/// Whether the claim is about this contender: `network=5 ms` means any key of that room.
+bool is_meant(const Contender& c, const ExpectedClaim& claim) {
+  return std::ranges::all_of(claim.where, [&](const auto& wanted) {
+    return std::ranges::any_of(c.group->keys, [&](const auto& has) {
+      const bool key = has.first == wanted.first || has.first.starts_with(wanted.first + ".");
+      return key && has.second == wanted.second;
+    });
+  });
+}
+
+std::size_t find_contender(const Section& section,
+                           const std::string& name,
+                           const ExpectedClaim& claim) {
+  const std::set<std::string> wanted = words_of(name);
+  std::vector<std::size_t> found;
+  std::vector<std::string> labels;
+  for (std::size_t k = 0; k < section.contenders.size(); ++k) {
+    const Contender& c = section.contenders[k];
+    if (!is_meant(c, claim)) continue;
+    labels.push_back("`" + c.label + "`");
+    if (c.label == name) return k;
+    const std::set<std::string> names = names_of(c);
+    if (std::ranges::includes(names, wanted)) found.push_back(k);
+  }
+  if (found.size() == 1) return found.front();
+  const std::string place = name_of(section);
+  throw std::invalid_argument(fmt::format("--expect: `{}` is {}{}\nhelp:  there are {}",
+                                          printable(name, 100),
+                                          found.empty() ? "nobody" : "more than one",
+                                          place.empty() ? "" : " in " + place,
+                                          fmt::join(labels, ", ")));
+}
+
+struct Finding {
+  Verdict verdict = Verdict::undecided;
+  std::string reason;
+};
+
+/// Wholly beyond the mark: passed; wholly short of it: missed.
+Verdict beyond(double low, double high, double mark) {
+  if (low > mark) return Verdict::passed;
+  return high < mark ? Verdict::missed : Verdict::undecided;
+}
+
+/// Schuirmann's tests pass it; the 95 % interval wholly outside misses it.
+Verdict inside(std::span<const double> values, double margin) {
+  const auto wide = mean_interval(values);
+  if (!wide) return Verdict::undecided;
+  if (equivalent(values, margin)) return Verdict::passed;
+  const bool outside = wide->low > margin || wide->high < -margin;
+  return outside ? Verdict::missed : Verdict::undecided;
+}
+
+std::string too_few(std::size_t seeds) {
+  return fmt::format("{} seeds in common, and an interval needs {}", seeds, fewest_seeds);
+}
+
+Finding judge_order(const PairResult& r, const ExpectedClaim& claim) {
+  if (r.missed > 0) {
+    if (r.outcome == PairOutcome::before && claim.factor == 1)
+      return {Verdict::passed, "better in every pair, where the other misses the target"};
+    if (r.outcome == PairOutcome::behind)
+      return {Verdict::missed, "worse in every pair, or past the target"};
+    return {
+        Verdict::undecided,
+        fmt::format("{} of {} pairs have no value of {}", r.missed, r.seeds, name_of(r.measure))};
+  }
+  if (!r.low) return {Verdict::undecided, too_few(r.seeds)};
+  if (is_gain(r.measure)) return {beyond(-*r.high, -*r.low, 0), difference_text(r)};
+  return {beyond(*r.low, *r.high, r.ratio ? claim.factor : 0), difference_text(r)};
+}
+
+Finding judge_alike(const PairResult& r, const ExpectedClaim& claim) {
+  if (r.missed > 0)
+    return {
+        Verdict::undecided,
+        fmt::format("{} of {} pairs have no value of {}", r.missed, r.seeds, name_of(r.measure))};
+  if (!r.low) return {Verdict::undecided, too_few(r.seeds)};
+  if (!r.ratio && r.measure != Measure::accuracy)
+    return {Verdict::undecided,
+            is_gain(r.measure) ? "returns are compared by their difference, not by a ratio"
+                               : "values that are not positive have no ratio"};
+  const double margin = r.ratio ? std::log1p(claim.margin) : claim.margin;
+  return {inside(r.differences, margin), difference_text(r)};
+}
+
+Finding judge_value(const Contender& c, const ExpectedClaim& claim) {
+  std::vector<double> distances;
+  for (const SeedRun& run : c.entries) {
+    const auto value = measured(run, claim.measure);
+    if (!value) return {Verdict::undecided, "not every seed has a value"};
+    const bool points = claim.measure == Measure::accuracy;
+    if (!points && (*value <= 0 || claim.value <= 0))
+      return {Verdict::undecided, "values that are not positive have no ratio"};
+    distances.push_back(points ? *value - claim.value : std::log(*value / claim.value));
+  }
+  const auto summary = summary_of(c, claim.measure);
+  if (!summary->low) return {Verdict::undecided, too_few(distances.size())};
+  const double margin =
+      claim.measure == Measure::accuracy ? claim.margin : std::log1p(claim.margin);
+  return {inside(distances, margin),
+          fmt::format("{} ({} .. {})",
+                      cell_text(summary->mean, claim.measure),
+                      cell_text(*summary->low, claim.measure),
+                      cell_text(*summary->high, claim.measure))};
+}
+
+Finding judge_in(const Section& section, const ExpectedClaim& claim) {
+  const std::size_t a = find_contender(section, claim.a, claim);
+  if (claim.kind == ExpectedClaim::Kind::value) return judge_value(section.contenders[a], claim);
+  const std::size_t b = find_contender(section, claim.b, claim);
+  if (a == b)
+    throw std::invalid_argument(fmt::format("--expect \"{}\": `{}` and `{}` are the same",
+                                            printable(claim.text, 200),
+                                            printable(claim.a, 100),
+                                            printable(claim.b, 100)));
+  const PairResult r = compare_pair(section.contenders, a, b, claim.measure);
+  return claim.kind == ExpectedClaim::Kind::before ? judge_order(r, claim) : judge_alike(r, claim);
+}
+
+}  // namespace
+
+JudgedClaim judge_claim(const Comparison& comparison, const ExpectedClaim& claim) {
+  JudgedClaim judged{.text = claim.text, .verdict = Verdict::passed, .reason = ""};
+  std::size_t sections = 0;
+  for (const Section& section : comparison.sections) {
+    if (std::ranges::none_of(section.contenders,
+                             [&](const Contender& c) { return is_meant(c, claim); }))
+      continue;
+    ++sections;
+    const Finding finding = judge_in(section, claim);
+    const std::string place = name_of(section);
+    judged.reason += judged.reason.empty() ? "" : "; ";
+    judged.reason += place.empty() ? finding.reason : place + ": " + finding.reason;
+    if (finding.verdict == Verdict::missed || judged.verdict == Verdict::missed)
+      judged.verdict = Verdict::missed;
+    else if (finding.verdict == Verdict::undecided)
+      judged.verdict = Verdict::undecided;
+  }
+  if (sections > 0) return judged;
+  throw std::invalid_argument(
+      fmt::format("--expect \"{}\": no run has such a value\nhelp:  `where` takes keys of "
+                  "the fleet file, or axes of a sweep",
+                  printable(claim.text, 200)));
+}
+
+std::string_view name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::passed:
+      return "passed";
+    case Verdict::missed:
+      return "missed";
+    case Verdict::undecided:
+      break;
+  }
+  return "undecided";
+}
+
+std::string to_string(const JudgedClaim& claim) {
+  return wrapped(fmt::format("{}: {}: {}", name_of(claim.verdict), claim.text, claim.reason), 4);
+}
+
+Json claims_json(const std::vector<JudgedClaim>& claims) {
+  Json json = Json::array();
+  for (const JudgedClaim& claim : claims)
+    json.push_back(Json{
+        {"claim", claim.text}, {"verdict", name_of(claim.verdict)}, {"measured", claim.reason}});
+  return json;
+}
+
+}  // namespace gv

@@ -1,0 +1,184 @@
+#include "peer/study/compare/target.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "optim/printable.h"
+#include "peer/record/runs/curves.h"
+
+namespace gv {
+namespace {
+
+using Figure = CompareTarget::Figure;
+using Whose = CompareTarget::Whose;
+
+[[noreturn]] void refuse(const std::string& text, const std::string& why) {
+  throw std::invalid_argument(
+      fmt::format("--target {}: {}\nhelp:  --target accuracy=0.88, accuracy.worst=0.88, loss=0.3, "
+                  "loss.local=0.3, return=475 or return.local=475",
+                  printable(text, 100),
+                  why));
+}
+
+std::optional<double> number_of(std::string_view text) {
+  const bool percent = text.ends_with('%');
+  if (percent) text.remove_suffix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value))
+    return std::nullopt;
+  return percent ? value / 100 : value;
+}
+
+std::uint32_t times_of(const std::string& text, std::string_view times) {
+  std::uint32_t count = 0;
+  const auto [end, error] = std::from_chars(times.data(), times.data() + times.size(), count);
+  if (error != std::errc{} || end != times.data() + times.size() || count < 1 || count > 1000)
+    refuse(text, "behind `for` stands how many evaluations in a row, 1 to 1000");
+  return count;
+}
+
+std::optional<double> between(const std::optional<double>& a,
+                              const std::optional<double>& b,
+                              double part) {
+  if (!a || !b) return std::nullopt;
+  return *a + part * (*b - *a);
+}
+
+RunCost between(const RunCost& a, const RunCost& b, double part) {
+  RunCost cost{.rounds = a.rounds + part * (b.rounds - a.rounds),
+               .seconds = a.seconds + part * (b.seconds - a.seconds),
+               .bytes = a.bytes + part * (b.bytes - a.bytes),
+               .samples = between(a.samples, b.samples, part),
+               .epochs = between(a.epochs, b.epochs, part),
+               .states = std::nullopt,
+               .resolution = b.rounds - a.rounds};
+  if (a.states && b.states) {
+    cost.states.emplace();
+    for (std::size_t k = 0; k < activity_names.size(); ++k)
+      (*cost.states)[k] = (*a.states)[k] + part * ((*b.states)[k] - (*a.states)[k]);
+  }
+  return cost;
+}
+
+}  // namespace
+
+CompareTarget parse_target(const std::string& whole) {
+  constexpr std::string_view times = " for ";
+  const std::size_t behind = whole.find(times);
+  const std::string text = whole.substr(0, behind);
+  const std::size_t equals = text.find('=');
+  const std::string name = text.substr(0, equals);
+  CompareTarget target;
+  if (name == "accuracy" || name == "accuracy.worst") {
+    target.whose = name == "accuracy" ? Whose::mean : Whose::worst;
+  } else if (name == "loss" || name == "loss.local" || name == "return" || name == "return.local") {
+    target.figure = Figure::loss;
+    target.whose = name.ends_with(".local") ? Whose::local : Whose::mean;
+    target.as_return = name.starts_with("return");
+  } else {
+    refuse(text, "no such figure");
+  }
+  const auto value =
+      equals == std::string::npos ? std::nullopt : number_of(text.substr(equals + 1));
+  if (!value) refuse(text, "its value is no number");
+  if (target.figure == Figure::accuracy && (*value <= 0 || *value > 1))
+    refuse(text, "an accuracy is above 0 and at most 1");
+  target.value = target.as_return ? -*value : *value;
+  if (behind != std::string::npos)
+    target.in_a_row = times_of(whole, std::string_view(whole).substr(behind + times.size()));
+  return target;
+}
+
+/// Of one file, else of its sweep; nothing where they name none that a reader would take.
+std::optional<CompareTarget> target_of(const StoredRun& run) {
+  const auto value_of = [&run](const std::string& key) {
+    const auto at = run.keys.find("stop.target." + key);
+    return at == run.keys.end() ? std::string() : at->second;
+  };
+  std::string text = run.sweep_target;
+  for (const char* figure : {"accuracy", "loss", "return"}) {
+    const std::string value = value_of(figure);
+    if (value.empty()) continue;
+    const std::string of = value_of("of");
+    const std::string times = value_of("for");
+    text = figure;
+    if (!of.empty() && of != "mean") text += "." + of;
+    text += "=" + value;
+    if (!times.empty()) text += " for " + times;
+  }
+  try {
+    return parse_target(text);
+  } catch (const std::invalid_argument&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<CompareTarget> target_in_files(const std::vector<StoredRun>& runs) {
+  std::optional<CompareTarget> common;
+  for (const StoredRun& run : runs) {
+    const std::optional<CompareTarget> target = target_of(run);
+    if (!target || (common && !(*common == *target))) return std::nullopt;
+    common = target;
+  }
+  return common;
+}
+
+std::optional<double> figure_of(const StoredEvaluation& e, const CompareTarget& target) {
+  if (target.as_return && !e.frames) return std::nullopt;
+  if (target.figure == Figure::loss)
+    return shown(e, target.whose == Whose::local ? CurveFigure::local_loss : CurveFigure::loss);
+  return target.whose == Whose::worst ? e.accuracy_min : e.accuracy;
+}
+
+RunCost cost_of(const StoredEvaluation& e) {
+  return {.rounds = static_cast<double>(e.round),
+          .seconds = clock_of(e),
+          .bytes = e.sent_bytes,
+          .samples = e.samples,
+          .epochs = e.epoch,
+          .states = e.states,
+          .resolution = 0};
+}
+
+/// Whether the row of evaluations that are there begins at `first` and is long enough.
+bool stays(const StoredRun& run, std::size_t first, const CompareTarget& target) {
+  if (run.evaluations.size() - first < target.in_a_row) return false;
+  for (std::size_t k = first; k < first + target.in_a_row; ++k) {
+    const auto figure = figure_of(run.evaluations[k], target);
+    if (!figure || !target.holds(*figure)) return false;
+  }
+  return true;
+}
+
+std::optional<RunCost> cost_of(const StoredRun& run, const CompareTarget& target) {
+  for (std::size_t k = 0; k < run.evaluations.size(); ++k) {
+    if (!stays(run, k, target)) continue;
+    const StoredEvaluation& e = run.evaluations[k];
+    const auto then = k == 0 ? std::nullopt : figure_of(run.evaluations[k - 1], target);
+    if (!then) return cost_of(e);
+    const double now = figure_of(e, target).value();
+    return between(
+        cost_of(run.evaluations[k - 1]), cost_of(e), (target.value - *then) / (now - *then));
+  }
+  return std::nullopt;
+}
+
+std::optional<double> best_of(const StoredRun& run, const CompareTarget& target) {
+  std::optional<double> best;
+  for (const StoredEvaluation& e : run.evaluations) {
+    const auto value = figure_of(e, target);
+    if (!value) continue;
+    const bool better =
+        !best || (target.figure == Figure::accuracy ? *value > *best : *value < *best);
+    if (better) best = value;
+  }
+  return best;
+}
+
+}  // namespace gv

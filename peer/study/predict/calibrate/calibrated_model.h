@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstddef>
+
+#include "graph/predict/local.h"
+#include "peer/study/predict/calibrate/local_calibration.h"
+
+// What was measured, as the predictor takes it.
+
+namespace gv {
+
+/// Of a fleet of `peers`, of whom so many were looked at.
+LocalModel local_model(const Calibration& c, PeerId peers, std::size_t looked);
+
+/// Of some peers' deviations what all peers' are expected to be: their mean energy in each place.
+void spread_over(LocalModel& m, std::size_t looked, PeerId peers);
+
+}  // namespace gv

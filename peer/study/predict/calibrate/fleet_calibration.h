@@ -1,0 +1,61 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "graph/predict/local.h"
+#include "graph/predict/mean_lag.h"
+#include "graph/predict/rate_course.h"
+#include "peer/runtime/assembly.h"
+#include "peer/study/predict/calibrate/local_calibration.h"
+
+namespace gv {
+
+/// What a short training in this process has shown of a fleet's objective, at a few times of it.
+/// Training time is what gradient descent has gone through, whatever its rates (RateCourse::time).
+struct FleetCalibration {
+  struct Point {
+    double time = 0;  ///< training time
+    double age = 0;   ///< what pulls are taken to have lasted: `time`; at x_0 their mean age up to
+                      ///< the next point
+    Calibration at;
+    LocalModel model;  ///< `at`, for the predictor
+    double slope = 0;  ///< |grad f|^2, of the samples of the backward pass; 0: there was none
+  };
+  struct Loss {
+    double time = 0, loss = 0;  ///< training loss, the mean over the peers' shares
+  };
+  std::vector<Point> points;  ///< the first at x_0
+  std::vector<Loss> curve;
+  std::vector<DescentSlope> slopes;  ///< along the way; empty: there was no backward pass
+  double horizon = 0;       ///< training time of the whole run; more than the last point's when the
+                            ///< work allowed did not suffice
+  double seconds = 0;       ///< that it took
+  double step_seconds = 0;  ///< of a minibatch gradient, measured on one core here
+};
+
+/// tr Sigma / |grad f|^2, in samples, at a point of the calibration, whose minibatches have
+/// `batch`: one that is much larger saves hardly any step. McCandlish, Kaplan et al. 2018, "An
+/// empirical model of large-batch training", arXiv:1812.06162, equation 2.9. It grows as training
+/// goes on.
+double noise_scale(const FleetCalibration::Point& point, std::uint32_t batch);
+
+/// Why no losses are predicted for this fleet, in one sentence; empty where they can be: D-PSGD on
+/// one W, or all-reduce, with SGD, one local step and a known end.
+std::string not_calibrated(const Assembly& fleet);
+
+/// The rates of a fleet that can be calibrated.
+RateCourse course_of(const Assembly& fleet);
+
+/// Trains on the mean of the peers' large minibatches, with steps that follow the curvature, as far
+/// in training time as the fleet will go, or as `flops` allow; looks at x_0, 1/64, 1/16, 1/4 and
+/// the end. Then goes back from each of them, for what pushes on the way have cost by then
+/// (adjoint.h). More than 64 peers: 64 of them. The same bits for the same fleet, but for the
+/// seconds. Throws FleetError where minibatches are as large as a share, and
+/// std::invalid_argument where not_calibrated(fleet) says why.
+FleetCalibration calibrate(const Assembly& fleet,
+                           const std::function<void(const std::string&)>& progress,
+                           double flops = 1e12);
+
+}  // namespace gv

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "peer/study/predict/calibrate/drift.h"
+#include "peer/study/predict/calibrate/peer_gradients.h"
+
+namespace gv {
+
+struct CalibrationOptions {
+  std::uint32_t batch = 32;                ///< b of the training
+  std::uint32_t curvature_samples = 4096;  ///< of all peers together, in a Hessian-vector product
+  std::uint32_t drift_samples = 8192;      ///< of all peers together, in displaced gradients
+  std::size_t steps = 40;                  ///< Lanczos steps for the leading curvatures
+  std::size_t probes = 3;                  ///< random vectors for what the leading ones leave
+  std::size_t probe_steps = 8;
+  std::size_t draws = 512;  ///< minibatch gradients, of all peers together
+  double age = std::numeric_limits<double>::infinity();  ///< training time until here
+  std::vector<Doubles> adjoints{};  ///< at x, of descent that ends here and later (adjoint.h)
+};
+
+/// An objective near a point x, f = mean of the peers' f_i, as far as SGD on it feels.
+struct Calibration {
+  double loss = 0;             ///< f(x)
+  double gradient_square = 0;  ///< |grad f(x)|^2
+  double curvature = 0;        ///< L: the largest eigenvalue of the Hessian
+  double trace = 0;            ///< tr H
+  double noise = 0;            ///< sigma^2 = tr Sigma of one minibatch gradient, b fresh samples
+  double noise_curvature = 0;  ///< tr(H Sigma)
+  double spread = 0;           ///< zeta^2 = (1/n) sum_i |grad f_i - grad f|^2
+  double epoch = 0;            ///< minibatches per pass over a peer's samples; 0: always fresh
+  std::vector<CurvatureShare> noise_parts;  ///< where sigma^2 lies; sums to it
+
+  /// Where the peers' deviations d_i = grad f_i - grad f lie, in parts of the axes. The traces of
+  /// the parts' inner products d_i . d_j sum to n zeta^2.
+  std::vector<LocalModel::Pull> deviations;
+  Drift drift;  ///< along the adjoints; none: one peer, or an objective without samples
+};
+
+/// Estimates from the peers' training shares. The objectives must be fresh (their minibatches begin
+/// with an epoch) and are left so. Minibatch noise: a share's minibatches around its full gradient,
+/// corrected for drawing without replacement. Curvature: central differences of gradients over one
+/// frozen batch, leading eigenpairs by Lanczos, the rest by stochastic quadrature from samples of
+/// the noise (Ubaru, Chen & Saad, SIAM J. Matrix Anal. 2017), the trace beyond the leading pairs by
+/// Hutchinson's estimator (Meyer et al. 2021, arXiv:2010.09649). An objective without samples (the
+/// quadratic oracle) is averaged over draws / n gradients instead. Throws std::invalid_argument for
+/// no peers, and for a batch that leaves nothing of some share. Memory: (n + steps + probes) d
+/// doubles.
+Calibration calibrate(PeerObjectives peers,
+                      std::span<const float> x,
+                      const CalibrationOptions& options,
+                      Rng rng);
+
+/// L at x, within a few percent: from 12 products with the Hessian, over `samples` of all peers
+/// together.
+double largest_curvature(PeerObjectives peers,
+                         std::span<const float> x,
+                         std::uint32_t samples,
+                         Rng rng);
+
+}  // namespace gv

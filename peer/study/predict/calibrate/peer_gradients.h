@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "optim/models/objective.h"
+#include "peer/study/predict/calibrate/krylov.h"
+
+namespace gv {
+
+/// f_i of each peer.
+using PeerObjectives = std::span<const std::unique_ptr<Objective>>;
+
+/// The loss and gradient of f over so many of its next samples, in parts of some hundred: what a
+/// network keeps of thousands at once is gigabytes. As value_and_gradient, but for the last digits.
+double gradient_in_parts(Objective& f,
+                         std::span<const float> x,
+                         std::uint32_t samples,
+                         std::span<float> g);
+
+/// sum <- sum + factor v.
+void add_floats(std::span<double> sum, double factor, std::span<const float> v);
+
+/// Peers' gradients near a point x.
+struct DisplacedGradients {
+  std::size_t peers = 0;
+  /// Of peer i at x + offset, on the same samples each time.
+  std::function<const std::vector<float>&(std::size_t i, const Doubles& offset)> at;
+};
+
+/// H v of the mean of f_i at x, by central differences.
+Doubles curvature_product(const DisplacedGradients& gradients, const Doubles& v);
+
+/// Gradients of f = mean of the peers' f_i at one point x: each time it is asked, the same ones.
+/// An objective without samples (the quadratic oracle) has the mean of some draws for its full
+/// gradient.
+class PeerGradients {
+ public:
+  /// batch: of a draw. draws and curvature_samples: of all peers together. The peers must outlive
+  /// it; their streams are put back when it goes.
+  PeerGradients(PeerObjectives peers,
+                std::span<const float> x,
+                std::uint32_t batch,
+                std::size_t draws,
+                std::uint32_t curvature_samples);
+
+  ~PeerGradients();
+  PeerGradients(const PeerGradients&) = delete;
+  PeerGradients& operator=(const PeerGradients&) = delete;
+
+  std::size_t size() const { return x_.size(); }                ///< d
+  std::size_t peers() const { return peers_.size(); }           ///< n
+  std::size_t draws() const { return draws_; }                  ///< of each peer
+  bool exact() const { return peers_.front()->samples() > 0; }  ///< full gradients are no estimates
+  /// Minibatches per pass over a peer's samples, the mean over peers; 0: always fresh.
+  double epoch() const;
+
+  struct Full {
+    double loss = 0;
+    Doubles gradient;
+  };
+  Full full(std::size_t i);
+
+  /// Calls use(xi) with sqrt(freshness) times the deviations of minibatch gradients from
+  /// `full[i]`: as those of fresh samples are.
+  void each_draw(std::span<const Doubles> full, const std::function<void(const Doubles&)>& use);
+
+  /// Over one frozen batch of each peer; `samples`: of all peers together.
+  DisplacedGradients displaced(std::uint32_t samples);
+  Doubles hessian_times(const Doubles& v) {
+    return curvature_product(displaced(curvature_samples_), v);
+  }
+
+ private:
+  void rewind(std::size_t i) const;
+  double gradient(std::size_t i, std::uint32_t batch);
+  double freshness(std::size_t i) const;
+  std::uint32_t batch_of(std::size_t i, std::uint32_t samples) const;
+
+  PeerObjectives peers_;
+  std::vector<float> x_;
+  std::uint32_t batch_;
+  std::size_t draws_;
+  std::uint32_t curvature_samples_;
+  std::vector<std::vector<std::byte>> streams_;  ///< where each peer's stood at first
+  std::vector<float> g_;                         ///< of the last gradient()
+};
+
+/// The mean of the peers' gradients at any x, over one frozen batch of each: as a function of x,
+/// the gradient of one objective. The peers must outlive it; their streams are put back when it
+/// goes.
+class FrozenGradient {
+ public:
+  /// samples: of each peer, all of its own at the most.
+  FrozenGradient(PeerObjectives peers, std::uint32_t samples);
+  ~FrozenGradient();
+  FrozenGradient(const FrozenGradient&) = delete;
+  FrozenGradient& operator=(const FrozenGradient&) = delete;
+
+  Doubles at(const std::vector<float>& x);
+
+ private:
+  void rewind();
+
+  PeerObjectives peers_;
+  std::uint32_t samples_;
+  std::vector<std::vector<std::byte>> streams_;
+};
+
+/// Mean over peers of their next minibatch gradients into g; returns the mean loss.
+double mean_gradient(PeerObjectives peers,
+                     std::span<const float> x,
+                     std::uint32_t batch,
+                     std::span<double> g);
+
+}  // namespace gv

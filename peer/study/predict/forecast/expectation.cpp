@@ -1,0 +1,121 @@
+#include "peer/study/predict/forecast/expectation.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "graph/predict/centers.h"
+#include "graph/predict/sequence_walk.h"
+#include "graph/predict/transient.h"
+#include "peer/study/predict/forecast/candidate.h"
+#include "peer/study/predict/forecast/quadratic_problem.h"
+
+namespace gv {
+namespace {
+
+constexpr PeerId most_peers = 1024;
+constexpr double most_operations =
+    2e8;  ///< that following the fleet's own minima may take, or its schedule
+
+double operations(const Assembly& fleet, Round rounds) {
+  double links = 0;
+  for (PeerId i = 0; i < fleet.fleet.trainers(); ++i) {
+    const Neighborhood row = fleet.schedule ? fleet.schedule->row(0, i) : fleet.w->row(i);
+    links += 1 + static_cast<double>(row.peers.size());
+  }
+  return links * static_cast<double>(rounds) * static_cast<double>(fleet.dimension);
+}
+
+/// A schedule's own rounds, one after the other; without the fleet's minima where they are too
+/// many.
+std::optional<Stationary> along_schedule(const Assembly& fleet,
+                                         const QuadraticProblem& problem,
+                                         const std::vector<std::vector<double>>& centers,
+                                         Round rounds) {
+  const QuadraticFleet all = problem.spelled_out();
+  const double n = fleet.fleet.trainers();
+  const double curvatures = static_cast<double>(problem.parts.front().fleet.hessian.size());
+  const double covariances = 20 * n * n * curvatures * static_cast<double>(rounds);
+  if (!can_walk(all) || covariances > most_operations) return std::nullopt;
+  SequenceWalk walk = centers.empty() ? SequenceWalk(*fleet.schedule, all, problem.start)
+                                      : SequenceWalk(*fleet.schedule, all, centers, problem.start);
+  for (Round t = 0; t < rounds; ++t) walk.round(fleet.schedule->matrix(t));
+  return walk.now();
+}
+
+/// The loss on the test set has what nobody can go below in it.
+std::optional<Stationary> of_regression(const Assembly& fleet,
+                                        const RegressionProblem& problem,
+                                        Round rounds) {
+  const Candidate own = own_candidate(fleet);
+  const double n = fleet.fleet.trainers();
+  if (!peers_alike(*own.rounds) || n * static_cast<double>(rounds) > most_operations)
+    return std::nullopt;
+  std::optional<Stationary> s = own.law.after(problem, rounds);
+  if (!s) return std::nullopt;
+  s->excess_mean.value += problem.least_loss();
+  s->excess_local.value += problem.least_loss();
+  return s;
+}
+
+/// Where the fleet settles with its own minima, if coming to rest there does not take too long.
+std::optional<Stationary> settled(const Assembly& fleet,
+                                  const QuadraticProblem& problem,
+                                  const Modes& modes,
+                                  const std::vector<std::vector<double>>& centers) {
+  constexpr double time_constants = 40;
+  const QuadraticFleet all = problem.spelled_out();
+  const double slowest = all.rate * std::ranges::min(all.hessian);
+  const bool soon =
+      slowest > 0 && operations(fleet, 1) * time_constants <= most_operations * slowest;
+  if (centers.empty() || !soon) return problem.settled(modes);
+  return predict_centers(*fleet.w, modes, all, centers);
+}
+
+std::string line(const char* what, double measured, const Estimate& expected) {
+  return fmt::format(
+      "\npredicted  {} {:.4g} on average, {:.4g} at the end", what, expected.value, measured);
+}
+
+}  // namespace
+
+std::optional<Stationary> expectation(const Assembly& fleet, const FleetRecord& record) {
+  if (record.peers != fleet.fleet.trainers() || record.peers > most_peers) return std::nullopt;
+  if (const auto regression = regression_problem(fleet))
+    return of_regression(fleet, *regression, record.round);
+  const std::optional<QuadraticProblem> problem = quadratic_problem(fleet);
+  if (!problem) return std::nullopt;
+  const QuadraticSpec& spec = fleet.fleet.data.quadratic;
+  std::vector<std::vector<double>> centers;  // where they are not too many
+  if (operations(fleet, record.round) <= most_operations)
+    centers = quadratic_centers(spec, record.peers, Rng(fleet.fleet.seed).derive("quadratic"));
+  if (fleet.schedule) return along_schedule(fleet, *problem, centers, record.round);
+  try {
+    const Modes modes = modes_of(*fleet.w);
+    if (!has_transient(problem->parts.front().fleet))
+      return settled(fleet, *problem, modes, centers);
+    if (centers.empty()) return problem->after(modes, record.round);
+    return predict_after(
+        *fleet.w, modes, problem->spelled_out(), centers, spec.start, record.round);
+  } catch (const std::invalid_argument&) {  // a directed W that has no orthogonal modes
+    return std::nullopt;
+  }
+}
+
+std::string expectation_text(const std::optional<Stationary>& expected, const FleetRecord& r) {
+  if (!expected) return "";
+  return line("consensus", r.consensus, expected->consensus) +
+         line("loss of the mean model", r.mean.loss, expected->excess_mean) +
+         line("mean loss of local models", r.loss_local, expected->excess_local);
+}
+
+void add_expectation(Json& summary, const std::optional<Stationary>& expected) {
+  if (!expected) return;
+  summary["predicted"] = {{"consensus", expected->consensus.value},
+                          {"excess_loss_mean", expected->excess_mean.value},
+                          {"excess_loss_local", expected->excess_local.value}};
+}
+
+}  // namespace gv

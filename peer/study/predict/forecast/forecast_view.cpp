@@ -1,0 +1,268 @@
+#include "peer/study/predict/forecast/forecast_view.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "peer/record/report/screen.h"
+#include "peer/record/report/wrapped.h"
+
+namespace gv {
+namespace {
+
+/// A paragraph below the table, in 80 columns.
+std::string lines(const std::string& text) {
+  return wrapped("  " + text, 2) + "\n";
+}
+
+/// With a ~ where a figure says less than it seems to.
+std::string marked(bool loose, const std::string& figure) {
+  return loose ? fmt::format("~{}", figure) : figure;
+}
+
+std::string short_number(const std::optional<double>& value) {
+  if (!value) return "-";
+  constexpr std::size_t room = 9;  // in its column
+  const std::string text = fmt::format("{:.4g}", *value);
+  return text.size() <= room ? text : fmt::format("{:.2g}", *value);
+}
+
+std::string rounds(const std::optional<double>& value) {
+  if (!value) return "-";
+  return std::isfinite(*value) ? fmt::format("{:.0f}", *value) : "never";
+}
+
+std::string seconds_cell(const std::optional<double>& seconds) {
+  return seconds ? seconds_text(*seconds) : "-";
+}
+
+/// With two digits where more would be believed.
+std::string loss_cell(const Forecast& f, const std::optional<double>& value) {
+  return f.beyond && value ? fmt::format("~{:.2g}", *value) : short_number(value);
+}
+
+/// With a ~ where it says no more than that it is small.
+std::string mean_excess(const Forecast& f) {
+  const bool small =
+      f.excess_mean && f.excess_mean_error && !f.resolved(*f.excess_mean, *f.excess_mean_error);
+  return f.beyond ? loss_cell(f, f.excess_mean) : marked(small, short_number(f.excess_mean));
+}
+
+using Rows = std::vector<std::pair<std::string, const Forecast*>>;
+using Cell = std::string (*)(const Forecast&);
+
+struct Column {
+  const char* name;
+  std::size_t width;
+  Cell cell;
+};
+
+/// What is known of losses says more of a graph than its gap does; both do not fit into 80 columns.
+const Column of_losses[] = {
+    {"consensus", 9, [](const Forecast& f) { return loss_cell(f, f.consensus); }},
+    {"mean", 9, mean_excess},
+    {"local", 9, [](const Forecast& f) { return loss_cell(f, f.excess_local); }},
+    {"target", 7, [](const Forecast& f) {
+       return marked(f.beyond && f.rounds_to_target, rounds(f.rounds_to_target));
+     }}};
+const Column of_mixing[] = {
+    {"degree", 6, [](const Forecast& f) { return std::to_string(f.degree); }},
+    {"gap", 8, [](const Forecast& f) { return fmt::format("{:.6f}", f.gap); }},
+    {"to 1e-3", 7, [](const Forecast& f) { return rounds(f.rounds_to_thousandth); }},
+    {"n_eff", 7, [](const Forecast& f) { return short_number(f.n_eff); }}};
+const Column of_costs[] = {
+    {"sent", 8, [](const Forecast& f) { return bytes_text(f.bytes_per_round); }},
+    {"a round", 8, [](const Forecast& f) { return seconds_cell(f.seconds_per_round); }}};
+
+constexpr std::size_t name_columns = 22;
+
+std::vector<Column> columns_for(const Rows& rows) {
+  const bool losses = std::ranges::any_of(
+      rows, [](const auto& row) { return row.second->consensus || row.second->excess_local; });
+  std::vector<Column> columns;
+  if (losses)
+    columns.assign(std::begin(of_losses), std::end(of_losses));
+  else
+    columns.assign(std::begin(of_mixing), std::end(of_mixing));
+  columns.insert(columns.end(), std::begin(of_costs), std::end(of_costs));
+  return columns;
+}
+
+/// A name that is too long for its column has a line of its own.
+std::string named(const std::string& name) {
+  if (columns_of(name) <= name_columns) return fmt::format("  {:<22}", name);
+  return fmt::format("  {}\n  {:<22}", name, "");
+}
+
+/// Whether nothing in the table tells two graphs apart.
+bool alike(const Forecast& a, const Forecast& b) {
+  return a.period == 1 && b.period == 1 && a.degree == b.degree && std::abs(a.gap - b.gap) < 1e-9 &&
+         short_number(a.n_eff) == short_number(b.n_eff) && a.bytes_per_round == b.bytes_per_round &&
+         short_number(a.excess_local) == short_number(b.excess_local);
+}
+
+std::string table(const FleetForecast& f) {
+  Rows rows{{f.own.topology, &f.own}};
+  std::string same;
+  for (const FleetForecast::Beside& other : f.beside)
+    rows.emplace_back(other.sets, &other.forecast);
+  for (const Forecast& other : f.others) {
+    if (alike(other, f.own))
+      same += (same.empty() ? "" : ", ") + other.topology;
+    else
+      rows.emplace_back(other.topology, &other);
+  }
+  if (f.all_reduce) rows.emplace_back(f.all_reduce->topology, &*f.all_reduce);
+  const std::vector<Column> columns = columns_for(rows);
+  std::string text = named("graph");
+  for (const Column& column : columns) text += fmt::format(" {:>{}}", column.name, column.width);
+  text += "\n";
+  for (const auto& [name, forecast] : rows) {
+    text += named(name);
+    for (const Column& column : columns)
+      text += fmt::format(" {:>{}}", column.cell(*forecast), column.width);
+    text += "\n";
+  }
+  if (!same.empty()) text += lines("as good as " + f.own.topology + ": " + same);
+  return text;
+}
+
+/// The two figures of the mean model's excess, and how well they are known.
+std::string mean_lines(const Forecast& f) {
+  if (!f.excess_mean || !f.excess_mean_error) return "";
+  if (f.beyond)
+    return wrapped(fmt::format("mean   ~{:.2g} above descent without noise; ~: rate x L gets to "
+                               "{:.2g}, and beyond {:g} errors are larger than can be said",
+                               *f.excess_mean,
+                               *f.beyond,
+                               Forecast::trusted),
+                   7) +
+           "\n";
+  const auto verdict = [](double value, double error) {
+    return Forecast::resolved(value, error) ? "" : ", below what can be told from nothing";
+  };
+  std::string text = fmt::format("mean   {:.2g} +- {:.1g} above descent without noise{}\n",
+                                 *f.excess_mean,
+                                 *f.excess_mean_error,
+                                 verdict(*f.excess_mean, *f.excess_mean_error));
+  if (!f.graph_part || !f.graph_part_error) return text;
+  return text + fmt::format("       {:+.2g} +- {:.1g} of it by graph and order{}\n",
+                            *f.graph_part,
+                            *f.graph_part_error,
+                            verdict(*f.graph_part, *f.graph_part_error));
+}
+
+std::string legend(const FleetForecast& f) {
+  std::string text;
+  if (f.calibrated)
+    text =
+        "consensus, mean, local: the distance to the mean at the end of the run, and how far the "
+        "training losses of mean and local models then lie above gradient descent without noise";
+  else if (f.own.excess_local)
+    text =
+        "consensus, mean, local: where the distance to the mean and the excess losses of mean and "
+        "local models settle";
+  else
+    text =
+        "to 1e-3: rounds of averaging until a disagreement is a thousandth; n_eff: effective "
+        "neighbours at discount 0.99";
+  if (f.target)
+    text += fmt::format(
+        "; target: a local {} loss of {:.4g}", f.calibrated ? "training" : "excess", *f.target);
+  if (!f.basis.empty()) text += "; losses: " + f.basis;
+  return text +
+         fmt::format("; sent: by the busiest peer in a round; a round: on this `network` ({})",
+                     name_of(f.network_shape));
+}
+
+Json alternative(const Forecast& f) {
+  return {{"topology", f.topology},
+          {"degree", f.degree},
+          {"period", f.period},
+          {"slem", f.slem},
+          {"gap", f.gap},
+          {"rounds_to_thousandth", f.rounds_to_thousandth},
+          {"left_after_ten", f.left_after_ten},
+          {"n_eff", f.n_eff},
+          {"predicted", predicted_json(f)}};
+}
+
+}  // namespace
+
+std::string forecast_text(const FleetForecast& f) {
+  const bool alone = f.others.empty() && f.max_degree == 0;
+  std::string text = fmt::format("ahead  {}", f.own.topology);
+  text += alone ? ":\n" : fmt::format(", and other graphs of degree {} or less:\n", f.max_degree);
+  text += table(f);
+  text += lines(legend(f));
+  text += mean_lines(f.own);
+  if (const auto& c = f.choice) {
+    // One verdict: who is at the target first, in seconds, has averaging and network in it.
+    text += fmt::format("first  {} in {} ({}): {:.0f} rounds of {}\n",
+                        c->topology,
+                        seconds_text(*c->seconds_to_target()),
+                        name_of(f.network_shape),
+                        *c->rounds_to_target,
+                        seconds_cell(c->seconds_per_round));
+  } else if (!f.advice.empty()) {
+    text += wrapped("advice " + f.advice, 7) + "\n";
+  }
+  if (!f.warning.empty()) text += wrapped("warning: " + f.warning, 7) + "\n";
+  return text;
+}
+
+Json predicted_json(const Forecast& f) {
+  const auto resolved = [](const std::optional<double>& value, const std::optional<double>& error) {
+    return value && error ? Json(Forecast::resolved(*value, *error)) : Json(nullptr);
+  };
+  Json parts = Json::object();
+  for (const auto& [name, value] : f.mean_parts) parts[name] = value;
+  return {{"consensus", f.consensus},
+          {"excess_loss_mean", f.excess_mean},
+          {"excess_loss_mean_parts", parts},
+          {"excess_loss_mean_error", f.excess_mean_error},
+          {"excess_loss_mean_resolved", resolved(f.excess_mean, f.excess_mean_error)},
+          {"errors_hold", f.excess_mean_error ? Json(!f.beyond) : Json(nullptr)},
+          {"excess_loss_graph", f.graph_part},
+          {"excess_loss_graph_error", f.graph_part_error},
+          {"excess_loss_graph_resolved", resolved(f.graph_part, f.graph_part_error)},
+          {"excess_loss_local", f.excess_local},
+          {"rounds_to_target", f.rounds_to_target},
+          {"bytes_per_round", f.bytes_per_round},
+          {"seconds_per_round", f.seconds_per_round},
+          {"seconds_to_target", f.seconds_to_target()}};
+}
+
+void add_forecast(Json& plan, const std::optional<FleetForecast>& forecast) {
+  plan["predicted"] = forecast ? predicted_json(forecast->own) : Json(nullptr);
+  plan["target"] = forecast ? Json(forecast->target) : Json(nullptr);
+  plan["basis"] = forecast ? Json(forecast->basis) : Json(nullptr);
+  plan["stability_limit"] = forecast ? Json(forecast->own.stability_limit) : Json(nullptr);
+  Json others = Json::array();
+  if (forecast) {
+    for (const Forecast& f : forecast->others) others.push_back(alternative(f));
+  }
+  plan["alternatives"] = others;
+  Json beside = Json::array();
+  if (forecast) {
+    for (const FleetForecast::Beside& f : forecast->beside) {
+      Json row{{"sets", f.sets}};
+      row.update(alternative(f.forecast));
+      beside.push_back(row);
+    }
+  }
+  plan["beside"] = beside;
+  const auto row_or_null = [](const std::optional<Forecast>& f) {
+    return f ? alternative(*f) : Json(nullptr);
+  };
+  plan["all_reduce"] = forecast ? row_or_null(forecast->all_reduce) : Json(nullptr);
+  plan["choice"] = forecast ? row_or_null(forecast->choice) : Json(nullptr);
+  const auto text = [](const std::string& s) { return s.empty() ? Json(nullptr) : Json(s); };
+  plan["advice"] = forecast ? text(forecast->advice) : Json(nullptr);
+  plan["warning"] = forecast ? text(forecast->warning) : Json(nullptr);
+}
+
+}  // namespace gv

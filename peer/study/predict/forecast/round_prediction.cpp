@@ -1,0 +1,215 @@
+#include "peer/study/predict/forecast/round_prediction.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "graph/schedule/periodic_schedule.h"
+#include "peer/study/predict/forecast/dry_run.h"
+#include "peer/study/predict/forecast/round_model.h"
+#include "peer/wire/frame/frame.h"
+
+namespace gv {
+namespace {
+
+std::uint64_t frame_bytes(Kind kind, std::size_t floats) {
+  const Message m{.from = 0, .kind = kind, .number = 1, .part = 0, .payload = {}};
+  return wire::frame_bytes(m, floats * sizeof(float));
+}
+
+/// Of a whole model, piece by piece.
+std::vector<std::uint64_t> model_frames(std::size_t dimension) {
+  std::vector<std::uint64_t> frames;
+  for (std::size_t at = 0; at < dimension; at += piece_floats)
+    frames.push_back(frame_bytes(Kind::contribution, std::min(piece_floats, dimension - at)));
+  return frames;
+}
+
+/// Of the arithmetic on one peer; the flops are those that the algorithms tell the simulator.
+class Compute {
+ public:
+  Compute(const Assembly& fleet, const Objective& objective, PeerId i)
+      : flops_per_second_(fleet.fleet.flops * fleet.fleet.peers[i].speed),
+        d_(static_cast<double>(fleet.dimension)),
+        gradient_(objective.gradient_flops(fleet.fleet.peers[i].batch)),
+        steps_(fleet.setup->steps_of(i)) {}
+  double gradient() const { return gradient_ / flops_per_second_; }
+  double copy() const { return d_ / flops_per_second_; }
+  double step() const { return 2 * d_ / flops_per_second_; }
+  /// So many gradients, each with its step, as the peer takes in a round; without the last ones.
+  double local_steps(double without = 0) const {
+    return (gradient() + step()) * (steps_ - without);
+  }
+  /// Of the last piece; the pieces before it are mixed while it travels.
+  double mix(std::size_t vectors) const {
+    const double last = std::fmod(d_ - 1, piece_floats) + 1;
+    return 2 * last * static_cast<double>(vectors) / flops_per_second_;
+  }
+
+ private:
+  double flops_per_second_, d_, gradient_, steps_;
+};
+
+GossipPeer gossip_peer(const Assembly& fleet, const Compute& compute, const Neighborhood& row) {
+  GossipPeer peer{.receivers = row.receivers, .before = compute.local_steps(1) + compute.copy()};
+  const std::string_view order = fleet.algorithm->order;
+  if (order == "lian") {
+    peer.during = compute.gradient();
+    peer.after = compute.mix(row.peers.size() + 1);
+    return peer;
+  }
+  peer.after = compute.mix(row.peers.size());
+  (order == "atc" ? peer.before : peer.after) += compute.gradient() + compute.step();
+  return peer;
+}
+
+/// A period; of a random schedule as many as tell, fewer where a row takes time in proportion to n.
+std::uint64_t rounds_of(const MixingSchedule& schedule) {
+  if (schedule.period() > 0) return schedule.period();
+  const double n = schedule.size();
+  return static_cast<std::uint64_t>(std::clamp(1e7 / (n * n), 4.0, 64.0));
+}
+
+/// Each hop copies one chunk out and adds or copies one in: at the mean speed of the ring, since
+/// the hops of different peers overlap. Then each peer scales the sum.
+double ring_arithmetic_seconds(const Assembly& fleet) {
+  const PeerId n = fleet.fleet.trainers();
+  double mean = 0;     // seconds per operation
+  double slowest = 0;  // of all peers
+  for (const PeerSpec& peer : fleet.fleet.peers) {
+    const double seconds = 1 / (fleet.fleet.flops * peer.speed);
+    mean += seconds / n;
+    slowest = std::max(slowest, seconds);
+  }
+  const double hops = 2.0 * (n - 1);
+  return hops * 2 * static_cast<double>(fleet.dimension / n) * mean +
+         static_cast<double>(fleet.dimension) * slowest;
+}
+
+void predict_ring(const Assembly& fleet, RoundPrediction& round) {
+  const PeerId n = fleet.fleet.trainers();
+  round.compute_seconds += ring_arithmetic_seconds(fleet);
+  const auto chunk = static_cast<double>(frame_bytes(Kind::reduce, fleet.dimension / n));
+  round.bytes_per_round = 2.0 * (n - 1) * chunk;
+  round.seconds_per_round =
+      round.compute_seconds + ring_all_reduce_seconds(fleet.fleet.network, n, n * chunk);
+}
+
+/// Gradients and steps alone.
+RoundPrediction compute_alone(const Assembly& fleet) {
+  RoundPrediction round;
+  round.compute_seconds = std::ranges::max(seconds_alone(fleet));
+  round.seconds_per_round = round.compute_seconds;
+  return round;
+}
+
+}  // namespace
+
+std::vector<double> seconds_alone(const Assembly& fleet) {
+  const std::unique_ptr<Objective> objective = fleet.evaluator();
+  std::vector<double> seconds;
+  for (PeerId i = 0; i < fleet.fleet.trainers(); ++i)
+    seconds.push_back(Compute(fleet, *objective, i).local_steps());
+  return seconds;
+}
+
+struct GossipClock::Parts {
+  explicit Parts(const Assembly& of) : fleet(of), frames(model_frames(of.dimension)) {
+    const std::unique_ptr<Objective> objective = of.evaluator();
+    for (PeerId i = 0; i < of.fleet.trainers(); ++i) compute.emplace_back(of, *objective, i);
+  }
+  GossipPeer peer(PeerId i, const Neighborhood& row) const {
+    return gossip_peer(fleet, compute[i], row);
+  }
+
+  const Assembly& fleet;
+  std::vector<std::uint64_t> frames;
+  std::vector<Compute> compute{};
+};
+
+GossipClock::GossipClock(const Assembly& fleet) : parts_(std::make_unique<const Parts>(fleet)) {}
+GossipClock::~GossipClock() = default;
+
+double GossipClock::model_bytes() const {
+  return static_cast<double>(std::accumulate(parts_->frames.begin(), parts_->frames.end(), 0ULL));
+}
+
+double GossipClock::work(const std::vector<Neighborhood>& rows) const {
+  double sends = 0;
+  for (const Neighborhood& row : rows) sends += static_cast<double>(row.receivers.size());
+  return 64 *
+         (static_cast<double>(rows.size()) + sends * static_cast<double>(parts_->frames.size()));
+}
+
+double GossipClock::seconds(const std::vector<Neighborhood>& rows) const {
+  std::vector<GossipPeer> peers;
+  for (PeerId i = 0; i < rows.size(); ++i) peers.push_back(parts_->peer(i, rows[i]));
+  const Fleet& fleet = parts_->fleet.fleet;
+  return gossip_round_seconds(fleet.network, peers, parts_->frames, fleet.seed);
+}
+
+double GossipClock::seconds(const MixingSchedule& schedule) const {
+  const auto rows = [&](std::uint64_t k) {
+    std::vector<Neighborhood> all;
+    for (PeerId i = 0; i < schedule.size(); ++i) all.push_back(schedule.row(k, i));
+    return all;
+  };
+  if (schedule.period() == 1) return seconds(rows(0));
+  const auto peers = [&](std::uint64_t k) {
+    std::vector<GossipPeer> all;
+    for (PeerId i = 0; i < schedule.size(); ++i) all.push_back(parts_->peer(i, schedule.row(k, i)));
+    return all;
+  };
+  const Fleet& fleet = parts_->fleet.fleet;
+  return gossip_round_seconds(
+      fleet.network, {peers, rounds_of(schedule)}, parts_->frames, fleet.seed);
+}
+
+double busiest_receivers(const MixingSchedule& schedule) {
+  const std::uint64_t rounds = rounds_of(schedule);
+  std::vector<double> sums(schedule.size());
+  for (std::uint64_t k = 0; k < rounds; ++k) {
+    for (PeerId i = 0; i < schedule.size(); ++i)
+      sums[i] += static_cast<double>(schedule.row(k, i).receivers.size());
+  }
+  return std::ranges::max(sums) / static_cast<double>(rounds);
+}
+
+RoundPrediction predict_gossip_round(const Assembly& fleet, const MixingSchedule& schedule) {
+  const GossipClock clock(fleet);
+  RoundPrediction round = compute_alone(fleet);
+  round.bytes_per_round = clock.model_bytes() * busiest_receivers(schedule);
+  round.seconds_per_round = clock.seconds(schedule);
+  // Times are whole nanoseconds there.
+  round.seconds_per_round = std::max(round.seconds_per_round, round.compute_seconds);
+  round.network_seconds = round.seconds_per_round - round.compute_seconds;
+  return round;
+}
+
+RoundPrediction predict_all_reduce_round(const Assembly& fleet) {
+  RoundPrediction round = compute_alone(fleet);
+  predict_ring(fleet, round);
+  round.network_seconds = round.seconds_per_round - round.compute_seconds;
+  return round;
+}
+
+RoundPrediction predict_round(const Assembly& fleet) {
+  const AlgorithmRow& row = *fleet.algorithm;
+  if (fleet.is_plain_d_psgd()) {
+    return fleet.schedule ? predict_gossip_round(fleet, *fleet.schedule)
+                          : predict_gossip_round(fleet, PeriodicSchedule({*fleet.w}));
+  }
+  const bool supplied = fleet.fleet.data_servers > 0 || fleet.fleet.parallel;
+  if (row.kind == "all-reduce" && row.order == "ring" && !supplied && !fleet.fleet.codec)
+    return predict_all_reduce_round(fleet);
+  if (!row.mixes && row.links == nullptr && !supplied) return compute_alone(fleet);
+  const DryRun dry = dry_run(fleet, fleet.fleet.network);
+  const DryRun alone = dry_run(fleet, NetworkSpec{});
+  RoundPrediction round{.seconds_per_round = dry.seconds_per_round,
+                        .bytes_per_round = dry.bytes_per_round};
+  round.compute_seconds = std::min(alone.seconds_per_round, dry.seconds_per_round);
+  round.network_seconds = round.seconds_per_round - round.compute_seconds;
+  return round;
+}
+
+}  // namespace gv

@@ -1,0 +1,236 @@
+#include "peer/study/predict/parallel/proposals.h"
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "peer/study/predict/parallel/partition.h"
+
+namespace gv {
+namespace {
+
+constexpr std::size_t cuts_tried = 8;
+constexpr std::size_t proposals_kept = 3;
+/// The slowest stage or crossing alone decides where minibatches follow each other.
+constexpr std::uint32_t endless = 1000;
+constexpr double mostly = 0.75;       ///< of a round, and it is the bottleneck
+constexpr double near = 1.02;         ///< of the best: the smaller `ahead` is taken
+constexpr double as_good = 1 / 1.05;  ///< of a pipeline: the simpler way is advised
+
+/// A strategy, and what a minibatch takes by the timetable.
+struct Sketch {
+  Strategy strategy;
+  double seconds = 0;
+};
+
+/// The fastest; where it is about as fast, the simpler one.
+void decide(ParallelAdvice& advice) {
+  using Way = ParallelAdvice::Way;
+  const auto rate = [](const std::vector<ParallelProposal>& all) {
+    double best = 0;
+    for (const ParallelProposal& p : all) best = std::max(best, p.samples_per_second);
+    return best;
+  };
+  const double pipeline = rate(advice.proposals);
+  const double copies = rate(advice.data_parallel);
+  const double alone = advice.alone.samples_per_second;
+  advice.way = Way::pipeline;
+  if (copies >= as_good * std::max(pipeline, alone))
+    advice.way = Way::data_parallel;
+  else if (alone >= as_good * pipeline)
+    advice.way = Way::alone;
+  advice.why = fmt::format(
+      "samples a second: {:.4g} in a pipeline, {:.4g} with a model for each peer, {:.4g} on the "
+      "fastest alone",
+      pipeline,
+      copies,
+      alone);
+}
+
+class Planner {
+ public:
+  explicit Planner(const StrategyCosts& costs)
+      : costs_(costs), fleet_(costs.fleet()), n_(costs.peers()), batch_(costs.batch()) {
+    if (!fleet_.fleet.parallel) return;
+    flush_ = fleet_.fleet.parallel->schedule == ParallelSpec::Schedule::flush;
+    vertical_sync_ = fleet_.fleet.parallel->vertical_sync;
+  }
+
+  ParallelAdvice advise() {
+    ParallelAdvice advice;
+    // Where a message takes longer than faults.deadline, its chain ends before it has done a round.
+    for (const Sketch& sketch : best_sketches())
+      if (ParallelProposal p = in_full(sketch); p.seconds_per_round > 0)
+        advice.proposals.push_back(std::move(p));
+    std::ranges::sort(
+        advice.proposals, std::ranges::greater{}, &ParallelProposal::samples_per_second);
+    advice.alone = alone();
+    if (n_ > 1) {
+      advice.data_parallel.push_back(copies(batch_));
+      if (batch_ % n_ == 0 && batch_ > n_) advice.data_parallel.push_back(copies(batch_ / n_));
+    }
+    advice.batch_to_hide = batch_to_hide();
+    decide(advice);
+    return advice;
+  }
+
+ private:
+  /// The fastest; of those within two percent of it the one that goes least far ahead.
+  std::optional<Sketch> best_ahead(const Strategy& cut) const {
+    if (!flush_) return timed(cut);
+    std::optional<Sketch> best;
+    for (const std::uint32_t ahead : {1U, 2U, ParallelSpec::all}) {
+      Strategy d = cut;
+      d.ahead = ahead;
+      const std::optional<Sketch> s = timed(d);
+      if (s && (!best || s->seconds * near < best->seconds)) best = s;
+    }
+    return best;
+  }
+
+  std::optional<Sketch> timed(const Strategy& d) const {
+    const std::optional<Strategy> fits = costs_.fitting(d);
+    if (!fits) return std::nullopt;
+    return Sketch{*fits, costs_.chain_seconds(*fits)};
+  }
+
+  std::optional<Sketch> best_of(PeerId stages, std::uint32_t microbatches) const {
+    const std::uint32_t rows = batch_ / microbatches;
+    const ModelProfile& profile = costs_.profile();
+    PartitionProblem problem;
+    problem.microbatches = flush_ ? microbatches : endless;
+    for (std::size_t k = 0; k < costs_.pieces(); ++k) {
+      const double add =
+          microbatches > 1 ? static_cast<double>(profile.pieces[k].parameters) * profile.add_seconds
+                           : 0;
+      problem.seconds.push_back(profile.forward(k, rows) + profile.backward(k, rows) + add);
+      if (k + 1 < costs_.pieces()) problem.crossing.push_back(costs_.crossing(k, rows, stages));
+    }
+    for (PeerId k = 0; k < stages; ++k) problem.speeds.push_back(fleet_.fleet.peers[k].speed);
+    std::optional<Sketch> best;
+    for (const StageEnds& cut : best_partitions(problem, cuts_tried)) {
+      const std::optional<Sketch> s = best_ahead({.stages = stages,
+                                                  .microbatches = microbatches,
+                                                  .flush = flush_,
+                                                  .vertical_sync = vertical_sync_,
+                                                  .ends = cut.ends,
+                                                  .place = costs_.as_numbered()});
+      if (s && (!best || s->seconds < best->seconds)) best = s;
+    }
+    return best;
+  }
+
+  /// Of each number of stages the best number of microbatches.
+  std::vector<Sketch> best_sketches() const {
+    std::vector<Sketch> all;
+    for (PeerId stages = 2; stages <= std::min<std::size_t>(n_, costs_.pieces()); ++stages) {
+      if (n_ % stages != 0) continue;
+      std::optional<Sketch> best;
+      const std::uint32_t most = flush_ ? batch_ : 1;
+      for (std::uint32_t m = 1; m <= most; ++m) {
+        if (batch_ % m != 0) continue;
+        const std::optional<Sketch> s = best_of(stages, m);
+        if (s && (!best || s->seconds < best->seconds)) best = s;
+      }
+      if (best) all.push_back(*best);
+    }
+    const auto rate = [this](const Sketch& s) { return s.strategy.chains() * batch_ / s.seconds; };
+    std::ranges::sort(all, std::ranges::greater{}, rate);
+    if (all.size() > proposals_kept) all.resize(proposals_kept);
+    return all;
+  }
+
+  ParallelProposal in_full(const Sketch& s) const {
+    ParallelProposal p = costs_.proposal(s.strategy, batch_);
+    p.bottleneck = bottleneck_of(costs_, s.strategy, p);
+    return p;
+  }
+
+  /// Every peer with a model of its own.
+  ParallelProposal copies(std::uint32_t batch) const {
+    const Strategy whole{.place = costs_.as_numbered()};
+    ParallelProposal p = costs_.proposal(whole, batch);
+    p.bottleneck = bottleneck_of(costs_, whole, p);
+    return p;
+  }
+
+  ParallelProposal alone() const {
+    const auto fastest = std::ranges::max_element(
+        fleet_.fleet.peers.begin(), fleet_.fleet.peers.begin() + n_, {}, &PeerSpec::speed);
+    const Strategy whole{.place = {static_cast<PeerId>(fastest - fleet_.fleet.peers.begin())}};
+    ParallelProposal p;
+    p.stages = costs_.names(whole);
+    p.place = whole.place;
+    p.batch = batch_;
+    const double step = static_cast<double>(fleet_.dimension) * costs_.profile().step_seconds;
+    p.seconds_per_round = (gradient_seconds() + step) / fastest->speed;
+    p.samples_per_second = batch_ / p.seconds_per_round;
+    p.memory_bytes = costs_.memory(whole);
+    p.bottleneck = "the gradient";
+    return p;
+  }
+
+  /// Of a minibatch, on a peer of speed 1.
+  double gradient_seconds() const {
+    return costs_.forward(0, costs_.pieces(), batch_) + costs_.backward(0, costs_.pieces(), batch_);
+  }
+
+  /// Averaging of order lian takes as long as the gradient of so many samples.
+  double batch_to_hide() const {
+    const double bandwidth = fleet_.fleet.network.nic_bandwidth(0);
+    if (bandwidth <= 0 || n_ < 2) return 0;
+    double degree = 0;
+    for (const auto& list : fleet_.topology.neighbors)
+      degree = std::max(degree, static_cast<double>(list.size()));
+    const double rate = batch_ / gradient_seconds();
+    return degree * 4 * static_cast<double>(fleet_.dimension) * rate / bandwidth;
+  }
+
+  const StrategyCosts& costs_;
+  const Assembly& fleet_;
+  PeerId n_;
+  std::uint32_t batch_;
+  bool flush_ = true;
+  bool vertical_sync_ = false;
+};
+
+}  // namespace
+
+std::string name_of(ParallelAdvice::Way way) {
+  switch (way) {
+    case ParallelAdvice::Way::pipeline:
+      return "pipeline";
+    case ParallelAdvice::Way::data_parallel:
+      return "data-parallel";
+    case ParallelAdvice::Way::alone:
+      return "alone";
+  }
+  return "";
+}
+
+std::string bottleneck_of(const StrategyCosts& costs,
+                          const Strategy& d,
+                          const ParallelProposal& in_rounds) {
+  const bool computes = costs.busy(d, in_rounds.batch).most > mostly * in_rounds.seconds_per_round;
+  if (d.stages == 1) return computes ? "the gradient" : "averaging";
+  if (computes) return "the slowest stage";
+  if (in_rounds.seconds_per_round > 1.5 * costs.chain_seconds(d))
+    return "averaging between the chains";
+  return "the way from stage to stage";
+}
+
+void add_found(ParallelAdvice& advice, const ParallelProposal& found) {
+  const bool pipeline = found.stages.size() > 1;
+  std::vector<ParallelProposal>& known = pipeline ? advice.proposals : advice.data_parallel;
+  if (!known.empty() && found.samples_per_second <= known.front().samples_per_second) return;
+  known.insert(known.begin(), found);
+  decide(advice);
+}
+
+ParallelAdvice advise_parallel(const StrategyCosts& costs) {
+  return Planner(costs).advise();
+}
+
+}  // namespace gv

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "peer/fleet/model_profile.h"
+#include "peer/runtime/assembly.h"
+#include "peer/study/predict/forecast/dry_run.h"
+#include "peer/study/predict/parallel/parallel_proposal.h"
+#include "peer/study/predict/parallel/timetable.h"
+
+namespace gv {
+
+/// One way to divide a network over the peers of a fleet.
+struct Strategy {
+  PeerId stages = 1;
+  std::uint32_t microbatches = 1;
+  std::uint32_t ahead = 1;  ///< ParallelSpec::all: as many as there are
+  bool recompute = false;
+  bool flush = true;
+  bool vertical_sync = false;
+  /// Where its stages end, in pieces of the profile, ascending: one less than there are stages.
+  std::vector<std::size_t> ends{};
+  /// Which of the fleet's peers each one is, stage by stage and chain by chain.
+  std::vector<PeerId> place{};
+
+  auto operator<=>(const Strategy&) const = default;
+
+  PeerId chains() const { return static_cast<PeerId>(place.size()) / stages; }
+  StagePlan stage(PeerId k) const;
+};
+
+/// The network between the fleet's peers when they stand in this order: links between hosts go with
+/// their machines, and those between numbered peers stay.
+using NetworkInPlace = std::function<NetworkSpec(const std::vector<PeerId>& place)>;
+
+/// Seconds in which the peers compute in a round.
+struct Busy {
+  double mean = 0, most = 0;
+};
+
+/// What a way to divide the fleet's model takes.
+class StrategyCosts {
+ public:
+  /// `free_bytes`: what a peer's memory holds; 0: unknown. `network`: null: the fleet's, whatever
+  /// the order.
+  StrategyCosts(const Assembly& fleet,
+                std::shared_ptr<const ModelProfile> profile,
+                double free_bytes,
+                NetworkInPlace network);
+
+  PeerId peers() const { return n_; }
+  std::uint32_t batch() const { return batch_; }
+  std::size_t pieces() const { return profile_.pieces.size(); }
+  const Assembly& fleet() const { return fleet_; }
+  const ModelProfile& profile() const { return profile_; }
+  /// The peers as they stand.
+  std::vector<PeerId> as_numbered() const;
+
+  /// Seconds of pieces [first, end) on a peer of speed 1.
+  double forward(std::size_t first, std::size_t end, std::uint32_t rows) const;
+  double backward(std::size_t first, std::size_t end, std::uint32_t rows) const;
+  /// One way across the slowest of the hops that this cut may lie on, in the order of the numbers.
+  double crossing(std::size_t piece, std::uint32_t rows, PeerId stages) const;
+
+  /// Of a minibatch with its step, of the slowest chain, by the timetable: without averaging.
+  double chain_seconds(const Strategy& d) const;
+  /// Bytes of the stage that needs most.
+  double memory(const Strategy& d) const;
+  /// The same way, or where memory asks for it computed once more on the way back. Nothing: it fits
+  /// in no way.
+  std::optional<Strategy> fitting(Strategy d) const;
+  /// Rounds of the fleet that would train so, with its own method, in virtual time. `seconds` is 0
+  /// where a chain ends before it has done a round. Throws FleetError and std::invalid_argument for
+  /// a fleet that cannot be, such as a graph of other sizes.
+  DryRun rounds(const Strategy& d, std::uint32_t batch) const;
+  Busy busy(const Strategy& d, std::uint32_t batch) const;
+
+  std::vector<std::string> names(const Strategy& d) const;
+  ParallelProposal proposal(const Strategy& d, std::uint32_t batch) const;
+
+ private:
+  std::size_t first_of(const Strategy& d, PeerId stage) const;
+  std::size_t end_of(const Strategy& d, PeerId stage) const;
+  std::size_t parameters(std::size_t first, std::size_t end) const;
+  std::size_t slots(std::size_t first, std::size_t end) const;
+  /// From peer i of the strategy to the next one.
+  TimedHop hop(const NetworkSpec& network, PeerId i, std::size_t piece, std::uint32_t rows) const;
+  NetworkSpec network_of(const std::vector<PeerId>& place) const;
+
+  const Assembly& fleet_;
+  std::shared_ptr<const ModelProfile> measured_;
+  const ModelProfile& profile_;
+  PeerId n_;
+  std::uint32_t batch_;
+  double free_;
+  NetworkInPlace network_;
+};
+
+}  // namespace gv

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+
+#include "optim/rng.h"
+#include "peer/study/predict/parallel/proposals.h"
+
+namespace gv {
+
+/// When a search ends; whichever comes first.
+struct SearchBudget {
+  double seconds = std::numeric_limits<double>::infinity();
+  std::uint64_t moves = std::numeric_limits<std::uint64_t>::max();
+};
+
+/// What a search has found, and what it took.
+struct StrategySearch {
+  ParallelProposal
+      best{};  ///< of 0 samples per second: no way that was met fits and can be trained
+  std::uint64_t moves = 0;
+  std::uint64_t accepted = 0;
+  double seconds = 0;
+  double best_of_partitioner = 0;  ///< samples per second; 0: it has proposed no pipeline
+};
+
+/// Looks for a way to divide the fleet's model that is faster than those of `advice`: over numbers
+/// of stages and chains, over where stages end, over which peer is which stage, microbatches and
+/// `ahead`. Metropolis on the seconds for a sample (Jia et al. 2019, "FlexFlow", arXiv:1807.05358,
+/// section 6): from a model for each peer, from the best pipeline of `advice` and from a random
+/// way, a third of the budget each. What it returns is never slower than these. `progress`: after
+/// each move, with the best until then in samples per second; or null.
+StrategySearch search_strategies(const StrategyCosts& costs,
+                                 const ParallelAdvice& advice,
+                                 const SearchBudget& budget,
+                                 Rng rng,
+                                 std::function<void(std::uint64_t moves, double rate)> progress);
+
+}  // namespace gv

@@ -1,0 +1,266 @@
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "peer/fleet/json/json_member.h"
+#include "peer/launch/best_model.h"
+#include "peer/launch/resume.h"
+#include "peer/launch/run_meter.h"
+#include "peer/launch/run_record.h"
+#include "peer/record/disk/quick_disk.h"
+#include "peer/record/report/metrics.h"
+#include "peer/runtime/exit_code.h"
+#include "peer/runtime/save_model.h"
+#include "peer/sim/kept_round.h"
+#include "peer/sim/simulation.h"
+#include "peer/study/simulated_run.h"
+#include "peer/study/sweep/replay.h"
+#include "peer/study/sweep/trial_job.h"
+
+namespace gv {
+namespace {
+
+/// Writes the metrics of a trial, and says when there is no more to be seen.
+class TrialWatch {
+ public:
+  /// `until`: the round of its last evaluation. `before`: the lines of the rounds before.
+  TrialWatch(const Assembly& fleet,
+             const RunFolder& folder,
+             Round until,
+             const std::string& before = "")
+      : until_(until), cut_(until < fleet.rounds), metrics_(folder.file("metrics.jsonl")) {
+    metrics_ << before;
+  }
+
+  void record(const FleetRecord& record) {
+    if (over_) return;
+    metrics_ << evaluate_line(record) << '\n' << std::flush;
+    last_ = record;
+    if (!std::isfinite(record.mean.loss) || !std::isfinite(record.train_loss))
+      diverged_ = record.round;
+    over_ = diverged_ || (cut_ && record.round >= until_);
+  }
+
+  /// Whatever is still computed is not looked at any more.
+  bool over() const { return over_; }
+  bool cut() const { return cut_ && over_; }
+  const std::optional<Round>& diverged() const { return diverged_; }
+  const FleetRecord& last() const { return last_.value(); }
+
+  void finish(const std::string& summary) {
+    metrics_ << summary << '\n' << std::flush;
+    if (!metrics_) throw std::runtime_error("metrics.jsonl cannot be written (is the disk full?)");
+  }
+
+ private:
+  Round until_;
+  bool cut_;  ///< it ends before its last round
+  std::ofstream metrics_;
+  std::optional<FleetRecord> last_;
+  std::optional<Round> diverged_;
+  bool over_ = false;
+};
+
+int code_of(const SimulationResult& result) {
+  if (!result.violations.empty()) return exit_code::check_failed;
+  return result.whole() ? exit_code::done : exit_code::peers_lost;
+}
+
+/// What the rung before left of the same trial.
+struct EarlierRung {
+  std::string lines;  ///< its evaluations
+  Round round = 0;    ///< of the last of them
+  std::vector<Checkpoint> checkpoints;
+};
+
+EarlierRung read_rung(const Assembly& fleet, const std::string& path) {
+  EarlierRung rung;
+  std::ifstream in(path + "/metrics.jsonl");
+  for (std::string line; std::getline(in, line);) {
+    const JsonValue json = parse_json(line, path);
+    if (json_text(json, "event") != "evaluate") continue;
+    rung.round = json_integer<Round>(json, "round");
+    rung.lines += line + "\n";
+  }
+  rung.checkpoints = checkpoints_of(fleet, RunFolder::open(path), rung.round);
+  return rung;
+}
+
+/// One trial on its way to its folder: by its clock alone, from where the rung before has stopped,
+/// or from the beginning.
+class SimulatedTrial {
+ public:
+  SimulatedTrial(const TrialJob& job,
+                 const Assembly& fleet,
+                 const RunFolder& folder,
+                 const std::string& version,
+                 const TrialProgress& progress)
+      : job_(job),
+        fleet_(fleet),
+        folder_(folder),
+        version_(version),
+        progress_(progress),
+        until_(rounds_in(job.fraction,
+                         fleet.rounds,
+                         fleet.fleet.evaluate_period > Time{0} ? 1 : fleet.evaluate_every)),
+        kept_(fleet.fleet.size(), job.keeps_state ? until_ : 0) {}
+
+  TrialOutcome run(TrialEnd& end, std::string& summary) {
+    if (!job_.replay_of.empty() && replay(job_.replay_of, summary)) {
+      end.replayed = true;
+      return {true, ""};
+    }
+    std::string why = job_.replay_of.empty() ? "" : "a deadline passes on this network";
+    if (!job_.goes_on_from.empty() && go_on(end, summary, why)) return {true, ""};
+    const Trained trained = train({}, "");
+    if (trained.code == exit_code::check_failed) return {false, "the simulation broke a rule"};
+    end.diverged = trained.diverged;
+    end.deadline_passed = trained.deadline_passed;
+    summary = trained.summary;
+    return {true, why.empty() ? "" : "trained in full: " + why};
+  }
+
+ private:
+  struct Trained {
+    std::string summary;
+    int code = exit_code::done;
+    std::optional<Round> diverged;
+    bool deadline_passed = false;
+  };
+
+  std::function<void(const Recorder&, std::uint64_t)> life_writer() {
+    return gv::life_writer(fleet_, folder_, record_failed_);
+  }
+
+  void check_record() const {
+    if (record_failed_) throw std::runtime_error("peers/ cannot be written (is the disk full?)");
+  }
+
+  bool replay(const std::string& trained, std::string& summary, bool record = false) {
+    const auto replay = replay_clock(fleet_, trained, record ? life_writer() : nullptr);
+    if (!replay) return false;
+    check_record();
+    write_whole(folder_.file("metrics.jsonl"), replay->metrics);
+    summary = replay->summary;
+    return true;
+  }
+
+  /// Trains the rounds that the rung before did not, and then takes all times and bytes from a
+  /// replay of the whole: a simulation that goes on begins at time 0, with all peers abreast.
+  /// False: it has to begin anew, and `why`.
+  bool go_on(TrialEnd& end, std::string& summary, std::string& why) {
+    EarlierRung rung;
+    try {
+      rung = read_rung(fleet_, job_.goes_on_from);
+    } catch (const std::runtime_error& gone) {
+      why = fmt::format("the rung before cannot be gone on from: {}", gone.what());
+      return false;
+    }
+    end.from_round = rung.round;
+    if (rung.round == until_) {  // so few evaluations that both rungs end with the same one
+      for (Checkpoint& each : rung.checkpoints)
+        kept_.take(each.peer, each.round, std::move(each.state));
+      keep_state();
+      return replay(job_.goes_on_from, summary, true);
+    }
+    const Trained trained = train(std::move(rung.checkpoints), rung.lines);
+    if (trained.code == exit_code::done && replay(folder_.path(), summary, true)) return true;
+    end.from_round = 0;
+    why = trained.diverged ? "it diverges" : "a deadline passes";
+    return false;
+  }
+
+  Trained train(std::vector<Checkpoint> from, const std::string& lines) {
+    TrialWatch watch(fleet_, folder_, until_, lines);
+    Observer observer(fleet_.fleet.size(), fleet_.evaluator(), [&](const FleetRecord& record) {
+      watch.record(record);
+    });
+    SimulationOptions options;
+    if (from.empty()) options.on_life = life_writer();
+    options.threads = 1;
+    options.resume = std::move(from);
+    options.recalled.records = records_in(lines);
+    options.keep = kept_.round();
+    if (options.keep > 0)
+      options.on_store = [&](PeerId i, Round round, std::vector<std::byte> state) {
+        kept_.take(i, round, std::move(state));
+      };
+    options.interrupted = [&] { return watch.over(); };
+    options.on_progress = [&](Round round, Time) { progress_(round, until_); };
+    if (!fleet_.fleet.faults.inject.empty()) options.faults = injected_faults(fleet_);
+    const SimulationResult result = simulate(fleet_, observer, options);
+    check_record();
+    const FleetRecord& last = watch.last();
+    Trained trained{.summary = {},
+                    .code = watch.diverged() ? exit_code::failed : code_of(result),
+                    .diverged = watch.diverged(),
+                    .deadline_passed = deadline_passed(fleet_, last)};
+    Json summary = simulated_summary(fleet_, last, watch.cut() ? FinalHashes{} : observer.hashes());
+    if (!watch.cut()) add_target(summary, fleet_, observer);
+    summary["exit_code"] = trained.code;
+    trained.summary = summary.dump();
+    if (trained.code == exit_code::check_failed) return trained;
+    watch.finish(trained.summary);
+    if (job_.keep_model && !watch.cut())
+      save_model(
+          folder_.file("model.safetensors"),
+          fleet_,
+          observer.saved_model(),
+          {.rounds = observer.best() ? observer.best()->round : last.round, .version = version_});
+    if (!trained.diverged && !trained.deadline_passed) keep_state();
+    return trained;
+  }
+
+  void keep_state() const {
+    QuickDisk disk;
+    if (kept_.whole()) keep_checkpoints(fleet_, folder_, disk, kept_.checkpoints());
+  }
+
+  const TrialJob& job_;
+  const Assembly& fleet_;
+  const RunFolder& folder_;
+  const std::string& version_;
+  const TrialProgress& progress_;
+  const Round until_;
+  KeptRound kept_;
+  std::atomic<bool> record_failed_ = false;
+};
+
+}  // namespace
+
+TrialOutcome simulate_trial(const TrialJob& job,
+                            const std::string& version,
+                            const TrialProgress& progress) {
+  const auto began = std::chrono::steady_clock::now();
+  Fleet spec = read_fleet(job.file, job.sets, nullptr);
+  spec.output_dir = job.working;
+  const Assembly fleet(std::move(spec));
+  const RunFolder folder = begin_run(
+      fleet,
+      {.kind = "simulate", .file = job.file, .sets = job.sets, .version = version, .resumed = {}});
+  TrialEnd end{.identity = job.identity,
+               .sets = job.sets,
+               .fraction = job.fraction,
+               .diverged = {},
+               .ended = {},
+               .build = version};
+  std::string summary;
+  const TrialOutcome outcome =
+      SimulatedTrial(job, fleet, folder, version, progress).run(end, summary);
+  if (!outcome.done) return outcome;
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - began;
+  end.wall_seconds = wall.count();
+  end.ended = now_text();
+  // Trials run beside each other: what the machine used meanwhile says nothing of this one.
+  add_end(folder, {{"at", end.ended}});
+  publish_trial(job, end, summary);
+  return outcome;
+}
+
+}  // namespace gv

@@ -1,0 +1,164 @@
+#include "peer/study/sweep/sweep.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <sched.h>
+
+namespace gv {
+namespace {
+
+using std::chrono::milliseconds;
+
+std::string claim_of(const TrialSlot& slot) {
+  return fmt::format("{:04}", slot.number);
+}
+
+}  // namespace
+
+Sweep::Sweep(const SweepPlan& plan,
+             const SweepFolder& folder,
+             SweepState& state,
+             SweepOptions options,
+             SweepEvents events)
+    : plan_(plan),
+      folder_(folder),
+      state_(state),
+      options_(std::move(options)),
+      events_(std::move(events)),
+      claims_(folder.claims()),
+      pool_(options_.program, options_.workers) {}
+
+bool Sweep::run() {
+  std::chrono::steady_clock::time_point looked;
+  for (;;) {
+    // What others have finished; ours are looked at when they end.
+    if (const auto now = std::chrono::steady_clock::now(); now - looked > milliseconds(300)) {
+      state_.refresh();
+      looked = now;
+    }
+    tell_tuned();
+    start_what_is_ready();
+    if (options_.interrupted && options_.interrupted()) return false;
+    if (running_.empty() && !left_ && !more_has_come()) return true;
+    events_.on_tick(pool_.running(), running_.empty() ? elsewhere_ : "");
+    // Whoever waits for others looks again soon; a trial of ours that ends wakes us at once.
+    const auto ended = pool_.wait(milliseconds(running_.empty() ? 500 : 200));
+    for (const WorkerPool::Ended& each : ended) take(each);
+    if (!ended.empty()) drop_spent();
+    claims_.renew();
+  }
+}
+
+/// Before it is over: what our last trial, or another invocation, has made ready since we looked.
+bool Sweep::more_has_come() {
+  state_.refresh();
+  drop_spent();
+  start_what_is_ready();
+  return !running_.empty() || left_;
+}
+
+void Sweep::start_what_is_ready() {
+  elsewhere_.clear();
+  std::set<std::size_t> except = ours_;
+  while (pool_.has_room()) {
+    const std::vector<ReadyTrial> next = state_.ready(except, 1);
+    if (next.empty()) break;
+    except.insert(next[0].slot);
+    if (start(next[0]) || !elsewhere_.empty()) continue;
+    const TrialSlot& slot = plan_.slots[next[0].slot];
+    elsewhere_ = fmt::format("{} is done by {}",
+                             slot.folder,
+                             claims_.holder(claim_of(slot)).value_or("another process"));
+  }
+  left_ = !state_.ready(ours_, 1).empty();
+}
+
+bool Sweep::start(const ReadyTrial& trial) {
+  const TrialSlot& slot = plan_.slots[trial.slot];
+  if (!claims_.take(claim_of(slot))) return false;
+  // Whoever had the claim may have finished since we looked, or asha may promote others by now.
+  if (slot.stage == TrialSlot::Stage::tune && slot.rung > 0) state_.refresh();
+  if (state_.look_at(trial.slot) || !state_.wanted(trial.slot)) {
+    claims_.release(claim_of(slot));
+    return true;
+  }
+  folder_.clear_working(slot);
+  folder_.set_aside(slot);
+  TrialJob job{.slot = slot,
+               .file = plan_.file.base,
+               .sets = trial.sets,
+               .identity = trial.identity,
+               .working = folder_.working(slot, claims_.token()),
+               .final_folder = folder_.trial(slot),
+               .simulated = plan_.file.simulated,
+               .fraction = trial.fraction,
+               .replay_of = trial.replay_of,
+               .goes_on_from = trial.goes_on_from,
+               .keeps_state = trial.keeps_state,
+               .keep_model = plan_.file.keep_models};
+  pool_.start(job);
+  running_.insert(trial.slot);
+  ours_.insert(trial.slot);
+  return true;
+}
+
+void Sweep::take(const WorkerPool::Ended& ended) {
+  const TrialSlot& slot = ended.job.slot;
+  const auto at = std::ranges::find(plan_.slots, slot.number, &TrialSlot::number);
+  const auto index = static_cast<std::size_t>(at - plan_.slots.begin());
+  running_.erase(index);
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_.failed(slot), ignored);
+  if (ended.outcome.done) {
+    ++finished_;
+    ours_.erase(index);
+    state_.look_at(index);
+  } else {
+    failed_[slot.number] = ended.outcome.message;
+    std::filesystem::rename(ended.job.working, folder_.failed(slot), ignored);
+    std::filesystem::create_directories(folder_.failed(slot), ignored);
+    std::ofstream(folder_.failed(slot) + "/error.txt") << ended.outcome.message << "\n";
+  }
+  claims_.release(claim_of(slot));
+  events_.on_end(*at, ended.outcome);
+}
+
+/// Checkpoints are as large as the models of all peers, so none stays longer than it is of use.
+void Sweep::drop_spent() {
+  for (std::size_t s = 0; s < plan_.slots.size(); ++s)
+    if (!dropped_.contains(s) && state_.is_spent(s)) {
+      folder_.drop_checkpoints(plan_.slots[s]);
+      dropped_.insert(s);
+    }
+}
+
+void Sweep::tell_tuned() {
+  for (std::size_t f = 0; f < plan_.families.size(); ++f)
+    if (state_.tuned(f) && told_.insert(f).second) events_.on_tuned(f, *state_.tuned(f));
+}
+
+std::size_t cores_to_use() {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  std::size_t cores = 1;
+  if (::sched_getaffinity(0, sizeof mask, &mask) == 0)
+    cores = static_cast<std::size_t>(std::max(1, CPU_COUNT(&mask)));
+  // cgroup v2: "200000 100000", or "max 100000" (kernel documentation, admin-guide/cgroup-v2).
+  std::ifstream in("/sys/fs/cgroup/cpu.max");
+  std::string quota;
+  double period = 0;
+  if (in >> quota >> period && quota != "max" && period > 0) {
+    std::istringstream number(quota);
+    double most = 0;
+    if (number >> most && most > 0)
+      cores = std::min(cores, static_cast<std::size_t>(std::max(1.0, std::ceil(most / period))));
+  }
+  return cores;
+}
+
+}  // namespace gv

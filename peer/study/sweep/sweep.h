@@ -1,0 +1,77 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "peer/study/sweep/claims.h"
+#include "peer/study/sweep/sweep_folder.h"
+#include "peer/study/sweep/sweep_state.h"
+#include "peer/study/sweep/worker_pool.h"
+
+namespace gv {
+
+struct SweepOptions {
+  std::string program;      ///< this one
+  std::size_t workers = 1;  ///< trials at a time
+  std::function<bool()> interrupted;
+};
+
+/// What is told of a sweep while it runs.
+struct SweepEvents {
+  std::function<void(const TrialSlot&, const TrialOutcome&)> on_end;
+  std::function<void(std::size_t family, const TunedFamily&)> on_tuned;
+  /// Often; `elsewhere`: who has claimed something that is waited for.
+  std::function<void(const std::vector<WorkerPool::Running>&, const std::string& elsewhere)>
+      on_tick;
+};
+
+/// Works off a sweep together with whoever else does: claims what is ready, in the order of the
+/// numbers, gives it to workers and sees what comes of it, until nothing is left to do here or
+/// elsewhere. Threads: none; processes do the work.
+class Sweep {
+ public:
+  Sweep(const SweepPlan& plan,
+        const SweepFolder& folder,
+        SweepState& state,
+        SweepOptions options,
+        SweepEvents events);
+
+  /// False when it was interrupted.
+  bool run();
+  /// What failed here, and why.
+  const std::map<std::size_t, std::string>& failed() const { return failed_; }
+  std::size_t finished() const { return finished_; }  ///< here
+
+ private:
+  void start_what_is_ready();
+  bool more_has_come();
+  bool start(const ReadyTrial& trial);
+  void take(const WorkerPool::Ended& ended);
+  void drop_spent();
+  void tell_tuned();
+
+  const SweepPlan& plan_;
+  const SweepFolder& folder_;
+  SweepState& state_;
+  SweepOptions options_;
+  SweepEvents events_;
+  Claims claims_;
+  WorkerPool pool_;
+  std::map<std::size_t, std::string> failed_;  ///< by number
+  std::set<std::size_t> ours_;                 ///< slots that run here or have failed here
+  std::set<std::size_t> running_;              ///< slots
+  std::set<std::size_t> told_;                 ///< families
+  std::set<std::size_t> dropped_;              ///< slots whose checkpoints are gone
+  std::string elsewhere_;
+  bool left_ = false;  ///< something is ready that nobody here does yet
+  std::size_t finished_ = 0;
+};
+
+/// Cores that this process may use: of its affinity mask and its control group.
+std::size_t cores_to_use();
+
+}  // namespace gv

@@ -1,0 +1,276 @@
+#include "peer/study/sweep/sweep_folder.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "optim/printable.h"
+#include "peer/fleet/json/json_member.h"
+
+namespace gv {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t largest_json = 64U << 20;
+constexpr std::size_t longest_text = 200;
+
+void make(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error)
+    throw std::runtime_error(
+        fmt::format("cannot make the sweep's folder {}: {} (set output.dir in the sweep file)",
+                    path,
+                    error.message()));
+}
+
+std::vector<std::string> texts(const JsonValue& list) {
+  std::vector<std::string> out;
+  for (const JsonValue& item : list.items) out.push_back(item.text);
+  return out;
+}
+
+Json labels_json(const SweepCell& cell) {
+  Json json = Json::object();
+  for (const auto& [axis, label] : cell.labels) json[axis] = label;
+  return json;
+}
+
+/// Numbers by key, as plan.json has them.
+std::map<std::string, std::size_t> numbers_in(const std::string& path) {
+  std::map<std::string, std::size_t> numbers;
+  const auto text = read_whole(path, largest_json);
+  if (!text) return numbers;
+  try {
+    const JsonValue json = parse_json(*text, path);
+    for (const JsonValue& trial : json_member(json, "trials").items)
+      numbers[json_text(trial, "key")] = json_integer<std::size_t>(trial, "number");
+  } catch (const std::exception& error) {
+    throw std::runtime_error(fmt::format(
+        "{}: {} (the sweep wrote it; move its folder away to begin anew)", path, error.what()));
+  }
+  return numbers;
+}
+
+Json plan_json(const SweepPlan& plan, const std::map<std::string, std::size_t>& numbers) {
+  Json json{{"schema", "grapevine.plan/1"}, {"name", plan.file.name}, {"base", plan.file.base}};
+  if (plan.file.target) json.add("target", target_argument(*plan.file.target));
+  Json& cells = json["cells"] = Json::array();
+  for (std::size_t c = 0; c < plan.cells.size(); ++c) {
+    std::vector<std::string> sets;
+    for (const SweepSet& set : plan.cells[c].sets) sets.push_back(set.argument);
+    cells.push_back(Json{
+        {"values", labels_json(plan.cells[c])}, {"sets", sets}, {"family", plan.family_of[c]}});
+  }
+  Json& trials = json["trials"] = Json::array();
+  std::map<std::string, std::string> folders;
+  for (const TrialSlot& slot : plan.slots) folders[slot.key] = slot.folder;
+  std::vector<std::pair<std::size_t, std::string>> sorted;
+  for (const auto& [key, number] : numbers) sorted.emplace_back(number, key);
+  std::ranges::sort(sorted);
+  for (const auto& [number, key] : sorted)
+    trials.push_back(Json{{"number", number}, {"key", key}, {"folder", Json(folders[key])}});
+  return json;
+}
+
+}  // namespace
+
+std::optional<std::string> read_whole(const std::string& path, std::size_t most) {
+  std::error_code error;
+  const auto size = fs::file_size(path, error);
+  if (error || size > most) return std::nullopt;
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return in ? std::optional(text.str()) : std::nullopt;
+}
+
+void write_whole(const std::string& path, const std::string& text) {
+  const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
+  std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  std::error_code error;
+  if (out) fs::rename(temporary, path, error);
+  if (!out || error) {
+    fs::remove(temporary, error);
+    throw std::runtime_error(path + ": cannot be written (is the disk full?)");
+  }
+}
+
+SweepFolder::SweepFolder(std::string path) : path_(std::move(path)) {
+  for (const char* part : {"", "/trials", "/working", "/failed", "/claims"}) make(path_ + part);
+}
+
+std::string SweepFolder::working(const TrialSlot& slot, const std::string& token) const {
+  return fmt::format("{}/working/{:04}-{}", path_, slot.number, token);
+}
+
+std::string SweepFolder::failed(const TrialSlot& slot) const {
+  return fmt::format("{}/failed/{}", path_, slot.folder);
+}
+
+std::set<std::string> SweepFolder::trials() const {
+  std::set<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(path_ + "/trials", error))
+    names.insert(entry.path().filename().string());
+  return names;
+}
+
+std::set<std::size_t> SweepFolder::claimed() const {
+  std::set<std::size_t> numbers;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(claims(), error)) {
+    const std::string name = entry.path().filename().string();
+    std::size_t number = 0;
+    const char* end = name.data() + name.size();
+    const auto [stop, bad] = std::from_chars(name.data(), end, number);
+    if (bad == std::errc{} && stop == end) numbers.insert(number);
+  }
+  return numbers;
+}
+
+std::optional<TrialEnd> SweepFolder::end_of(const TrialSlot& slot) const {
+  const std::string folder = trial(slot);
+  std::error_code error;
+  if (!fs::exists(folder + "/summary.json", error)) return std::nullopt;
+  const std::string path = folder + "/trial.json";
+  const auto text = read_whole(path, largest_json);
+  if (!text) return std::nullopt;
+  try {
+    const JsonValue json = parse_json(*text, path);
+    TrialEnd end;
+    end.identity = {json_text(json, "bits"), json_text(json, "clock")};
+    end.sets = texts(json_member(json, "sets"));
+    end.fraction = json_number(json, "fraction");
+    if (json_member(json, "diverged").kind != JsonValue::Kind::null)
+      end.diverged = json_integer<std::uint64_t>(json, "diverged");
+    end.deadline_passed = json_boolean(json, "deadline_passed");
+    end.replayed = json_boolean(json, "replayed");
+    end.wall_seconds = json_number(json, "wall_seconds");
+    if (json.find("ended") != nullptr) {
+      end.from_round = json_integer<std::uint64_t>(json, "from_round");
+      end.ended = printable(json_text(json, "ended"), longest_text);
+      end.build = printable(json_text(json, "build"), longest_text);
+    }
+    return end;
+  } catch (const std::exception&) {
+    return std::nullopt;  // not one of ours: it is set aside, and the trial runs
+  }
+}
+
+void SweepFolder::drop_checkpoints(const TrialSlot& slot) const {
+  std::error_code error;
+  std::vector<fs::path> old;
+  for (const auto& peer : fs::directory_iterator(trial(slot) + "/peers", error))
+    old.push_back(peer.path() / "checkpoints");
+  for (const fs::path& path : old) fs::remove_all(path, error);
+}
+
+void SweepFolder::clear_working(const TrialSlot& slot) const {
+  const std::string prefix = fmt::format("{:04}-", slot.number);
+  std::error_code error;
+  std::vector<fs::path> old;
+  for (const auto& entry : fs::directory_iterator(path_ + "/working", error))
+    if (entry.path().filename().string().starts_with(prefix)) old.push_back(entry.path());
+  for (const fs::path& path : old) fs::remove_all(path, error);
+}
+
+void SweepFolder::set_aside(const TrialSlot& slot) const {
+  std::error_code error;
+  if (!fs::exists(trial(slot), error)) return;
+  make(path_ + "/superseded");
+  for (int k = 1; k < 10'000; ++k) {
+    const std::string to = fmt::format("{}/superseded/{}.{}", path_, slot.folder, k);
+    if (fs::exists(to, error)) continue;
+    fs::rename(trial(slot), to, error);
+    return;
+  }
+}
+
+std::vector<KnobRanges> SweepFolder::extensions() const {
+  const std::string path = path_ + "/extended.json";
+  const auto text = read_whole(path, largest_json);
+  if (!text) return {};
+  std::vector<KnobRanges> all;
+  try {
+    const JsonValue json = parse_json(*text, path);
+    for (const JsonValue& extension : json.items) {
+      KnobRanges ranges;
+      for (const auto& [key, ends] : extension.members)
+        ranges[key] = {json_number(ends, "low"), json_number(ends, "high")};
+      all.push_back(std::move(ranges));
+    }
+  } catch (const std::exception& error) {
+    throw std::runtime_error(fmt::format("{}: {}", path, error.what()));
+  }
+  return all;
+}
+
+void SweepFolder::add_extension(const KnobRanges& ranges) const {
+  std::vector<KnobRanges> all = extensions();
+  all.push_back(ranges);
+  Json json = Json::array();
+  for (const KnobRanges& extension : all) {
+    Json one = Json::object();
+    for (const auto& [key, ends] : extension)
+      one[key] = Json{{"low", ends.first}, {"high", ends.second}};
+    json.push_back(one);
+  }
+  write_whole(path_ + "/extended.json", json.dump(2) + "\n");
+}
+
+void SweepFolder::remember(SweepPlan& plan) const {
+  const std::string path = path_ + "/plan.json";
+  std::map<std::string, std::size_t> numbers = numbers_in(path);
+  std::size_t last = 0;
+  for (const auto& [key, number] : numbers) last = std::max(last, number);
+  for (TrialSlot& slot : plan.slots) {
+    const auto [at, is_new] = numbers.try_emplace(slot.key, last + 1);
+    if (is_new) ++last;
+    const std::string name = slot.folder.substr(slot.folder.find('-'));
+    slot.number = at->second;
+    slot.folder = fmt::format("{:04}{}", slot.number, name);
+  }
+  std::ranges::stable_sort(plan.slots, {}, &TrialSlot::number);
+  const std::string text = plan_json(plan, numbers).dump(2) + "\n";
+  if (read_whole(path, largest_json) != text) write_whole(path, text);
+  for (const auto& [from, name] :
+       {std::pair{plan.file.path, "/sweep.yaml"}, std::pair{plan.file.base, "/base.yaml"}})
+    if (const auto file = read_whole(from, largest_json)) write_whole(path_ + name, *file);
+}
+
+Json trial_json(const TrialSlot& slot, const TrialEnd& end) {
+  Json values = Json::object();
+  for (const auto& [axis, label] : slot.values) values[axis] = label;
+  return {{"schema", "grapevine.trial/1"},
+          {"number", slot.number},
+          {"key", slot.key},
+          {"stage", slot.stage == TrialSlot::Stage::tune ? "tune" : "measure"},
+          {"rung", slot.rung},
+          {"seed", slot.seed},
+          {"values", values},
+          {"sets", end.sets},
+          {"bits", end.identity.bits},
+          {"clock", end.identity.clock},
+          {"fraction", end.fraction},
+          {"diverged", end.diverged},
+          {"deadline_passed", end.deadline_passed},
+          {"replayed", end.replayed},
+          {"from_round", end.from_round},
+          {"wall_seconds", end.wall_seconds},
+          {"ended", end.ended},
+          {"build", end.build}};
+}
+
+}  // namespace gv

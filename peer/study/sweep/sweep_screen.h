@@ -1,0 +1,65 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "peer/fleet/json/json.h"
+#include "peer/study/sweep/sweep_folder.h"
+#include "peer/study/sweep/sweep_state.h"
+#include "peer/study/sweep/worker_pool.h"
+
+namespace gv {
+
+using FailedTrials = std::map<std::size_t, std::string>;  ///< why, by number
+
+/// Of --only. Throws std::invalid_argument with what there is.
+CellPattern only_pattern(const std::vector<std::string>& only, const SweepPlan& plan);
+
+/// How long the rest will take, by what was finished here.
+class SweepClock {
+ public:
+  SweepClock(const SweepPlan& plan, const SweepState& state);
+  void count() { ++finished_; }
+  std::optional<double> left() const;  ///< seconds
+
+ private:
+  const SweepState& state_;
+  std::chrono::steady_clock::time_point began_;
+  std::size_t finished_ = 0;
+};
+
+/// "tune 30/48  measure 21/48  2 running: one-peer s3 61 %  11 min left"
+std::string progress_text(const SweepPlan& plan,
+                          const SweepState& state,
+                          const std::vector<WorkerPool::Running>& running,
+                          const std::string& elsewhere,
+                          std::optional<double> left);
+/// "tune    d-psgd  12 trials  lr 0.08  935 rounds (base: 1.04x)"
+std::string tuned_text(const SweepPlan& plan, std::size_t family, const TunedFamily& tuned);
+/// A line for each trial; ends with a newline, as the next.
+std::string list_text(const SweepPlan& plan, const SweepFolder& folder, const SweepState& state);
+/// What became of all, and which command compares.
+std::string end_text(const SweepPlan& plan,
+                     const SweepFolder& folder,
+                     const SweepState& state,
+                     const FailedTrials& failed);
+/// Returns a line for each other build whose trials count as done: "warning: 3 trials are of
+/// another build than this one: grapevine 1.0 (g++ 12.2.0, Release, sources ..)"; "" where all are
+/// of this one, or do not say.
+std::string kept_builds_text(const SweepPlan& plan,
+                             const SweepState& state,
+                             const std::string& build);
+/// Returns a line for each other build whose trials do not count and are done again, and how to
+/// keep them; "" where there are none.
+std::string left_builds_text(const SweepState& state);
+/// The same for programs: {"schema": "grapevine.sweep/1", ...}. What was finished here alone is for
+/// the caller to add.
+Json sweep_json(const SweepPlan& plan,
+                const SweepFolder& folder,
+                const SweepState& state,
+                const FailedTrials& failed);
+
+}  // namespace gv

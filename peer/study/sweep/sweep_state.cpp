@@ -1,0 +1,289 @@
+#include "peer/study/sweep/sweep_state.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "peer/fleet/flat_keys.h"
+#include "peer/study/sweep/replay.h"
+
+namespace gv {
+namespace {
+
+using Stage = TrialSlot::Stage;
+
+std::string name_of(Stage stage) {
+  return stage == Stage::tune ? "tune" : "measure";
+}
+
+bool asks_for(const CellPattern& only, const SweepPlan& plan, const TrialSlot& slot) {
+  auto labels = plan.cells[slot.cell].labels;
+  labels["seed"] = std::to_string(slot.seed);
+  labels["stage"] = name_of(slot.stage);
+  return matches(only, labels);
+}
+
+std::vector<std::string> values_in(const TuningPoint& point) {
+  std::vector<std::string> values;
+  for (const SweepSet& set : point) values.push_back(set.argument.substr(set.key.size() + 1));
+  return values;
+}
+
+/// What the knobs are in the fleet file of a family; none where it leaves one out.
+std::vector<std::string> own_values(const SweepPlan& plan, const SweepFamily& family) {
+  const FlatKeys keys =
+      fleet_keys(plan.file.base, plan.sets_of(family.cells[0], {}, plan.seeds[0]));
+  std::vector<std::string> values;
+  for (const TuningKnob& knob : family.knobs) {
+    const auto at = std::ranges::find(keys, knob.key, &FlatKeys::value_type::first);
+    if (at == keys.end()) return {};
+    values.push_back(at->second);
+  }
+  return values;
+}
+
+}  // namespace
+
+SweepState::SweepState(const SweepPlan& plan,
+                       const SweepFolder& folder,
+                       CellPattern only,
+                       std::string build)
+    : plan_(plan),
+      folder_(folder),
+      build_(std::move(build)),
+      wanted_(plan.slots.size(), false),
+      resolved_(plan.slots.size()),
+      ends_(plan.slots.size()),
+      races_(plan.families.size()),
+      order_(plan.slots.size()),
+      tuned_(plan.families.size()) {
+  std::set<std::size_t> families;
+  const auto stage = only.find("stage");
+  const bool tuning_alone =
+      stage != only.end() && stage->second == std::vector<std::string>{"tune"};
+  if (stage != only.end()) only.erase(stage);
+  for (std::size_t s = 0; s < plan.slots.size(); ++s) {
+    const TrialSlot& slot = plan.slots[s];
+    if (slot.stage != Stage::measure || !asks_for(only, plan, slot)) continue;
+    wanted_[s] = !tuning_alone;
+    families.insert(slot.family);
+  }
+  for (std::size_t s = 0; s < plan.slots.size(); ++s)
+    if (plan.slots[s].stage == Stage::tune) wanted_[s] = families.contains(plan.slots[s].family);
+  for (std::size_t s = 0; s < plan.slots.size(); ++s)
+    if (const TrialSlot& slot = plan.slots[s]; slot.stage == Stage::tune)
+      places_[{slot.family, slot.bracket, slot.rung, slot.place, slot.seed}] = s;
+  for (std::size_t f = 0; f < plan.families.size(); ++f)
+    for (const TuningBracket& bracket : plan.families[f].brackets)
+      races_[f].emplace_back(bracket, plan.tuning_seeds.size());
+  // What asha promotes goes before what has not begun: that of the highest rung first.
+  std::iota(order_.begin(), order_.end(), std::size_t{0});
+  std::ranges::stable_sort(order_, std::ranges::greater{}, [&](std::size_t s) {
+    return is_asynchronous(plan.slots[s]) ? plan.slots[s].rung : 0;
+  });
+}
+
+bool SweepState::is_asynchronous(const TrialSlot& slot) const {
+  return slot.stage == Stage::tune &&
+         plan_.families[slot.family].brackets[slot.bracket].asynchronous;
+}
+
+bool SweepState::wanted(std::size_t s) const {
+  const TrialSlot& slot = plan_.slots[s];
+  return wanted_[s] && (slot.stage == Stage::measure ||
+                        races_[slot.family][slot.bracket].is_open(slot.rung, slot.place));
+}
+
+std::optional<TuningPoint> SweepState::values_of(const TrialSlot& slot) const {
+  const SweepFamily& family = plan_.families[slot.family];
+  if (slot.stage == Stage::tune) {
+    const auto point = races_[slot.family][slot.bracket].point_at(slot.rung, slot.place);
+    if (!point) return std::nullopt;
+    return family.brackets[slot.bracket].points[*point];
+  }
+  if (family.brackets.empty()) return TuningPoint{};
+  if (!tuned_[slot.family]) return std::nullopt;
+  return tuned_[slot.family]->values;
+}
+
+bool SweepState::has_next_rung(const TrialSlot& slot) const {
+  if (slot.stage == Stage::measure) return false;
+  return slot.rung + 1 < plan_.families[slot.family].brackets[slot.bracket].rungs.size();
+}
+
+double SweepState::fraction_of(const TrialSlot& slot) const {
+  if (slot.stage == Stage::measure) return 1;
+  return plan_.families[slot.family].brackets[slot.bracket].rungs[slot.rung].fraction;
+}
+
+bool SweepState::resolve(std::size_t s) {
+  if (resolved_[s]) return true;
+  const TrialSlot& slot = plan_.slots[s];
+  const std::optional<TuningPoint> values = values_of(slot);
+  if (!values) return false;
+  Resolved resolved;
+  resolved.sets = plan_.sets_of(slot.cell, *values, slot.seed);
+  const Fleet fleet = read_fleet(plan_.file.base, resolved.sets, nullptr);
+  resolved.identity = identity_of(fleet);
+  resolved.replayable = plan_.file.simulated && clock_stands_alone(fleet);
+  alike_[resolved.identity.bits].insert(s);
+  resolved_[s] = std::move(resolved);
+  return true;
+}
+
+void SweepState::refresh() {
+  const std::set<std::string> there = folder_.trials();
+  // Tuning in the order of the rungs, then what it decides.
+  for (const Stage stage : {Stage::tune, Stage::measure})
+    for (std::size_t s = 0; s < plan_.slots.size(); ++s)
+      if (plan_.slots[s].stage == stage && there.contains(plan_.slots[s].folder)) look_at(s);
+  look_at_claims();
+}
+
+/// Claims are read after the results. So whoever claims a trial, and then sees in the results that
+/// it is still promoted, was seen by everybody who has concluded without it.
+void SweepState::look_at_claims() {
+  std::map<std::pair<std::size_t, std::size_t>, TuningRace::Places> claimed;
+  const std::set<std::size_t> numbers = folder_.claimed();
+  for (const TrialSlot& slot : plan_.slots)
+    if (is_asynchronous(slot) && numbers.contains(slot.number))
+      claimed[{slot.family, slot.bracket}].emplace(slot.rung, slot.place);
+  for (std::size_t f = 0; f < races_.size(); ++f) {
+    bool all_done = !races_[f].empty();
+    for (std::size_t b = 0; b < races_[f].size(); ++b) {
+      races_[f][b].set_claimed(claimed[{f, b}]);
+      all_done = all_done && races_[f][b].done();
+    }
+    if (all_done && !tuned_[f]) conclude(f);
+  }
+}
+
+bool SweepState::look_at(std::size_t s) {
+  if (ends_[s]) return true;
+  const TrialSlot& slot = plan_.slots[s];
+  if (!wanted_[s] || !resolve(s)) return false;
+  const std::optional<TrialEnd> end = folder_.end_of(slot);
+  const bool fits =
+      end && end->identity == resolved_[s]->identity && end->fraction == fraction_of(slot);
+  if (!fits) return false;
+  if (!build_.empty() && end->build != build_) {
+    other_builds_[end->build].insert(s);
+    return false;
+  }
+  ends_[s] = end;
+  if (slot.stage == Stage::tune) take_score(slot);
+  return true;
+}
+
+void SweepState::take_score(const TrialSlot& slot) {
+  std::vector<TuningRace>& races = races_[slot.family];
+  const bool by_rounds = plan_.families[slot.family].synchronous;
+  races[slot.bracket].take(
+      slot.rung, slot.place, score_of(folder_.trial(slot), plan_.file.target.value(), by_rounds));
+  // With asha nothing is concluded before the claims are known: see look_at_claims.
+  if (!is_asynchronous(slot) && std::ranges::all_of(races, &TuningRace::done))
+    conclude(slot.family);
+}
+
+void SweepState::conclude(std::size_t f) {
+  const SweepFamily& family = plan_.families[f];
+  TunedFamily tuned{};
+  std::size_t best = 0;  // of all points of all brackets
+  std::vector<std::vector<std::string>> tried;
+  bool first = true;
+  for (std::size_t b = 0; b < family.brackets.size(); ++b) {
+    for (const TuningRace::Scored& last : races_[f][b].finalists()) {
+      if (family.brackets[b].points[last.point].empty()) tuned.base = last.score;
+      if (!first && !last.score.before(tuned.score)) continue;
+      first = false;
+      tuned.score = last.score;
+      tuned.values = family.brackets[b].points[last.point];
+      best = tried.size() + last.point;
+    }
+    for (const TuningPoint& point : family.brackets[b].points)
+      tried.push_back(point.empty() ? own_values(plan_, family) : values_in(point));
+  }
+  tuned.edges = edges_of(family.knobs, tried, best);
+  tuned_[f] = std::move(tuned);
+}
+
+/// The trial whose rounds this one may take: one that was trained and ended well. Empty text: it is
+/// trained itself. Nothing: that is not known yet.
+std::optional<std::string> SweepState::source_of(std::size_t s) const {
+  if (!resolved_[s]->replayable || plan_.slots[s].stage == Stage::tune) return "";
+  for (const std::size_t other : alike_.at(resolved_[s]->identity.bits)) {
+    if (other == s || plan_.slots[other].stage == Stage::tune) continue;
+    if (ends_[other]) {
+      if (ends_[other]->replayed) continue;
+      const bool fine = !ends_[other]->diverged && !ends_[other]->deadline_passed;
+      return fine ? folder_.trial(plan_.slots[other]) : "";
+    }
+    if (wanted_[other] && other < s) return std::nullopt;
+  }
+  return "";
+}
+
+/// The trial of the same point and seed in another rung; nothing where there is none, or that is
+/// not known yet.
+std::optional<std::size_t> SweepState::same_in_rung(std::size_t s, std::size_t rung) const {
+  const TrialSlot& slot = plan_.slots[s];
+  const TuningRace& race = races_[slot.family][slot.bracket];
+  const std::optional<std::size_t> point = race.point_at(slot.rung, slot.place);
+  if (!point) return std::nullopt;
+  const std::optional<std::size_t> place = race.place_of(rung, *point);
+  if (!place) return std::nullopt;
+  const auto at = places_.find({slot.family, slot.bracket, rung, *place, slot.seed});
+  return at == places_.end() ? std::nullopt : std::optional(at->second);
+}
+
+/// What is promoted goes on from there, where nothing but the rounds decides what is computed: the
+/// messages that are on their way in an asynchronous method are in no checkpoint.
+std::string SweepState::earlier_rung_of(std::size_t s) const {
+  const TrialSlot& slot = plan_.slots[s];
+  if (!resolved_[s]->replayable || slot.stage == Stage::measure || slot.rung == 0) return "";
+  const std::optional<std::size_t> earlier = same_in_rung(s, slot.rung - 1);
+  if (!earlier || !ends_[*earlier]) return "";
+  const TrialEnd& end = *ends_[*earlier];
+  return end.diverged || end.deadline_passed ? "" : folder_.trial(plan_.slots[*earlier]);
+}
+
+bool SweepState::is_spent(std::size_t s) const {
+  const TrialSlot& slot = plan_.slots[s];
+  if (slot.stage == Stage::measure || !ends_[s]) return false;
+  if (!races_[slot.family][slot.bracket].may_be_promoted(slot.rung, slot.place)) return true;
+  const std::optional<std::size_t> later = same_in_rung(s, slot.rung + 1);
+  return later && ends_[*later];
+}
+
+std::vector<ReadyTrial> SweepState::ready(const std::set<std::size_t>& except, std::size_t most) {
+  std::vector<ReadyTrial> all;
+  for (const std::size_t s : order_) {
+    if (all.size() == most) break;
+    if (ends_[s] || except.contains(s) || !wanted(s) || !resolve(s)) continue;
+    const std::optional<std::string> source = source_of(s);
+    if (!source) continue;
+    all.push_back({.slot = s,
+                   .sets = resolved_[s]->sets,
+                   .identity = resolved_[s]->identity,
+                   .fraction = fraction_of(plan_.slots[s]),
+                   .replay_of = *source,
+                   .goes_on_from = earlier_rung_of(s),
+                   .keeps_state = resolved_[s]->replayable && has_next_rung(plan_.slots[s])});
+  }
+  return all;
+}
+
+std::size_t SweepState::count(Stage stage) const {
+  std::size_t all = 0;
+  for (std::size_t s = 0; s < plan_.slots.size(); ++s)
+    all += plan_.slots[s].stage == stage && wanted(s) ? 1 : 0;
+  return all;
+}
+
+std::size_t SweepState::count_done(Stage stage) const {
+  std::size_t done = 0;
+  for (std::size_t s = 0; s < plan_.slots.size(); ++s)
+    done += wanted_[s] && ends_[s] && plan_.slots[s].stage == stage ? 1 : 0;
+  return done;
+}
+
+}  // namespace gv

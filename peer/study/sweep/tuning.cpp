@@ -1,0 +1,144 @@
+#include "peer/study/sweep/tuning.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <numeric>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "peer/fleet/json/json_member.h"
+
+namespace gv {
+namespace {
+
+/// How far a line of metrics.jsonl is from the target: at most 0 is there. The loss itself, or what
+/// an accuracy lacks.
+double distance(const JsonValue& line, const TargetSpec& target) {
+  const bool mean = target.whose == TargetSpec::Whose::mean;
+  if (target.figure == TargetSpec::Figure::accuracy)
+    return target.value - json_number(line, mean ? "accuracy" : "accuracy_min");
+  return json_number(line, mean ? "loss" : "loss_local") - target.value;
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+std::optional<double> number_in(const std::string& text) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc{} && stop == end ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace
+
+TrialScore score_of(const std::string& folder, const TargetSpec& target, bool by_rounds) {
+  const std::string path = folder + "/metrics.jsonl";
+  std::ifstream in(path);
+  if (!in) throw std::runtime_error(path + ": cannot be read");
+  TrialScore score;
+  std::optional<std::pair<double, double>> before;  // cost and distance of the line before
+  std::size_t row = 0;                              // lines that are there, one after the other
+  double arrival = 0;                               // what it had cost when the first of them was
+  for (std::string line; std::getline(in, line);) {
+    const JsonValue json = parse_json(line, path);
+    if (json_text(json, "event") != "evaluate") continue;
+    const double far = distance(json, target);
+    const double cost = json_number(json, by_rounds ? "round" : "seconds");
+    if (!std::isfinite(far)) {
+      score.last = TrialScore::never;
+      break;
+    }
+    score.last = far;
+    row = far <= 0 ? row + 1 : 0;
+    if (row == 1)
+      arrival =
+          before && before->second > 0
+              ? before->first + (cost - before->first) * before->second / (before->second - far)
+              : cost;
+    if (row >= target.in_a_row && score.cost == TrialScore::never) score.cost = arrival;
+    before = {cost, far};
+  }
+  return score;
+}
+
+TrialScore median_score(std::vector<TrialScore> scores) {
+  std::vector<double> costs;
+  std::vector<double> lasts;
+  for (const TrialScore& score : scores) {
+    costs.push_back(score.cost);
+    lasts.push_back(score.last);
+  }
+  return {median(std::move(costs)), median(std::move(lasts))};
+}
+
+std::vector<std::size_t> ranking(const std::vector<TrialScore>& scores) {
+  std::vector<std::size_t> order(scores.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(
+      order, [&](std::size_t a, std::size_t b) { return scores[a].before(scores[b]); });
+  return order;
+}
+
+std::vector<TuningEdge> edges_of(const std::vector<TuningKnob>& knobs,
+                                 const std::vector<std::vector<std::string>>& tried,
+                                 std::size_t best) {
+  std::vector<TuningEdge> edges;
+  if (tried[best].empty()) return edges;  // values that are not known
+  for (std::size_t j = 0; j < knobs.size(); ++j) {
+    std::vector<double> values;
+    for (const auto& point : tried)
+      if (!point.empty())
+        if (const auto value = number_in(point[j])) values.push_back(*value);
+    const auto own = number_in(tried[best][j]);
+    if (!own || values.size() < 3) continue;
+    const auto [least, most] = std::ranges::minmax(values);
+    if (least == most || (*own != least && *own != most)) continue;
+    const std::string name = knobs[j].key.substr(knobs[j].key.rfind('.') + 1);
+    const bool largest = *own == most;
+    edges.push_back(
+        {knobs[j].key,
+         largest,
+         fmt::format(
+             "{} {} is the {} tried", name, tried[best][j], largest ? "largest" : "smallest"),
+         knobs[j].scale == TuningKnob::Scale::list});
+  }
+  return edges;
+}
+
+KnobRanges beyond(const std::vector<TuningEdge>& edges,
+                  const std::vector<TuningKnob>& knobs,
+                  const std::vector<KnobRanges>& before) {
+  KnobRanges ranges;
+  for (const TuningEdge& edge : edges) {
+    const auto knob = std::ranges::find(knobs, edge.key, &TuningKnob::key);
+    if (knob == knobs.end() || knob->scale == TuningKnob::Scale::list) continue;
+    double low = knob->low;
+    double high = knob->high;
+    for (const KnobRanges& extension : before)
+      if (const auto at = extension.find(edge.key); at != extension.end()) {
+        low = std::min(low, at->second.first);
+        high = std::max(high, at->second.second);
+      }
+    const bool log = knob->scale == TuningKnob::Scale::log;
+    const double half = log ? std::sqrt(knob->high / knob->low) : (knob->high - knob->low) / 2;
+    const double wider =
+        edge.largest ? (log ? high * half : high + half) : (log ? low / half : low - half);
+    const std::pair<double, double> part =
+        edge.largest ? std::pair(high, wider) : std::pair(wider, low);
+    // Where some methods are at one end and some at the other, the part is all in between, too.
+    const auto [at, is_new] = ranges.try_emplace(edge.key, part);
+    if (!is_new)
+      at->second = {std::min(at->second.first, part.first),
+                    std::max(at->second.second, part.second)};
+  }
+  return ranges;
+}
+
+}  // namespace gv

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "peer/wire/lend/descriptor.h"
+
+namespace gv {
+
+/// Waits until no other process holds the file, which is made where it is missing, and holds it
+/// until the descriptor is closed or this process ends. Throws std::runtime_error with the path
+/// where the file system cannot lock.
+Descriptor sole_use_of(const std::string& path);
+
+}  // namespace gv

@@ -1,0 +1,163 @@
+#include "peer/wire/seal/peer_keys.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+
+#include "peer/wire/seal/openssl.h"
+
+namespace gv {
+namespace {
+
+constexpr std::string_view scheme = "grapevine:";
+constexpr std::size_t fleet_digits = 32;
+
+std::string random_hex(std::size_t bytes) {
+  std::vector<std::uint8_t> random(bytes);
+  openssl_must(RAND_bytes(random.data(), static_cast<int>(bytes)) == 1, "random numbers");
+  std::string hex;
+  for (const std::uint8_t byte : random) hex += fmt::format("{:02x}", byte);
+  return hex;
+}
+
+OwnedKey new_key() {
+  const OwnedKeyContext context(EVP_PKEY_CTX_new_id(EVP_PKEY_ED25519, nullptr));
+  openssl_must(context && EVP_PKEY_keygen_init(context.get()) == 1, "Ed25519");
+  EVP_PKEY* key = nullptr;
+  openssl_must(EVP_PKEY_keygen(context.get(), &key) == 1, "a new key");
+  return OwnedKey(key);
+}
+
+/// 159 bits that are drawn, so that two authorities' certificates are never taken for each other.
+void set_serial(X509& certificate) {
+  std::array<std::uint8_t, 20> random{};
+  openssl_must(RAND_bytes(random.data(), random.size()) == 1, "random numbers");
+  random[0] &= 0x7f;
+  BIGNUM* const number = BN_bin2bn(random.data(), random.size(), nullptr);
+  BN_to_ASN1_INTEGER(number, X509_get_serialNumber(&certificate));
+  BN_free(number);
+}
+
+void set_name(X509_NAME* name, const std::string& text) {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
+  openssl_must(X509_NAME_add_entry_by_txt(
+                   name, "CN", MBSTRING_ASC, bytes, static_cast<int>(text.size()), -1, 0) == 1,
+               "a name");
+}
+
+void extend(X509& certificate, X509& issuer, int what, const std::string& value) {
+  X509V3_CTX context;
+  X509V3_set_ctx_nodb(&context);
+  X509V3_set_ctx(&context, &issuer, &certificate, nullptr, nullptr, 0);
+  const OwnedExtension extension(X509V3_EXT_conf_nid(nullptr, &context, what, value.c_str()));
+  openssl_must(extension && X509_add_ext(&certificate, extension.get(), -1) == 1, value.c_str());
+}
+
+/// Without what tells an authority's from a peer's. Its days are all there are: RFC 5280, 4.1.2.5.
+OwnedCertificate bare_certificate(EVP_PKEY& key, const std::string& name) {
+  OwnedCertificate certificate(X509_new());
+  openssl_must(certificate && X509_set_version(certificate.get(), X509_VERSION_3) == 1, "X509");
+  X509& x = *certificate;
+  set_serial(x);
+  set_name(X509_get_subject_name(&x), name);
+  openssl_must(ASN1_TIME_set_string(X509_getm_notBefore(&x), "19700101000000Z") == 1 &&
+                   ASN1_TIME_set_string(X509_getm_notAfter(&x), "99991231235959Z") == 1,
+               "dates");
+  openssl_must(X509_set_pubkey(&x, &key) == 1, "a public key");
+  return certificate;
+}
+
+void sign(X509& certificate, EVP_PKEY& key) {
+  openssl_must(X509_sign(&certificate, &key, nullptr) > 0, "a signature");
+}
+
+OwnedCertificate authority_of(EVP_PKEY& key, const std::string& fleet) {
+  OwnedCertificate certificate = bare_certificate(key, "grapevine fleet " + fleet);
+  X509& x = *certificate;
+  openssl_must(X509_set_issuer_name(&x, X509_get_subject_name(&x)) == 1, "an issuer");
+  extend(x, x, NID_basic_constraints, "critical,CA:TRUE,pathlen:0");
+  extend(x, x, NID_key_usage, "critical,keyCertSign");
+  extend(x, x, NID_subject_key_identifier, "hash");
+  sign(x, key);
+  return certificate;
+}
+
+OwnedCertificate peers_certificate(EVP_PKEY& key,
+                                   const TlsIdentity& who,
+                                   X509& authority,
+                                   EVP_PKEY& signer) {
+  OwnedCertificate certificate = bare_certificate(key, fmt::format("peer {}", who.peer));
+  X509& x = *certificate;
+  openssl_must(X509_set_issuer_name(&x, X509_get_subject_name(&authority)) == 1, "an issuer");
+  extend(x, authority, NID_basic_constraints, "critical,CA:FALSE");
+  extend(x, authority, NID_key_usage, "critical,digitalSignature");
+  extend(x, authority, NID_ext_key_usage, "serverAuth,clientAuth");
+  extend(x, authority, NID_subject_key_identifier, "hash");
+  extend(x, authority, NID_authority_key_identifier, "keyid:always");
+  extend(x, authority, NID_subject_alt_name, "URI:" + to_string(who));
+  sign(x, signer);
+  return certificate;
+}
+
+template <class Text, class Write>
+Text pem(Write write) {
+  const OwnedBio bio(BIO_new(BIO_s_secmem()));
+  openssl_must(bio && write(bio.get()) == 1, "PEM");
+  char* text = nullptr;
+  const long length = BIO_get_mem_data(bio.get(), &text);
+  return {text, static_cast<std::size_t>(length)};
+}
+
+std::string pem_of(X509& certificate) {
+  return pem<std::string>([&](BIO* bio) { return PEM_write_bio_X509(bio, &certificate); });
+}
+
+Secret pem_of(EVP_PKEY& key) {
+  return pem<Secret>([&](BIO* bio) {
+    return PEM_write_bio_PrivateKey(bio, &key, nullptr, nullptr, 0, nullptr, nullptr);
+  });
+}
+
+}  // namespace
+
+std::vector<PeerKeys> make_keys(PeerId n) {
+  const std::string fleet = random_hex(fleet_digits / 2);
+  const OwnedKey signer = new_key();
+  const OwnedCertificate authority = authority_of(*signer, fleet);
+  const std::string authority_pem = pem_of(*authority);
+  std::vector<PeerKeys> all;
+  for (PeerId i = 0; i < n; ++i) {
+    const OwnedKey key = new_key();
+    const OwnedCertificate own = peers_certificate(*key, {fleet, i}, *authority, *signer);
+    all.push_back({pem_of(*key), pem_of(*own), authority_pem});
+  }
+  return all;
+}
+
+std::optional<TlsIdentity> parse_identity(std::string_view uri) {
+  if (!uri.starts_with(scheme)) return {};
+  uri.remove_prefix(scheme.size());
+  if (uri.size() < fleet_digits + 2 || uri[fleet_digits] != '/') return {};
+  const std::string_view fleet = uri.substr(0, fleet_digits);
+  const std::string_view digits = uri.substr(fleet_digits + 1);
+  if (fleet.find_first_not_of("0123456789abcdef") != std::string_view::npos) return {};
+  TlsIdentity identity{std::string(fleet), 0};
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), identity.peer);
+  if (error != std::errc{} || end != digits.data() + digits.size()) return {};
+  // One way to write each number.
+  if (to_string(identity).size() != scheme.size() + uri.size()) return {};
+  return identity;
+}
+
+std::string to_string(const TlsIdentity& identity) {
+  return fmt::format("{}{}/{}", scheme, identity.fleet, identity.peer);
+}
+
+}  // namespace gv

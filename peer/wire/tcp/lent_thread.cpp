@@ -1,0 +1,109 @@
+#include "peer/wire/tcp/lent_thread.h"
+
+#include <cfenv>
+
+namespace gv {
+namespace {
+
+/// Our floating point mode on a thread of somebody else's, who may round otherwise or flush what is
+/// tiny to zero: the two ends of a flow would no longer be opposite.
+class OwnFloatingPoint {
+ public:
+  OwnFloatingPoint() {
+    std::fegetenv(&theirs_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~OwnFloatingPoint() { std::fesetenv(&theirs_); }
+  OwnFloatingPoint(const OwnFloatingPoint&) = delete;
+  OwnFloatingPoint& operator=(const OwnFloatingPoint&) = delete;
+
+ private:
+  std::fenv_t theirs_{};
+};
+
+}  // namespace
+
+void LentThread::submit(std::function<void()> job, std::function<void()> ended) {
+  const std::lock_guard lock(mutex_);
+  if (ended_) return;
+  jobs_.emplace_back(std::move(job), std::move(ended));
+  changed_.notify_all();
+}
+
+void LentThread::interrupt() {
+  const std::lock_guard lock(mutex_);
+  interrupted_ = true;
+  changed_.notify_all();
+}
+
+void LentThread::end() {
+  std::unique_lock lock(mutex_);
+  ended_ = true;
+  jobs_.clear();
+  changed_.notify_all();
+  changed_.wait(lock, [this] { return !working_; });
+  turns_.forget();
+}
+
+/// Behind a job that asked for a turn, whoever waits for its end waits for the program.
+void LentThread::work(Job job) {
+  {
+    const OwnFloatingPoint mode;
+    job.first();
+  }
+  turns_.after_job(std::move(job.second));
+  rest();
+}
+
+/// Its end waits for nobody: only the algorithm asks for turns, and it waits for the one at hand.
+void LentThread::work_in_turn(Job job) {
+  {
+    const OwnFloatingPoint mode;
+    job.first();
+  }
+  job.second();
+  rest();
+}
+
+void LentThread::rest() {
+  ++done_;
+  const std::lock_guard lock(mutex_);
+  working_ = false;
+  changed_.notify_all();
+}
+
+void LentThread::help(std::chrono::nanoseconds at_most) {
+  const auto until = std::chrono::steady_clock::now() + at_most;
+  const auto called = [this] { return ended_ || interrupted_ || (!jobs_.empty() && !working_); };
+  for (;;) {
+    std::unique_lock lock(mutex_);
+    const bool came = changed_.wait_until(lock, until, called);
+    if (std::exchange(interrupted_, false) || !came || ended_) return;
+    Job job = std::move(jobs_.front());
+    jobs_.pop_front();
+    working_ = true;
+    lock.unlock();
+    turns_.at_hand() == Turn::none ? work(std::move(job)) : work_in_turn(std::move(job));
+  }
+}
+
+Turn LentThread::lend(std::chrono::nanoseconds at_most) {
+  const auto until = std::chrono::steady_clock::now() + at_most;
+  for (;;) {
+    std::unique_lock lock(mutex_);
+    if (ended_) return Turn::over;
+    if (const Turn turn = turns_.at_hand(); turn != Turn::none) return turn;
+    const auto called = [this] { return ended_ || interrupted_ || !jobs_.empty(); };
+    const bool came = changed_.wait_until(lock, until, called);
+    if (std::exchange(interrupted_, false) || !came) return Turn::none;
+    if (ended_) return Turn::over;
+    Job job = std::move(jobs_.front());
+    jobs_.pop_front();
+    working_ = true;
+    lock.unlock();
+    work(std::move(job));
+    if (std::chrono::steady_clock::now() >= until) return turns_.at_hand();
+  }
+}
+
+}  // namespace gv

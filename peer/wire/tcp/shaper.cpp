@@ -1,0 +1,62 @@
+#include "peer/wire/tcp/shaper.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gv {
+namespace {
+
+Time nanoseconds(double seconds) {
+  return Time{static_cast<std::int64_t>(std::llround(seconds * 1e9))};
+}
+
+}  // namespace
+
+Time TokenBucket::begin(Time now) const {
+  return std::max(now, full_);
+}
+
+Time TokenBucket::take(std::uint64_t bytes, Time now) {
+  if (rate_ <= 0) return now;
+  full_ = std::max(full_, now - burst_) + nanoseconds(static_cast<double>(bytes) / rate_);
+  return std::max(now, full_);
+}
+
+Shaper::Shaper(const NetworkSpec& network, PeerId self, std::uint64_t seed, Time burst)
+    : network_(network),
+      self_(self),
+      seed_(seed),
+      burst_(burst),
+      nic_(network.nic_bandwidth(self), burst) {}
+
+Shaper::Link& Shaper::link(PeerId to) {
+  const auto [at, made] = links_.try_emplace(to);
+  if (made) {
+    at->second.spec = network_.link(self_, to);
+    at->second.bucket = TokenBucket(at->second.spec.bandwidth, burst_);
+    at->second.rng = Rng(seed_).derive("network").derive(self_).derive(to);
+  }
+  return at->second;
+}
+
+Time Shaper::arrival(PeerId to, std::uint64_t bytes, Time now) {
+  Link& link = this->link(to);
+  // Through both buckets at once, as bytes that flow: the slower of the two decides.
+  const Time begin = link.spec.inside ? now : nic_.begin(now);
+  const Time sent = link.spec.inside ? now : nic_.take(bytes, now);
+  const Time left = std::max(sent, link.bucket.take(bytes, begin));
+  Time latency = link.spec.latency;
+  if (link.spec.jitter > Time{0}) {
+    const auto width = static_cast<std::uint64_t>(2 * link.spec.jitter.count() + 1);
+    latency += Time{static_cast<std::int64_t>(link.rng.below(width))} - link.spec.jitter;
+  }
+  link.last = std::max(link.last, left + latency);
+  return link.last;
+}
+
+void Shaper::hold(PeerId to, Time time) {
+  Link& held = link(to);
+  held.last = std::max(held.last, time);
+}
+
+}  // namespace gv

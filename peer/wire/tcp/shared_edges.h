@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <asio/awaitable.hpp>
+#include <asio/io_context.hpp>
+#include <asio/local/stream_protocol.hpp>
+
+#include "gossip/link/frames.h"
+#include "peer/wire/lend/memory_file.h"
+#include "peer/wire/lend/sharing.h"
+#include "peer/wire/tcp/offer.h"
+
+namespace gv {
+
+/// The memory that one process shares with those neighbours that run on its machine. Each process
+/// listens at a Unix socket without a file, whose name its Hello tells; the neighbour of lower id
+/// comes there, and both hand over their regions. The kernel vouches for the machine, the network
+/// namespace and the user; the socket stays open, so that its end tells of the process's.
+/// Where any of this fails the edge's payloads travel as bytes, and nothing else changes.
+class SharedEdges {
+ public:
+  /// `options` without a region. Null: this system has no memory that can be shared so.
+  static std::unique_ptr<SharedEdges> make(asio::io_context& io,
+                                           const RegionShape& shape,
+                                           Sharing::Options options);
+  SharedEdges(const SharedEdges&) = delete;
+  SharedEdges& operator=(const SharedEdges&) = delete;
+
+  const std::string& door() const { return door_; }
+  int descriptor() const { return file_->descriptor(); }  ///< of our region
+  Sharing& sharing() { return sharing_; }
+  const Sharing& sharing() const { return sharing_; }
+  /// Its Hello came over a connection that is now the link's.
+  void met(PeerId neighbor, const Hello& theirs);
+  /// Nobody comes in any more.
+  void close();
+
+ private:
+  using Local = asio::local::stream_protocol;
+  using Socket = std::shared_ptr<Local::socket>;
+
+  SharedEdges(asio::io_context& io, std::shared_ptr<MemoryFile> file, Sharing::Options options);
+  bool listen();
+  asio::awaitable<void> accept_loop();
+  asio::awaitable<void> visit(PeerId neighbor, std::string door);
+  asio::awaitable<void> receive_visit(Socket socket);
+  asio::awaitable<void> watch(PeerId neighbor, Socket socket);
+  /// False: nothing came in time.
+  asio::awaitable<bool> readable(Socket socket);
+  std::optional<PeerId> take(const Socket& socket, std::optional<PeerId> expected);
+  bool send_ours(const Socket& socket, PeerId to);
+
+  asio::io_context& io_;
+  std::shared_ptr<MemoryFile> file_;
+  Sharing sharing_;
+  Local::acceptor acceptor_;
+  std::string door_;
+  std::map<PeerId, Socket> sockets_;  ///< over which each region came
+  std::size_t visitors_ = 0;          ///< that have not proved to be a neighbour
+};
+
+}  // namespace gv

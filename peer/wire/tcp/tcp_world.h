@@ -1,0 +1,117 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "gossip/link/carrier.h"
+#include "gossip/link/link_settings.h"
+#include "gossip/peer.h"
+#include "peer/fleet/network_spec.h"
+#include "peer/fleet/security_spec.h"
+#include "peer/wire/frame/frame_reader.h"
+#include "peer/wire/lend/region.h"
+#include "peer/wire/seal/run_token.h"
+#include "peer/wire/seal/tls_context.h"
+#include "peer/wire/tcp/arithmetic.h"
+
+namespace gv {
+
+struct TcpOptions {
+  LinkSettings links;
+  wire::FrameBounds bounds;  ///< of what neighbours may send
+  std::string listen_address = "127.0.0.1";
+  std::uint16_t listen_port = 0;  ///< 0: any free one
+  int compute_threads = 1;
+  /// Does the jobs of the home lane; null: a thread of the world's own.
+  std::shared_ptr<Arithmetic> home{};
+  /// Whether arithmetic of so many flops may run on the loop: it is too short for the way to
+  /// another thread and back, and does not block. Empty: none may.
+  std::function<bool(double flops)> runs_inline;
+  std::shared_ptr<BufferMemory> memory;  ///< of received payloads; null: the ordinary one
+  /// For one job of our own arithmetic; then on_stuck is called, on the loop. 0: never.
+  Time stuck_after{0};
+  std::function<void()> on_stuck;
+  /// All that this peer sends passes through this network; none: only through the real one.
+  std::optional<NetworkSpec> emulate;
+  std::uint64_t emulation_seed = 1;
+  /// Of the memory that is shared with neighbours on this machine; none: payloads are always sent.
+  std::optional<RegionShape> share;
+  std::function<void(PeerId neighbor, bool shares)> on_share;  ///< on the loop; may be empty
+  /// What happens to the link with a neighbour that has not said goodbye; on the loop; may be
+  /// empty.
+  std::function<void(LinkEvent event, PeerId neighbor)> on_link{};
+  SecurityMode security = SecurityMode::automatic;
+  std::shared_ptr<const TlsContext> keys{};  ///< null: none, or use_keys() gives them
+  /// Which plain connections within this machine must prove to know; null: none, or use_token()
+  /// gives it.
+  std::shared_ptr<const RunToken> token{};
+  std::function<void(const std::string&)> log;  ///< one line, no newline
+};
+
+struct PeerAddress {
+  PeerId peer = 0;
+  std::string host;
+  std::uint16_t port = 0;
+  bool reversed = false;  ///< of the two ends, the one of the greater id dials
+};
+
+/// The arithmetic threw (a device was lost, say): training cannot go on.
+struct ComputeError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A neighbour is of another fleet, or trains another model.
+struct PeersDisagree : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// World over TCP: Asio coroutines, one persistent connection per edge, gather writes, pooled
+/// receive buffers, one arithmetic thread for each lane that is used. Wall clock. It carries a
+/// LinkLayer, which keeps the conversations alive whatever becomes of their connections.
+class TcpWorld : public World {
+ public:
+  static std::unique_ptr<TcpWorld> make(TcpOptions options);
+
+  /// Binds and listens; returns the port. Throws std::runtime_error when the address is taken.
+  virtual std::uint16_t listen() = 0;
+  /// Before run(): what we prove ourselves with.
+  virtual void use_keys(std::shared_ptr<const TlsContext> keys) = 0;
+  /// Before run(): what a neighbour on this machine must know.
+  virtual void use_token(std::shared_ptr<const RunToken> token) = 0;
+  /// Runs the loop: connects to the neighbours, then calls `begin` on the loop; returns when, after
+  /// end_loop(), nothing is owed to anybody. Throws std::runtime_error naming the peers that could
+  /// not be reached, and those to whom nothing may go without keys, of which there are none;
+  /// PeersDisagree naming one that refused us or that we refused, and why; ComputeError when a job
+  /// threw; and whatever `begin` or a callback throws.
+  virtual void run(const std::vector<PeerAddress>& addresses,
+                   LinkUser& user,
+                   std::function<void()> begin) = 0;
+  /// From the loop: leaves run() when the neighbours have all that we sent, or are waited for no
+  /// longer (LinkLayer::end).
+  virtual void end_loop() = 0;
+  /// From the loop: leaves run() at once, without a word to anybody.
+  virtual void abandon() = 0;
+  /// From the loop: leaves run() at once if `begin` is still to come; else nothing.
+  virtual void give_up() = 0;
+  /// From the loop: where a neighbour that was restarted is to be found now.
+  virtual void readdress(const PeerAddress& address) = 0;
+  /// From the loop: no connection with this neighbour, and none made, for so long.
+  virtual void cut(PeerId neighbor, Time length) = 0;
+  /// From the loop: which process of this neighbour the present conversation is with.
+  virtual std::uint64_t incarnation(PeerId neighbor) const = 0;
+  /// From the loop, or while it does not run: the descriptors that a child of this process would
+  /// hold after a fork, and with them the peer's connections.
+  virtual std::vector<int> descriptors() const = 0;
+  /// From any thread: runs f on the loop.
+  virtual void post(std::function<void()> f) = 0;
+};
+
+/// Of the Asio that we are built with: "1.22.1".
+std::string asio_version();
+
+}  // namespace gv

@@ -1,0 +1,193 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <asio/awaitable.hpp>
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
+
+#include "gossip/link/link_layer.h"
+#include "peer/wire/frame/frame.h"
+#include "peer/wire/tcp/compute_thread.h"
+#include "peer/wire/tcp/handshake_budget.h"
+#include "peer/wire/tcp/neighbor_clock.h"
+#include "peer/wire/tcp/shaper.h"
+#include "peer/wire/tcp/shared_edges.h"
+#include "peer/wire/tcp/standstill.h"
+#include "peer/wire/tcp/tcp_connection.h"
+#include "peer/wire/tcp/tcp_world.h"
+
+namespace gv {
+
+/// The three files of this class: tcp_world.cpp is the world of one peer, tcp_carrier.cpp carries
+/// its link layer, tcp_security.cpp says which connections are encrypted, and whose they may be.
+class TcpWorldImpl : public TcpWorld, private Carrier {
+ public:
+  explicit TcpWorldImpl(TcpOptions options);
+
+  std::uint16_t listen() override;
+  void use_keys(std::shared_ptr<const TlsContext> keys) override {
+    options_.keys = std::move(keys);
+  }
+  void use_token(std::shared_ptr<const RunToken> token) override {
+    options_.token = std::move(token);
+  }
+  void run(const std::vector<PeerAddress>& addresses,
+           LinkUser& user,
+           std::function<void()> begin) override;
+  void end_loop() override { links_->end(now()); }
+  void abandon() override { io_.stop(); }
+  void give_up() override {
+    if (!begun_) io_.stop();
+  }
+  void readdress(const PeerAddress& address) override;
+  void cut(PeerId neighbor, Time length) override {
+    if (links_) links_->cut(neighbor, now() + length, now());
+  }
+  std::vector<int> descriptors() const override;
+  void post(std::function<void()> f) override { asio::post(io_, std::move(f)); }
+
+  Time now() const override { return Clock::now() - began_; }
+  Time stood_still() const override;
+  void send(PeerId to, Message message) override;
+  Time stamp() const override { return Clock::now().time_since_epoch(); }
+  Time sent_at(const Message& message) override;
+  void after(Time delay, std::function<void()> f) override;
+  /// Short work is done on the loop when nothing is before it in its lane.
+  void offload(Lane lane,
+               double flops,
+               std::function<void()> job,
+               std::function<void()> done) override;
+  std::uint64_t sent_bytes() const override { return sent_bytes_; }
+  std::uint64_t repeated_bytes() const override { return repeated_bytes_; }
+  std::shared_ptr<BufferMemory> memory() const override {
+    return shared_ ? shared_->sharing().memory() : nullptr;
+  }
+  std::uint64_t incarnation(PeerId neighbor) const override {
+    return links_->incarnation(neighbor);
+  }
+
+ private:
+  using tcp = asio::ip::tcp;
+  using Clock = std::chrono::steady_clock;
+  using Resolved = std::tuple<asio::error_code, tcp::resolver::results_type>;
+  struct Connection {
+    std::shared_ptr<TcpConnection> stream;
+    std::optional<PeerId> neighbor;  ///< once it is known to be one
+    bool dialled = false;            ///< by us
+    /// Both ends, the dialling one first, where a plain Hello must prove to know the run's token;
+    /// "": it need not.
+    std::string ends = {};
+    Time since{0};  ///< stamp() before which no such proof can have been made
+  };
+
+  /// A lane of our own arithmetic.
+  struct Work {
+    Work() = default;
+    Work(const Work&) = delete;
+    Work& operator=(const Work&) = delete;
+    ~Work() {
+      if (thread) thread->end();
+    }
+
+    int jobs = 0;                        ///< offered to the thread and not done
+    JobWatch watch;                      ///< of the thread
+    std::shared_ptr<Arithmetic> thread;  ///< null: never needed yet
+    std::uint64_t done() const { return thread ? thread->done() : 0; }
+    bool working() const { return thread && thread->working(); }
+  };
+
+  // Carrier.
+  void dial(PeerId neighbor, ConnectionId connection) override;
+  void probe(PeerId neighbor) override;
+  void send(ConnectionId connection, const Frame& frame) override;
+  void admit(ConnectionId connection, PeerId neighbor, const Hello& theirs) override;
+  void finish(ConnectionId connection) override;
+  void close(ConnectionId connection) override;
+  void wake_at(Time time) override;
+  std::string address(PeerId neighbor) const override;
+  JobCount work() const override;
+  void begin() override;
+  void fail(const std::string& why) override;
+  void fail_unfit(const std::string& why) override;
+  void leave() override { io_.stop(); }
+  void say(const std::string& line) override { options_.log(line); }
+  void note(LinkEvent event, PeerId neighbor) override {
+    if (options_.on_link && !links_->link(neighbor).departed()) options_.on_link(event, neighbor);
+  }
+  void repeats(PeerId, const Message& message) override {
+    repeated_bytes_ += wire::frame_bytes(message);
+  }
+
+  bool crowded(int newest);
+  asio::awaitable<void> accept_loop();
+  asio::awaitable<void> connect(PeerId neighbor, ConnectionId connection);
+  asio::awaitable<void> connect_once(PeerId neighbor);
+  asio::awaitable<Resolved> resolve(PeerId neighbor);
+  void open(ConnectionId connection,
+            tcp::socket socket,
+            TcpConnection::Protection protection,
+            bool dialled);
+  void take(ConnectionId connection, Frame frame);
+
+  // tcp_security.cpp
+  bool is_elsewhere(PeerId neighbor) const;
+  bool is_protected(PeerId neighbor) const;
+  std::size_t neighbors_at(const tcp::endpoint& from) const;
+  void check_keys() const;
+  std::optional<TcpConnection::Protection> protection_of(PeerId dialled,
+                                                         const tcp::socket& socket) const;
+  std::optional<TcpConnection::Protection> protection_from(const tcp::socket& visitor,
+                                                           std::string& objection);
+  std::string ends_to_prove(const tcp::socket& socket, bool dialled) const;
+  std::string channel_of(const Connection& connection) const;
+  std::string objection(const Connection& connection, const Hello& theirs) const;
+  void refuse(ConnectionId connection, const std::string& why);
+  void secured(ConnectionId connection);
+  std::uint64_t hash_of(const Payload& payload);
+  void close_all();
+  void watch_own_work();
+  void beat();
+  void fail_compute(std::string why);
+
+  TcpOptions options_;
+  asio::io_context io_{1};
+  std::shared_ptr<BufferPool> pool_ = std::make_shared<BufferPool>(options_.memory);
+  mutable tcp::acceptor acceptor_{io_};
+  Time listening_since_{0};  ///< stamp()
+  asio::steady_timer wake_{io_};
+  std::map<PeerId, PeerAddress> addresses_;
+  std::map<ConnectionId, std::shared_ptr<tcp::socket>> connecting_;
+  std::map<ConnectionId, Connection> connections_;
+  std::map<PeerId, NeighborClock> clocks_;
+  std::optional<LinkLayer> links_;
+  std::optional<Shaper> shaper_;
+  HandshakeBudget handshakes_;
+  std::unique_ptr<SharedEdges> shared_;  ///< null: payloads are always sent
+  LinkUser* user_ = nullptr;
+  std::function<void()> begin_;
+  bool begun_ = false;
+  std::string failure_;
+  bool unfit_ = false;  ///< the failure is of a neighbour that does not fit
+  std::string compute_failure_;
+  std::size_t other_descriptors_ = 0;  ///< in use, and no connections; as far as was seen
+  std::uint64_t sent_bytes_ = 0, repeated_bytes_ = 0;
+  Clock::time_point began_ = Clock::now();
+  Standstill standstill_{Time{0}};
+  Payload hashed_;  ///< the payload of last_hash_, held so that no other takes its place
+  std::uint64_t last_hash_ = 0;
+  std::array<Work, lanes> work_;  ///< by lane; last: its jobs must end before what they touch
+};
+
+}  // namespace gv

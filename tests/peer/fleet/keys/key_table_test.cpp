@@ -1,0 +1,105 @@
+#include "peer/fleet/keys/key_table.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "gossip/registry.h"
+#include "graph/topologies.h"
+#include "peer/fleet/asked_keys.h"
+#include "peer/fleet/fleet.h"
+#include "tests/peer/fleet/keys/key_fixture.h"
+
+namespace gv {
+namespace {
+
+/// Of topology.file an example would need a graph of so many peers; what `plugin` names is loaded,
+/// and launch/plugin_test.cpp has one.
+bool needs_more_than_a_file(const KeyRow& row) {
+  return row.key == "topology.file" || row.key == "plugin";
+}
+
+TEST_F(KeyTable, EveryExampleIsReadAndHasItsKey) {
+  for (const KeyRow& row : fleet_file_keys()) {
+    if (needs_more_than_a_file(row)) continue;
+    EXPECT_TRUE(asked(row.example).contains(row.key)) << row.key << ": " << row.example;
+    const std::string last = row.key.substr(row.key.rfind('.') + 1);
+    EXPECT_NE(row.example.find(last + ":"), std::string::npos) << row.key << ": " << row.example;
+  }
+}
+
+TEST_F(KeyTable, EveryKeyThatAReaderAsksForHasARow) {
+  std::set<std::string> known;
+  for (const KeyRow& row : fleet_file_keys()) known.insert(row.key);
+  // Keys that are maps of others and say nothing else.
+  for (const char* map : {"hosts",
+                          "peers",
+                          "data",
+                          "train",
+                          "parallel",
+                          "evaluate",
+                          "checkpoint",
+                          "output",
+                          "launch",
+                          "faults",
+                          "robust",
+                          "attackers",
+                          "network",
+                          "simulate"})
+    known.insert(map);
+  std::set<std::string> all;
+  for (const KeyRow& row : fleet_file_keys())
+    if (!needs_more_than_a_file(row)) all.merge(asked(row.example));
+  for (const char* kind : {"idx",
+                           "digits",
+                           "cifar10",
+                           "text",
+                           "linear",
+                           "quadratic",
+                           "blobs",
+                           "teacher",
+                           "sparse",
+                           "libsvm",
+                           "table",
+                           "images"}) {
+    const std::string places = ", dir: pictures, file: " +
+                               std::string(std::string(kind) == "libsvm" ? "a.libsvm" : "a.csv");
+    // Refused for this or that, it has asked for its keys before.
+    write("fleet.yaml",
+          fmt::format("version: 1\ndata: {{ kind: {}{} }}\nstop: {{ rounds: 1 }}\n", kind, places));
+    std::set<std::string> keys;
+    try {
+      keys = asked_keys(folder_.path() + "/fleet.yaml");
+    } catch (const FleetError&) {
+    }
+    all.merge(keys);
+  }
+  for (const std::string& key : all) EXPECT_TRUE(known.contains(key)) << key << " has no row";
+}
+
+TEST_F(KeyTable, NoKeyStandsTwiceAndEachSaysSomething) {
+  std::set<std::string> keys;
+  for (const KeyRow& row : fleet_file_keys()) {
+    EXPECT_TRUE(keys.insert(row.key).second) << row.key;
+    EXPECT_FALSE(row.takes.empty()) << row.key;
+    EXPECT_GT(row.meaning.size(), 3U) << row.key;
+  }
+  EXPECT_GT(keys.size(), 150U);
+}
+
+/// Every method, model, graph and schedule brings its own.
+TEST_F(KeyTable, WhatIsRegisteredHasRows) {
+  std::set<std::string> keys;
+  for (const KeyRow& row : fleet_file_keys()) keys.insert(row.key);
+  for (const AlgorithmRow* row : algorithms())
+    for (const Option& option : row->options)
+      EXPECT_TRUE(keys.contains(fmt::format("algorithm.{}", option.name))) << row->kind;
+  for (const TopologyFamily* family : topology_families())
+    for (const GraphParameter& parameter : family->parameters)
+      EXPECT_TRUE(keys.contains(fmt::format("topology.{}", parameter.name))) << family->name;
+}
+
+}  // namespace
+}  // namespace gv

@@ -1,0 +1,67 @@
+#include "peer/launch/agent/door.h"
+
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+
+#include "peer/launch/agent/interfaces.h"
+
+namespace gv {
+namespace {
+
+TEST(Doors, AreAnsweredByTheirOwnerAlone) {
+  Door own("127.0.0.1", 0, "0123456789abcdef");
+  Door other("127.0.0.1", 0, "fedcba9876543210");
+  EXPECT_EQ(answers_of({{"127.0.0.1", own.port(), "0123456789abcdef"}}, &own),
+            std::vector<std::string>{""});
+  const std::vector<std::string> wrong =
+      answers_of({{"127.0.0.1", other.port(), "0123456789abcdef"}}, &other);
+  EXPECT_EQ(wrong, std::vector<std::string>{"another machine or program answers there"});
+}
+
+TEST(Doors, ThatNobodyOpensAreNamed) {
+  std::uint16_t closed = 0;
+  {
+    const Door gone("127.0.0.1", 0, "x");
+    closed = gone.port();
+  }
+  const std::vector<std::string> why =
+      answers_of({{"127.0.0.1", closed, "x"}, {"no.such.host.invalid", 1, "x"}}, nullptr);
+  ASSERT_EQ(why.size(), 2U);
+  EXPECT_NE(why[0].find("refused"), std::string::npos) << why[0];
+  EXPECT_FALSE(why[1].empty());
+}
+
+TEST(Doors, OfATakenPortAreRefusedWithItsNumber) {
+  const Door first("127.0.0.1", 0, "x");
+  try {
+    const Door second("127.0.0.1", first.port(), "y");
+    FAIL() << "two listen at one port";
+  } catch (const std::runtime_error& taken) {
+    EXPECT_NE(std::string(taken.what()).find(std::to_string(first.port())), std::string::npos);
+  }
+}
+
+TEST(Interfaces, OfContainersLeadNowhere) {
+  for (const char* name : {"lo", "docker0", "br-12ab", "veth9", "virbr0", "lxcbr0", "cni0"})
+    EXPECT_TRUE(leads_nowhere(name)) << name;
+  for (const char* name : {"eth0", "enp3s0", "wlan0", "eno1", "bond0", "br0", "loop1"})
+    EXPECT_FALSE(leads_nowhere(name)) << name;
+  for (const InterfaceAddress& address : interface_addresses()) {
+    EXPECT_FALSE(address.address.starts_with("127."));
+    EXPECT_FALSE(address.address.starts_with("169.254."));
+  }
+}
+
+TEST(Interfaces, KnowWhoIsInTheirNetwork) {
+  EXPECT_TRUE(same_network("10.77.0.1", "10.77.0.200", 24));
+  EXPECT_FALSE(same_network("10.77.0.1", "10.77.1.1", 24));
+  EXPECT_TRUE(same_network("10.77.0.1", "10.77.1.1", 23));
+  EXPECT_TRUE(same_network("fd00::1", "fd00::2", 64));
+  EXPECT_FALSE(same_network("fd00::1", "10.0.0.1", 8));
+  EXPECT_FALSE(same_network("a name", "10.0.0.1", 8));
+  EXPECT_FALSE(same_network("10.0.0.1", "10.0.0.1", 33));
+}
+
+}  // namespace
+}  // namespace gv

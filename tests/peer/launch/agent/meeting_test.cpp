@@ -1,0 +1,34 @@
+#include "peer/launch/agent/meeting.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "tests/peer/fleet/test_fleet.h"
+#include "tests/scratch_folder.h"
+
+namespace gv {
+namespace {
+
+/// Half a file, such as a machine leaves that ends as it writes, is none: it ended the peer that
+/// read it.
+TEST(Meeting, WhatCannotBeReadIsNotThereYet) {
+  const Assembly fleet(quadratic_fleet(2, "complete", "d-psgd", "lian"));
+  const ScratchFolder folder;
+  Meeting zero(fleet, 0, folder.path()), one(fleet, 1, folder.path());
+  const std::string path = folder.path() + "/" + fleet.fleet.digest + "/1.json";
+  for (const char* half : {"{\"peer\":1,\"po", "[]", "{\"port\":99999}", "\x1b"}) {
+    std::ofstream(path) << half;
+    EXPECT_TRUE(zero.changed().empty()) << half;
+  }
+  one.announce(27001);
+  const std::vector<PeerAddress> found = zero.changed();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].port, 27001);
+  EXPECT_EQ(found[0].host, "127.0.0.1") << "it is on this machine";
+  EXPECT_TRUE(zero.changed().empty()) << "and nothing is new";
+}
+
+}  // namespace
+}  // namespace gv

@@ -1,0 +1,90 @@
+#include "peer/show/live/live_page.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "peer/show/live/csp_hash.h"
+#include "peer/show/live/live_figures.h"
+#include "tests/peer/show/live/views.h"
+
+namespace gv {
+namespace {
+
+/// Of FIPS 180-4's example, and of nothing, in base64.
+TEST(CspHash, AgreesWithItsStandard) {
+  EXPECT_EQ(csp_hash("abc"), "'sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0='");
+  EXPECT_EQ(csp_hash(""), "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='");
+}
+
+std::string between(const std::string& text, const std::string& open, const std::string& close) {
+  const std::size_t begin = text.find(open) + open.size();
+  return text.substr(begin, text.find(close, begin) - begin);
+}
+
+TEST(LivePage, ItsPolicyAllowsItsOneScriptAndItsOneStyle) {
+  const std::string page = live_page(a_view(3, true), {*a_view(3).latest});
+  const std::string policy = live_page_policy();
+  EXPECT_NE(policy.find("script-src " + csp_hash(between(page, "<script>", "</script>"))),
+            std::string::npos);
+  EXPECT_NE(policy.find("style-src " + csp_hash(between(page, "<style>", "</style>"))),
+            std::string::npos);
+  EXPECT_NE(policy.find("default-src 'none'"), std::string::npos);
+  EXPECT_EQ(page.find("<script", page.find("<script") + 1), std::string::npos);
+  EXPECT_EQ(page.find(" style="), std::string::npos) << "the policy would not apply it";
+  EXPECT_EQ(page.find("src="), std::string::npos);
+}
+
+TEST(LivePage, NamesAreNoMarkup) {
+  RunView view = a_view(2);
+  view.title = {
+      .name = "<script>alert(1)</script>", .folder = "<u>", .method = "<i>", .graph = "\"><img>"};
+  view.peers[0].state.stage = PeerState::Stage::lost;
+  view.peers[0].state.ending = "<img src=x onerror=alert(1)>";
+  const std::string page = live_page(view, {});
+  for (const char* markup : {"<script>alert", "<u>", "<i>", "<img"})
+    EXPECT_EQ(page.find(markup), std::string::npos) << markup;
+  EXPECT_NE(page.find("&lt;script&gt;alert(1)"), std::string::npos);
+  EXPECT_NE(page.find("&lt;img src=x"), std::string::npos);
+}
+
+TEST(LivePage, PeersHaveBarsWhereTheirTimeIsKnown) {
+  EXPECT_EQ(live_peers(a_view(2)).find("<svg"), std::string::npos);
+  const std::string peers = live_peers(a_view(2, true));
+  EXPECT_NE(peers.find("aria-label=\"compute 40 % mix 10 %"), std::string::npos) << peers;
+  EXPECT_NE(peers.find("waited most for"), std::string::npos);
+}
+
+TEST(LivePage, SaysWhatActorsAndMemoriesDo) {
+  RunView view = a_view(2);
+  EXPECT_EQ(live_head(view).find("actors"), std::string::npos);
+  view.latest->frames = 9000;
+  view.latest->samples_per_insert = 15.96;
+  view.latest->memory = 20'000;
+  view.latest->actors = 8;
+  const std::string head = live_head(view);
+  for (const char* figure :
+       {"<b>8</b>actors alive", "<b>20000</b>transitions kept", "<b>15.96</b>samples a transition"})
+    EXPECT_NE(head.find(figure), std::string::npos) << figure << "\n" << head;
+}
+
+TEST(LiveFigures, StandWhatIsNotFiniteAndWhatIsOne) {
+  EXPECT_NE(live_figures({}).find("No evaluation yet"), std::string::npos);
+  MetricsRow row = *a_view(1).latest;
+  EXPECT_EQ(live_figures({row}).find("nan"), std::string::npos);
+  MetricsRow broken = row;
+  broken.round = 200;
+  broken.loss = NAN;
+  broken.loss_local = INFINITY;
+  broken.consensus = 0;
+  const std::string figures = live_figures({row, broken});
+  EXPECT_NE(figures.find("<svg"), std::string::npos);
+  for (const char* bad : {"points=\"nan", ",nan", "inf,", ",inf", "\"inf", "\"nan"})
+    EXPECT_EQ(figures.find(bad), std::string::npos) << bad;
+  MetricsRow regression = row;
+  regression.accuracy = regression.accuracy_min = regression.accuracy_max = std::nullopt;
+  EXPECT_EQ(live_figures({regression}).find("accuracy"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gv

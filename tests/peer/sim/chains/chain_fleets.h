@@ -1,0 +1,135 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "optim/rng.h"
+#include "peer/record/observer.h"
+#include "peer/sim/simulation.h"
+
+// Small fleets whose chains of peers divide a perceptron, drawn in every respect.
+
+namespace gv {
+
+/// The text of a fleet file.
+struct ChainFleet {
+  PeerId chains = 2;
+  PeerId stages = 2;  ///< 0: the file has no `parallel`
+  std::uint32_t microbatches = 2;
+  std::string ahead = "2";
+  bool recompute = false;
+  bool stream = false;  ///< minibatches follow each other without a flush
+  bool vertical_sync = false;
+  std::string method = "{ kind: d-psgd }";
+  std::string topology = "ring";
+  std::string optimizer = "{ kind: sgd, lr: 0.1, momentum: 0.9 }";
+  std::uint32_t batch = 8;
+  std::uint32_t local_steps = 1;
+  Round rounds = 6;
+  std::uint64_t seed = 1;
+  std::string hidden = "[7, 6, 9, 4]";
+  std::string more{};
+
+  std::string parallel() const {
+    if (stages == 0) return "";
+    const std::string schedule =
+        stream ? fmt::format("schedule: pipedream, vertical_sync: {}", vertical_sync)
+               : fmt::format("microbatches: {}, ahead: {}", microbatches, ahead);
+    return fmt::format(
+        "parallel: {{ stages: {}, {}, recompute: {} }}\n", stages, schedule, recompute);
+  }
+
+  std::string text() const {
+    return fmt::format(
+        "version: 1\nseed: {}\npeers: {}\n"
+        "data: {{ kind: blobs, features: 5, classes: 3, train: 200, test: 40 }}\n"
+        "model: {{ kind: mlp, hidden: {} }}\n"
+        "train: {{ batch: {}, local_steps: {}, optimizer: {} }}\n"
+        "algorithm: {}\ntopology: {}\nevaluate: {{ every: 2 rounds }}\n"
+        "stop: {{ rounds: {} }}\nfaults: {{ deadline: 0 s }}\n{}{}",
+        seed,
+        chains * std::max<PeerId>(1, stages),
+        hidden,
+        batch,
+        local_steps,
+        optimizer,
+        method,
+        topology,
+        rounds,
+        parallel(),
+        more);
+  }
+
+  Assembly assembly() const { return Assembly(read_fleet_text(text())); }
+
+  /// The same on peers that have whole models, and take the microbatches one after the other.
+  ChainFleet whole() const {
+    ChainFleet other = *this;
+    other.stages = 1;
+    return other;
+  }
+
+  /// The same whose minibatches follow each other, which are whole and one a round.
+  ChainFleet streamed(bool sync) const {
+    ChainFleet other = *this;
+    other.stream = true;
+    other.vertical_sync = sync;
+    other.microbatches = other.local_steps = 1;
+    return other;
+  }
+};
+
+template <class Item>
+const Item& one_of(Rng& rng, const std::vector<Item>& items) {
+  return items[rng.below(static_cast<std::uint32_t>(items.size()))];
+}
+
+/// All but the method, which the caller knows.
+inline ChainFleet draw_chains(Rng& rng) {
+  ChainFleet f;
+  f.chains = 1 + static_cast<PeerId>(rng.below(4));
+  f.stages = 1 + static_cast<PeerId>(rng.below(5));
+  f.batch = one_of<std::uint32_t>(rng, {4, 6, 8, 12});
+  std::vector<std::uint32_t> divisors;
+  for (std::uint32_t d = 1; d <= f.batch; ++d)
+    if (f.batch % d == 0) divisors.push_back(d);
+  f.microbatches = one_of(rng, divisors);
+  f.ahead = one_of<std::string>(rng, {"1", "2", "3", "all"});
+  f.recompute = rng.below(2) == 1;
+  f.optimizer = one_of<std::string>(rng,
+                                    {"{ kind: sgd, lr: 0.1 }",
+                                     "{ kind: sgd, lr: 0.1, momentum: 0.9 }",
+                                     "{ kind: sgd, lr: 0.05, momentum: 0.9, nesterov: true }",
+                                     "{ kind: adam, lr: 0.01 }"});
+  f.local_steps = one_of<std::uint32_t>(rng, {1, 1, 3});
+  f.topology = one_of<std::string>(rng, {"ring", "complete", "path", "star"});
+  f.rounds = 3 + rng.below(4);
+  f.seed = rng.below(1'000'000);
+  return f;
+}
+
+/// What a fleet ends with, and what was seen on the way.
+struct ChainRun {
+  FinalHashes hashes{};
+  std::vector<FleetRecord> records{};
+  std::map<PeerId, Report> finals{};
+  SimulationResult result{};
+};
+
+inline ChainRun run_chains(const Assembly& fleet, const SimulationOptions& options = {}) {
+  ChainRun run;
+  Observer observer(fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) {
+    run.records.push_back(r);
+  });
+  run.result = simulate(fleet, observer, options);
+  if (observer.summary()) run.hashes = observer.hashes();
+  run.finals = observer.finals();
+  return run;
+}
+
+}  // namespace gv

@@ -1,0 +1,276 @@
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "graph/predict/centers.h"
+#include "graph/schedules.h"
+#include "graph/topologies.h"
+#include "graph/weights.h"
+#include "optim/rng.h"
+#include "peer/runtime/assembly.h"
+#include "peer/sim/simulation.h"
+#include "peer/study/predict/forecast/mixing_law.h"
+#include "tests/peer/fleet/test_fleet.h"
+
+// What `graph predict` and `graph best` say of each order, beside the method itself in virtual
+// time. The predictor had another method's recursion for gradient tracking, and D2 stable where it
+// diverges, since what it was held against repeated its formulas.
+
+namespace gv {
+namespace {
+
+constexpr PeerId n = 12;
+
+struct Measured {
+  double consensus = 0, excess_mean = 0, excess_local = 0;
+};
+
+/// The fleet file's words for an order of the predictor.
+Fleet fleet_of(const QuadraticFleet& f, const std::string& topology, const std::string& weights) {
+  const bool own = find_algorithm("d-psgd", f.order) == nullptr;
+  Fleet fleet =
+      quadratic_fleet(n, topology, own ? f.order : "d-psgd", own ? std::string() : f.order);
+  fleet.weights = weights;
+  fleet.optimizer.lr = f.rate;
+  fleet.optimizer.momentum = f.order == "decentlam" ? 0 : f.momentum;
+  if (f.order == "decentlam") fleet.settings["beta"] = f.momentum;
+  fleet.local_steps = f.local_steps;
+  QuadraticSpec& q = fleet.data.quadratic;
+  q.hessian = f.hessian;
+  q.dimension = static_cast<std::uint32_t>(f.hessian.size());
+  q.noise = std::sqrt(f.noise);
+  q.spread = std::sqrt(f.spread);
+  q.start = 0;
+  return fleet;
+}
+
+/// The mean over the rounds after `burn`, per copy of the Hessian.
+Measured measured(Fleet fleet, std::uint32_t copies, Round burn, Round rounds) {
+  fleet.data.quadratic.dimension *= copies;
+  fleet.stop.rounds = burn + rounds;
+  fleet.evaluate_every = fleet.schedule ? 1 : 5;
+  const Assembly assembly(std::move(fleet));
+  Measured sum;
+  double records = 0;
+  Observer observer(n, assembly.evaluator(), [&](const FleetRecord& r) {
+    if (r.round < burn) return;
+    ++records;
+    sum.consensus += r.consensus;
+    sum.excess_mean += r.mean.loss;
+    sum.excess_local += r.loss_local;
+  });
+  simulate(assembly, observer, {});
+  const double scale = records * copies;
+  return {sum.consensus / scale, sum.excess_mean / scale, sum.excess_local / scale};
+}
+
+void expect_alike(const Measured& m, const Stationary& s) {
+  testing::Test::RecordProperty("consensus", std::to_string(m.consensus / s.consensus.value));
+  testing::Test::RecordProperty("mean", std::to_string(m.excess_mean / s.excess_mean.value));
+  testing::Test::RecordProperty("local", std::to_string(m.excess_local / s.excess_local.value));
+  EXPECT_NEAR(m.consensus / s.consensus.value, 1, 0.05);
+  EXPECT_NEAR(m.excess_mean / s.excess_mean.value, 1, 0.05);
+  EXPECT_NEAR(m.excess_local / s.excess_local.value, 1, 0.05);
+}
+
+bool corrected(const std::string& order) {
+  return corrects_bias({.order = order});
+}
+
+/// Two curvatures, and for D-PSGD momentum or local steps, drawn for this case.
+QuadraticFleet drawn_fleet(const std::string& order, Rng rng) {
+  QuadraticFleet f{.hessian = {0.3 + 0.4 * rng.uniform(), 0.8 + 0.7 * rng.uniform()},
+                   .noise = 0.5 + rng.uniform(),
+                   .order = order};
+  std::uint64_t kind = corrected(order) ? 0 : rng.below(3);
+  if (order == "decentlam") kind = 1;
+  if (kind == 1) f.momentum = 0.2 + 0.4 * rng.uniform();
+  if (kind == 2) f.local_steps = 2 + static_cast<unsigned>(rng.below(2));
+  if (order == "led" || order == "k-gt") f.local_steps = 1 + static_cast<unsigned>(rng.below(4));
+  return f;
+}
+
+/// A row of minima per peer.
+std::vector<std::vector<double>> drawn_centers(Rng rng) {
+  std::vector<std::vector<double>> centers(n, std::vector<double>(2));
+  for (std::vector<double>& row : centers)
+    for (double& b : row) b = 0.7 * rng.normal();
+  return centers;
+}
+
+QuadraticSpec repeated(QuadraticSpec q,
+                       const std::vector<std::vector<double>>& centers,
+                       std::uint32_t copies) {
+  for (const std::vector<double>& row : centers) {
+    q.centers.emplace_back();
+    for (std::uint32_t k = 0; k < copies; ++k)
+      q.centers.back().insert(q.centers.back().end(), row.begin(), row.end());
+  }
+  return q;
+}
+
+/// Order, graph, part of the largest stable rate.
+using Case = std::tuple<const char*, const char*, double>;
+class OrderPrediction : public ::testing::TestWithParam<Case> {};
+
+TEST_P(OrderPrediction, IsWithinFivePercentOfTheMethod) {
+  const auto& [order, topology, part] = GetParam();
+  const Rng rng =
+      Rng(1).derive(order).derive(topology).derive(static_cast<std::uint64_t>(100 * part));
+  QuadraticFleet f = drawn_fleet(order, rng);
+  const bool must_be_lazy = std::string(order) == "d2" || std::string(order) == "led";
+  const std::string weights = must_be_lazy ? "lazy" : "metropolis";
+  const MixingMatrix w = mixing_matrix(weights, build(parse_topology(topology), n));
+  const Modes modes = modes_of(w);
+  f.rate = part * stable_rates(modes, f).high;
+  const auto centers = drawn_centers(rng.derive("centers"));
+  constexpr std::uint32_t copies = 500;
+  Fleet fleet = fleet_of(f, topology, weights);
+  fleet.data.quadratic = repeated(fleet.data.quadratic, centers, copies);
+  expect_alike(measured(std::move(fleet), copies, 300, 1200),
+               predict_centers(w, modes, f, centers).value());
+}
+
+const std::vector<const char*> graphs{
+    "ring", "torus:3x4", "star", "binary-tree", "erdos-renyi:p=0.4,seed=3", "small-world:seed=2"};
+
+const std::vector<const char*> orders{
+    "lian", "atc", "cta", "d2", "gradient-tracking", "extra", "nids", "led", "k-gt", "decentlam"};
+
+std::string name_of_case(const ::testing::TestParamInfo<Case>& info) {
+  const auto& [order, graph, part] = info.param;
+  std::string name = std::string(order) + "_" + graph;
+  name = name.substr(0, name.find(':'));
+  std::ranges::replace(name, '-', '_');
+  return name + "_" + std::to_string(static_cast<int>(100 * part));
+}
+
+INSTANTIATE_TEST_SUITE_P(Slow,
+                         OrderPrediction,
+                         ::testing::Combine(::testing::ValuesIn(orders),
+                                            ::testing::ValuesIn(graphs),
+                                            ::testing::Values(0.15, 0.3, 0.6)),
+                         name_of_case);
+INSTANTIATE_TEST_SUITE_P(Fast,
+                         OrderPrediction,
+                         ::testing::Combine(::testing::ValuesIn(orders),
+                                            ::testing::ValuesIn(graphs),
+                                            ::testing::Values(0.45)),
+                         name_of_case);
+
+class SchedulePrediction : public ::testing::TestWithParam<std::tuple<const char*, const char*>> {};
+
+/// As `graph best --schedules` and `graph predict` score them.
+TEST_P(SchedulePrediction, IsWithinFivePercentOfTheMethod) {
+  const auto& [order, schedule] = GetParam();
+  const Rng rng = Rng(2).derive(order).derive(schedule);
+  QuadraticFleet f = drawn_fleet(order, rng);
+  f.spread = 0.5;
+  f.rate = 0.2 + 0.2 * rng.derive("rate").uniform();
+  const ScheduleSpec spec = parse_schedule(schedule);
+  if (schedule_modes(spec, n)) f.momentum = 0, f.local_steps = 1;
+  const MixingLaw law(spec, make_schedule(spec, n), 1e10);
+  const std::optional<Stationary> s = law.settled({{{f, 1}}, 0});
+  ASSERT_TRUE(s.has_value());
+  expect_alike(measured(fleet_of(f, schedule, "metropolis"), 1000, 100, 200), *s);
+}
+
+INSTANTIATE_TEST_SUITE_P(Every,
+                         SchedulePrediction,
+                         ::testing::Combine(::testing::Values("lian", "atc", "cta"),
+                                            ::testing::Values("one-peer-exponential",
+                                                              "random-matching",
+                                                              "base:k=1",
+                                                              "base:k=2",
+                                                              "od-equi-dyn",
+                                                              "ou-equi-dyn",
+                                                              "matcha:budget=0.5,graph=torus:3x4")),
+                         [](const auto& row) {
+                           std::string name =
+                               std::string(std::get<0>(row.param)) + "_" + std::get<1>(row.param);
+                           std::erase_if(name, [](char c) {
+                             return std::ispunct(static_cast<unsigned char>(c)) && c != '_';
+                           });
+                           return name;
+                         });
+
+/// Whether the method, from start 1 with unlike minima and without noise, gets away from them.
+bool diverges(const QuadraticFleet& f, const std::string& topology, const std::string& weights) {
+  constexpr Round rounds = 4000;
+  Fleet fleet = fleet_of(f, topology, weights);
+  fleet.data.quadratic.start = 1;
+  fleet.stop.rounds = rounds;
+  fleet.evaluate_every = rounds;
+  // D2 refuses a W that has a least stable rate: its row without the objection runs all the same.
+  AlgorithmRow row = *find_algorithm(fleet.algorithm, fleet.order);
+  row.objection = nullptr;
+  for (const Option& option : row.options)
+    fleet.settings.try_emplace(std::string(option.name), option.usual);
+  fleet.algorithm = "d-psgd";
+  fleet.order = "lian";
+  Assembly assembly(std::move(fleet));
+  assembly.algorithm = &row;
+  double last = 0;
+  Observer observer(n, assembly.evaluator(), [&](const FleetRecord& r) { last = r.loss_local; });
+  simulate(assembly, observer, {});
+  return !(last < 1e3);
+}
+
+/// Bisects to a relative width of 1 %.
+double measured_edge(QuadraticFleet f,
+                     const std::string& topology,
+                     const std::string& weights,
+                     double inside,
+                     double outside) {
+  while (std::abs(inside - outside) > 0.01 * inside) {
+    f.rate = (inside + outside) / 2;
+    (diverges(f, topology, weights) ? outside : inside) = f.rate;
+  }
+  return (inside + outside) / 2;
+}
+
+struct Edges {
+  const char* order;
+  const char* topology;
+  const char* weights;
+};
+class StableRates : public ::testing::TestWithParam<Edges> {};
+
+TEST_P(StableRates, EndWhereTheMethodDiverges) {
+  const auto& [order, topology, weights] = GetParam();
+  QuadraticFleet f{.hessian = {1, 0.8}, .noise = 0, .spread = 1, .order = order};
+  const MixingMatrix w = mixing_matrix(weights, build(parse_topology(topology), n));
+  const RateWindow window = stable_rates(modes_of(w), f);
+  const double inside = (std::max(window.low, 0.2 * window.high) + window.high) / 2;
+  EXPECT_NEAR(
+      measured_edge(f, topology, weights, inside, 1.3 * window.high) / window.high, 1, 0.02);
+  if (window.low > 0) {
+    EXPECT_NEAR(
+        measured_edge(f, topology, weights, inside, 0.7 * window.low) / window.low, 1, 0.02);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Orders,
+                         StableRates,
+                         ::testing::Values(Edges{"lian", "ring", "metropolis"},
+                                           Edges{"lian", "torus:3x4", "metropolis"},
+                                           Edges{"atc", "torus:3x4", "metropolis"},
+                                           Edges{"cta", "star", "metropolis"},
+                                           Edges{"d2", "ring", "lazy"},
+                                           Edges{"d2", "torus:3x4", "metropolis"},
+                                           Edges{"d2", "erdos-renyi:p=0.4,seed=3", "metropolis"},
+                                           Edges{"d2", "erdos-renyi:p=0.4,seed=3", "lazy"},
+                                           Edges{"extra", "ring", "metropolis"},
+                                           Edges{"extra", "torus:3x4", "lazy"},
+                                           Edges{"nids", "torus:3x4", "metropolis"},
+                                           Edges{"led", "torus:3x4", "lazy"},
+                                           Edges{"k-gt", "ring", "metropolis"},
+                                           Edges{"decentlam", "ring", "metropolis"},
+                                           Edges{"gradient-tracking", "ring", "metropolis"},
+                                           Edges{"gradient-tracking", "torus:3x4", "metropolis"},
+                                           Edges{"gradient-tracking", "complete", "metropolis"}));
+
+}  // namespace
+}  // namespace gv

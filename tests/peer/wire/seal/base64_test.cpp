@@ -1,0 +1,18 @@
+#include "peer/wire/seal/base64.h"
+
+#include <gtest/gtest.h>
+
+namespace gv {
+namespace {
+
+/// RFC 4648, section 10.
+TEST(Base64, AgreesWithItsStandard) {
+  EXPECT_EQ(base64(""), "");
+  EXPECT_EQ(base64("f"), "Zg==");
+  EXPECT_EQ(base64("fo"), "Zm8=");
+  EXPECT_EQ(base64("foobar"), "Zm9vYmFy");
+  EXPECT_EQ(base64(std::string_view("\xff\x00\xfe", 3)), "/wD+");
+}
+
+}  // namespace
+}  // namespace gv

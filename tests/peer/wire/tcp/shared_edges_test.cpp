@@ -1,0 +1,203 @@
+#include "peer/wire/tcp/shared_edges.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <asio/connect.hpp>
+#include <asio/write.hpp>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "peer/wire/lend/memory_file.h"
+#include "peer/wire/tcp/offer.h"
+
+namespace gv {
+namespace {
+
+constexpr RegionShape shape{16, 1, 1 << 20};
+
+/// A process: what it shares, and the loop that it runs in.
+struct Process {
+  Process(PeerId self, std::uint64_t incarnation, PeerId neighbor)
+      : edges(SharedEdges::make(
+            io,
+            shape,
+            {.self = self, .incarnation = incarnation, .neighbors = {neighbor}, .region = {}})),
+        pool(edges->sharing().memory()) {}
+
+  Hello hello() const {
+    Hello hello;
+    hello.peer = edges->sharing().self();
+    hello.incarnation = edges->sharing().incarnation();
+    hello.door = edges->door();
+    return hello;
+  }
+
+  asio::io_context io;
+  std::unique_ptr<SharedEdges> edges;  ///< goes before the loop whose coroutines refer to it
+  BufferPool pool;
+};
+
+void meet(Process& a, Process& b) {
+  a.edges->met(b.edges->sharing().self(), b.hello());
+  b.edges->met(a.edges->sharing().self(), a.hello());
+}
+
+/// Runs both until `done` says so. False: nothing happened for so long that nothing will.
+bool until(Process& a, Process& b, const std::function<bool()>& done) {
+  const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!done() && std::chrono::steady_clock::now() < last) {
+    a.io.run_for(std::chrono::milliseconds(1));
+    b.io.run_for(std::chrono::milliseconds(1));
+  }
+  return done();
+}
+
+/// Long enough for whatever could happen.
+void run_a_while(Process& a, Process& b) {
+  for (int k = 0; k < 50; ++k) {
+    a.io.run_for(std::chrono::milliseconds(1));
+    b.io.run_for(std::chrono::milliseconds(1));
+  }
+}
+
+bool open(const Process& process, PeerId neighbor) {
+  return process.edges->sharing().is_open(neighbor);
+}
+
+/// A stranger on the machine, who found the door.
+void visit(Process& process, const std::string& words) {
+  using Local = asio::local::stream_protocol;
+  Local::socket socket(process.io);
+  const std::string name = std::string(1, '\0') + "grapevine-" + process.edges->door();
+  socket.connect(Local::endpoint(name));
+  asio::write(socket, asio::buffer(words));
+}
+
+/// Another process of this machine, of this user, comes to the door of peer 1 as its neighbour 0,
+/// and knows everything that is to be known. 3: it was given memory; 0: nothing; else: it could not
+/// come.
+int fate_of_visitor(Process& one, uid_t user) {
+  const std::string name = std::string(1, '\0') + "grapevine-" + one.edges->door();
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    if (::setuid(user) != 0) ::_exit(1);
+    const Descriptor socket(::socket(AF_UNIX, SOCK_STREAM, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, name.data(), name.size());
+    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
+    const std::shared_ptr<MemoryFile> file = MemoryFile::make(shape);
+    if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0 || !file)
+      ::_exit(1);
+    const Offer offer{.incarnation = 10,
+                      .bytes = shape.bytes,
+                      .blocks = shape.blocks,
+                      .rows = shape.rows,
+                      .peer = 0,
+                      .row = 0};
+    send_offer(socket.get(), offer, file->descriptor());
+    pollfd answer{socket.get(), POLLIN, 0};
+    constexpr int patience_ms = 60'000;
+    ::poll(&answer, 1, patience_ms);
+    ::_exit(receive_offer(socket.get()) ? 3 : 0);
+  }
+  int status = 0;
+  while (::waitpid(pid, &status, WNOHANG) == 0) one.io.run_for(std::chrono::milliseconds(1));
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(SharedEdges, GiveNoMemoryToAnotherUserOfTheMachine) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  constexpr uid_t nobody = 65534;
+  for (const uid_t user : {uid_t{0}, nobody}) {
+    Process zero(0, 10, 1);
+    Process one(1, 11, 0);
+    one.edges->met(0, zero.hello());
+    EXPECT_EQ(fate_of_visitor(one, user), user == nobody ? 0 : 3) << user;
+    EXPECT_FALSE(open(one, 0));
+  }
+}
+
+TEST(SharedEdges, TwoThatMeetOpenTheirEdgeAndLend) {
+  Process a(0, 10, 1);
+  Process b(1, 11, 0);
+  meet(a, b);
+  ASSERT_TRUE(until(a, b, [&] { return open(a, 1) && open(b, 0); }));
+  const std::shared_ptr<Buffer> sent = a.pool.acquire(4096);
+  std::fill_n(sent->data(), 4096, std::byte{42});
+  const auto loan = a.edges->sharing().lend(1, *sent);
+  ASSERT_TRUE(loan);
+  Payload read;
+  ASSERT_EQ(b.edges->sharing().borrow(0, 10, *loan, 4096, read), "");
+  EXPECT_NE(read->data(), sent->data()) << "another mapping";
+  EXPECT_TRUE(std::equal(sent->data(), sent->data() + 4096, read->data()));
+}
+
+TEST(SharedEdges, TheEndOfAProcessShutsItsEdges) {
+  auto a = std::make_unique<Process>(0, 10, 1);
+  Process b(1, 11, 0);
+  meet(*a, b);
+  ASSERT_TRUE(until(*a, b, [&] { return open(*a, 1) && open(b, 0); }));
+  a.reset();
+  EXPECT_TRUE(until(b, b, [&] { return !open(b, 0); }));
+}
+
+TEST(SharedEdges, ASuccessorOpensTheEdgeAgain) {
+  auto a = std::make_unique<Process>(0, 10, 1);
+  Process b(1, 11, 0);
+  meet(*a, b);
+  ASSERT_TRUE(until(*a, b, [&] { return open(*a, 1) && open(b, 0); }));
+  a = std::make_unique<Process>(0, 12, 1);
+  meet(*a, b);
+  EXPECT_TRUE(until(*a, b, [&] { return open(*a, 1) && open(b, 0); }));
+}
+
+TEST(SharedEdges, WhoTellsNoneOfItsDoorsIsNotVisited) {
+  for (const char* door : {"", "../../elsewhere", "0123456789abcdef0123456789abcdeg"}) {
+    SCOPED_TRACE(door);
+    Process a(0, 10, 1);
+    Process b(1, 11, 0);
+    Hello lies = b.hello();
+    lies.door = door;
+    a.edges->met(1, lies);
+    b.edges->met(0, a.hello());
+    run_a_while(a, b);
+    EXPECT_FALSE(open(a, 1) || open(b, 0));
+  }
+}
+
+/// The door is another process's than the one that was met over the link.
+TEST(SharedEdges, AnotherProcessBehindTheDoorIsNotBelieved) {
+  Process a(0, 10, 1);
+  Process b(1, 11, 0);
+  Hello other = b.hello();
+  other.incarnation = 99;
+  a.edges->met(1, other);
+  b.edges->met(0, a.hello());
+  run_a_while(a, b);
+  EXPECT_FALSE(open(a, 1) || open(b, 0));
+}
+
+TEST(SharedEdges, VisitorsWithoutAnOfferChangeNothing) {
+  Process a(0, 10, 1);
+  Process b(1, 11, 0);
+  for (int k = 0; k < 100; ++k) {
+    visit(a, std::string(static_cast<std::size_t>(k), 'x'));
+    a.io.run_for(std::chrono::milliseconds(1));
+  }
+  meet(a, b);
+  EXPECT_TRUE(until(a, b, [&] { return open(a, 1) && open(b, 0); }));
+}
+
+}  // namespace
+}  // namespace gv

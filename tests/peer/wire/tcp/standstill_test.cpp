@@ -1,0 +1,52 @@
+#include "peer/wire/tcp/standstill.h"
+
+#include <gtest/gtest.h>
+
+namespace gv {
+namespace {
+
+using std::chrono::milliseconds;
+
+TEST(Standstill, IsNotWhatABusyLoopIsLateBy) {
+  Standstill standstill(Time{0});
+  for (int k = 1; k <= 10; ++k) {
+    EXPECT_EQ(standstill.total(k * milliseconds(400), k * milliseconds(395)), Time{0});
+    standstill.beat(k * milliseconds(400), k * milliseconds(395));
+  }
+}
+
+/// Who was stopped hears of a message before its own beat.
+TEST(Standstill, IsKnownBeforeTheBeatThatWasDueAndAfterIt) {
+  Standstill standstill(Time{0});
+  standstill.beat(milliseconds(10), Time{0});
+  EXPECT_EQ(standstill.total(milliseconds(4020), Time{0}), milliseconds(4000));
+  standstill.beat(milliseconds(4020), Time{0});
+  EXPECT_EQ(standstill.total(milliseconds(4030), Time{0}), milliseconds(4000));
+  EXPECT_EQ(standstill.total(milliseconds(6030), Time{0}), milliseconds(6000));
+}
+
+/// A twentieth of a processor, in turns of a tenth of a second: none of its stops was noticed, and
+/// those who waited for it were said to wait for its network.
+TEST(Standstill, IsAShortStopToo) {
+  Standstill standstill(Time{0});
+  Time now{0};
+  Time worked{0};
+  for (int turn = 0; turn < 100; ++turn) {
+    now += milliseconds(5);
+    worked += milliseconds(5);
+    now += milliseconds(95);
+    standstill.beat(now, worked);
+  }
+  EXPECT_GE(standstill.total(now, worked), 80 * now / 100);
+  EXPECT_LE(standstill.total(now, worked), 95 * now / 100);
+}
+
+/// Others have the processor while the loop has work to do.
+TEST(Standstill, IsWhatIsMissingBesideTheLoopsOwnWork) {
+  Standstill standstill(Time{0});
+  standstill.beat(milliseconds(310), milliseconds(100));
+  EXPECT_EQ(standstill.total(milliseconds(310), milliseconds(100)), milliseconds(200));
+}
+
+}  // namespace
+}  // namespace gv

@@ -1,0 +1,116 @@
+#include <chrono>
+#include <memory>
+#include <semaphore>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "optim/train/host_replica.h"
+#include "peer/sim/accounted_replica.h"
+#include "peer/wire/tcp/tcp_world.h"
+
+namespace gv {
+namespace {
+
+/// A peer without neighbours, over TCP.
+class TcpLanes : public testing::Test {
+ protected:
+  void SetUp() override {
+    TcpOptions options;
+    options.links.self = {.fleet = "", .model = "", .peer = 0, .incarnation = 1, .peers = 1};
+    options.log = [](const std::string&) {};
+    options.runs_inline = [this](double flops) { return asked->runs_inline(flops); };
+    world = TcpWorld::make(std::move(options));
+    world->listen();
+    replica = make_host_replica(make_quadratic(QuadraticSpec{}, 0, 1, Rng(1)), {}, 1, Rng(1));
+    asked = replica.get();
+    peer = std::make_unique<Peer>(
+        Plan{.id = 0, .peers = 1, .neighborhood = {1, {}, {}, {}}}, *world, nobody, *replica);
+  }
+  void run(std::function<void()> begin) { world->run({}, *peer, std::move(begin)); }
+
+  static constexpr double long_work = 1e9;  ///< too much for the loop's own thread
+  Journal nobody;                           ///< hears what the peer has to say
+  std::unique_ptr<TcpWorld> world;
+  std::unique_ptr<Replica> replica;
+  const Replica* asked = nullptr;  ///< whether a job may run inline
+  std::unique_ptr<Peer> peer;
+};
+
+TEST_F(TcpLanes, JobsOfALaneAreDoneInTheOrderOfTheCalls) {
+  std::string order;
+  run([&] {
+    for (const char name : {'a', 'b', 'c', 'd'}) {
+      // Short work waits for the long one before it.
+      world->offload(
+          Lane::home,
+          name == 'a' ? long_work : 1,
+          [&order, name] { order += name; },
+          [&, name] {
+            if (name == 'd') world->abandon();
+          });
+    }
+  });
+  EXPECT_EQ(order, "abcd");
+}
+
+/// Each job ends only when the other one has begun.
+TEST_F(TcpLanes, TheTwoLanesRunAtTheSameTime) {
+  std::binary_semaphore home(0);
+  std::binary_semaphore beside(0);
+  bool met_at_home = false;
+  bool met_beside = false;
+  int left = 2;
+  const auto done = [&] {
+    if (--left == 0) world->abandon();
+  };
+  const auto meet = [](std::binary_semaphore& here, std::binary_semaphore& there, bool& met) {
+    here.release();
+    met = there.try_acquire_for(std::chrono::seconds(60));
+  };
+  run([&] {
+    world->offload(
+        Lane::home, long_work, [&] { meet(home, beside, met_at_home); }, done);
+    world->offload(
+        Lane::beside, long_work, [&] { meet(beside, home, met_beside); }, done);
+  });
+  EXPECT_TRUE(met_at_home);
+  EXPECT_TRUE(met_beside);
+}
+
+/// The thread that does a job of so many flops.
+std::thread::id thread_of_a_job(TcpWorld& world, Peer& peer, double flops) {
+  std::thread::id thread;
+  world.run({}, peer, [&] {
+    world.offload(
+        Lane::home, flops, [&] { thread = std::this_thread::get_id(); }, [&] { world.abandon(); });
+  });
+  return thread;
+}
+
+TEST_F(TcpLanes, TheLoopDoesShortWorkItself) {
+  EXPECT_EQ(thread_of_a_job(*world, *peer, 1), std::this_thread::get_id());
+}
+
+TEST_F(TcpLanes, TheLoopDoesNoLongWork) {
+  EXPECT_NE(thread_of_a_job(*world, *peer, long_work), std::this_thread::get_id());
+}
+
+/// A replica whose work waits for copies, however short it is.
+class DeviceReplica : public AccountedReplica {
+ public:
+  using AccountedReplica::AccountedReplica;
+  bool runs_inline(double) const override { return false; }
+};
+
+TEST_F(TcpLanes, TheLoopDoesNoWorkOfADevice) {
+  DeviceReplica device(std::move(replica));
+  asked = &device;
+  Peer owner(peer->plan, *world, nobody, device);
+  EXPECT_NE(thread_of_a_job(*world, owner, 1), std::this_thread::get_id());
+}
+
+}  // namespace
+}  // namespace gv

@@ -1,0 +1,117 @@
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "peer/wire/frame/frame.h"
+#include "tests/peer/wire/tcp/besieged.h"
+#include "tests/peer/wire/tcp/loopback_fleet.h"
+#include "tests/peer/wire/tcp/plain_client.h"
+
+// Plain connections within one machine, and the token of a run (wire/seal/run_token.h).
+
+namespace gv {
+namespace {
+
+using Side = RunToken::Side;
+
+std::uint64_t nanoseconds_now() {
+  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+}
+
+/// A peer that was given a token, and whoever comes to it plainly.
+class TcpToken : public testing::Test {
+ protected:
+  void say_hello(PlainClient& client, const std::string& channel) {
+    ASSERT_TRUE(client.connected());
+    ASSERT_TRUE(client.say(wire::encode(peer_.hello_of(0, channel))));
+  }
+  /// It is hung up on without a word, the peer says why, and nobody is taken for a neighbour.
+  void expect_refused(PlainClient& client, const char* why) {
+    EXPECT_EQ(client.heard(), 0U) << why;
+    EXPECT_TRUE(peer_.says(why));
+    EXPECT_FALSE(peer_.ready);
+  }
+
+  const std::uint64_t before_ = nanoseconds_now();
+  std::shared_ptr<const RunToken> token_ = std::make_shared<RunToken>();
+  Besieged peer_{SecurityMode::automatic, "127.0.0.1", token_};
+};
+
+/// They know everything that the fleet file says, and the digests that run.json holds.
+TEST_F(TcpToken, StrangersOfTheMachineAreRefused) {
+  PlainClient empty(peer_.port);
+  say_hello(empty, "");
+  expect_refused(empty, "it is no process of this run");
+  PlainClient other_run(peer_.port);
+  say_hello(other_run, RunToken().proof(Side::dials, other_run.ends(), nanoseconds_now()));
+  expect_refused(other_run, "it is no process of this run");
+}
+
+/// He took the port of a peer that died, heard what another one said to it, and says it to the
+/// successor of the dead one: on another connection, or (by a rare chance) on one of equal ends.
+TEST_F(TcpToken, WhatWasSaidToSomebodyElseIsRefused) {
+  PlainClient handed_on(peer_.port);
+  say_hello(handed_on, token_->proof(Side::dials, "127.0.0.1:1 127.0.0.1:2", nanoseconds_now()));
+  expect_refused(handed_on, "it is no process of this run");
+  PlainClient reflected(peer_.port);
+  say_hello(reflected, token_->proof(Side::is_dialled, reflected.ends(), nanoseconds_now()));
+  expect_refused(reflected, "it is no process of this run");
+  PlainClient replayed(peer_.port);
+  say_hello(replayed, token_->proof(Side::dials, replayed.ends(), before_));
+  expect_refused(replayed, "was said to somebody else");
+}
+
+TEST_F(TcpToken, AProcessOfTheRunComesIn) {
+  PlainClient neighbor(peer_.port);
+  say_hello(neighbor, token_->proof(Side::dials, neighbor.ends(), nanoseconds_now()));
+  EXPECT_TRUE(comes_true([&] { return peer_.ready.load(); })) << peer_.log();
+}
+
+/// Payloads sent and in shared memory; and where the file wants no encryption anywhere.
+TEST(TcpTokens, OfARunLeaveItsBitsAsTheyAre) {
+  for (const LocalTransport local : {LocalTransport::tcp, LocalTransport::shared})
+    for (const SecurityMode mode : {SecurityMode::automatic, SecurityMode::plaintext}) {
+      Fleet file = quadratic_fleet(4, "complete", "d-psgd", "lian");
+      file.security.mode = mode;
+      file.network.local = local;
+      file.stop.rounds = 20;
+      const Assembly fleet(file);
+      LoopbackFleet real(fleet);
+      const auto token = std::make_shared<RunToken>();
+      for (const auto& peer : real.peers) peer->use_token(token);
+      real.run();
+      EXPECT_EQ(real.log, "");
+      EXPECT_EQ(real.observer.params_hash(), in_virtual_time(fleet).hash);
+    }
+}
+
+/// Peers of two runs of one fleet: neither is taken for the other's neighbour, and it is said why.
+TEST(TcpTokens, OfTwoRunsDoNotFit) {
+  const Assembly fleet(quadratic_fleet(2, "complete", "d-psgd", "lian"));
+  std::atomic<bool> refused = false;
+  std::atomic<int> begun = 0;
+  std::vector<std::unique_ptr<TcpPeer>> peers;
+  std::vector<PeerAddress> addresses;
+  for (PeerId i = 0; i < 2; ++i) {
+    TcpPeerOptions options;
+    options.on_ready = [&] { ++begun; };
+    options.on_report = [](const Report&) {};
+    options.log = [&](const std::string& line) {
+      if (line.find("it is no process of this run") != std::string::npos) refused = true;
+    };
+    peers.push_back(std::make_unique<TcpPeer>(fleet, i, std::move(options)));
+    peers.back()->use_token(std::make_shared<RunToken>());
+    addresses.push_back({i, "127.0.0.1", peers.back()->listen()});
+  }
+  std::vector<std::thread> threads;
+  for (const auto& peer : peers) threads.emplace_back([&] { peer->run(addresses); });
+  EXPECT_TRUE(comes_true([&] { return refused.load(); }));
+  for (const auto& peer : peers) peer->stop();
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(begun, 0);
+}
+
+}  // namespace
+}  // namespace gv
