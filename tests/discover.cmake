@@ -1,6 +1,27 @@
 # Read by ctest, not by cmake: registers what a program of GoogleTest lists. gv_discover() of CMakeLists.txt leaves a call
 # of gv_register() for each label of each program.
+#
+# GRAPEVINE_PART=K/N in the environment of ctest: of what is slow, and of the values of one case, this run does the K-th of N
+# parts; without it, all.
 cmake_minimum_required(VERSION 3.25)
+
+set(gv_parts 1)
+set(gv_part 0)
+if(DEFINED ENV{GRAPEVINE_PART})
+  if(NOT "$ENV{GRAPEVINE_PART}" MATCHES "^([0-9]+)/([1-9][0-9]*)$" OR NOT CMAKE_MATCH_1 LESS CMAKE_MATCH_2)
+    message(FATAL_ERROR "GRAPEVINE_PART is K/N, and K below N: 0/5, for instance; it is '$ENV{GRAPEVINE_PART}'")
+  endif()
+  set(gv_part ${CMAKE_MATCH_1})
+  set(gv_parts ${CMAKE_MATCH_2})
+endif()
+
+# Sets `out` to 0 where the test of that name is in the part of this run, and else to the number of parts up to its own.
+function(gv_parts_to name out)
+  string(MD5 digest "${name}")
+  string(SUBSTRING ${digest} 0 7 digest)
+  math(EXPR parts "(0x${digest} + ${gv_part}) % ${gv_parts}")
+  set(${out} ${parts} PARENT_SCOPE)
+endfunction()
 
 # gv_register(program label filter): the cases that `filter` takes, in GoogleTest's words. Of fast ones a whole suite is one
 # test, and so are all values of one case, since a process takes longer to start than most of them to run. Of the others each
@@ -26,9 +47,16 @@ function(gv_register program label filter)
       set(suite ${CMAKE_MATCH_1})
     elseif(NOT label STREQUAL fast)
       string(STRIP ${line} case)
+      gv_parts_to(${suite}.${case} parts)
+      if(parts GREATER 0 AND (label STREQUAL slow OR label STREQUAL root))
+        continue()
+      endif()
       gv_register_one(${suite}.${case} ${program} ${suite}.${case} ${label} SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
     elseif(line MATCHES "^ +(.+)/")   # SUITE.CASE/VALUE
-      gv_register_one(${suite}.${CMAKE_MATCH_1} ${program} "${suite}.${CMAKE_MATCH_1}/*${others}" ${label})
+      set(case ${CMAKE_MATCH_1})
+      gv_parts_to(${suite}.${case} shard)
+      gv_register_one(${suite}.${case} ${program} "${suite}.${case}/*${others}" ${label}
+        ENVIRONMENT "GRAPEVINE_CACHE=;GTEST_TOTAL_SHARDS=${gv_parts};GTEST_SHARD_INDEX=${shard}")
     else()
       gv_register_one(${suite} ${program} "${suite}.*${others}" ${label})
     endif()
