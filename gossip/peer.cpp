@@ -67,7 +67,8 @@ Task<std::optional<Message>> Peer::receive_next(PeerId from, Kind channel) {
 }
 
 /// Who has said goodbye before its process ended has no successor that would do more. Who can
-/// do nothing without it says so; an actor ends in silence, for its learner says it.
+/// do nothing without it says so. Who acts or hands out samples for it has then nothing to do, and
+/// ends in silence.
 Task<bool> Peer::succeeded(PeerId peer, std::uint64_t life) {
   constexpr Time look_again = std::chrono::milliseconds(10);
   const auto k = find(peer);
@@ -81,8 +82,8 @@ Task<bool> Peer::succeeded(PeerId peer, std::uint64_t life) {
     co_await sleep;
   }
   const bool replaced = roster_.life(*k) != life;
-  const bool acts = plan.experience && plan.experience->actor;
-  if (!replaced && !acts) post_.say_broken(*k);
+  const bool acts_for_it = plan.experience && !plan.experience->judged;
+  if (!replaced && !acts_for_it && !plan.samples_for) post_.say_broken(*k);
   co_return replaced;
 }
 

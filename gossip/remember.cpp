@@ -10,7 +10,8 @@
 // A memory: takes chunks of transitions from actors, hands out minibatches to learners, and does
 // either as far as the ratio of the two allows (optim/rl/served_memory.h). It waits for nobody in
 // particular: one actor more or less changes nothing, and where none is left, or none has said
-// anything for as long as faults.deadline, what is there is handed out without a limit.
+// anything for as long as faults.deadline, what is there is handed out without a limit. It ends
+// with the last of its learners, unless another process takes the place of one that has died.
 
 namespace gv {
 namespace {
@@ -29,7 +30,10 @@ class Remembering {
   }
 
   Task<> run() {
-    while (needed()) {
+    for (;;) {
+      bool goes_on = needed();
+      if (!goes_on) goes_on = co_await learnt_from_again();
+      if (!goes_on) co_return;
       co_await hear();
       const bool answered = co_await answer();
       if (!answered) co_await wait();
@@ -46,6 +50,7 @@ class Remembering {
   /// Of an empty memory without actors nothing will ever come.
   bool needed() const { return any_lives(learners_) && !(memory_.empty() && !any_lives(actors_)); }
 
+  Task<bool> learnt_from_again();
   void keep(std::deque<Message>& list, Message message);
   void refuse(PeerId from);
   Task<> hear();
@@ -68,6 +73,16 @@ class Remembering {
   bool silent_ = false;  ///< no actor has said anything for as long as the deadline
   bool said_ = false;
 };
+
+/// Without a learner: whether another process has taken the place of one that has died, which is
+/// waited for where peers are started again.
+Task<bool> Remembering::learnt_from_again() {
+  for (const PeerId i : learners_) {
+    if (!me_.running() || any_lives(learners_)) break;
+    co_await me_.succeeded(i, me_.life(i));
+  }
+  co_return me_.running() && needed();
+}
 
 /// What another process of its sender has sent is nobody's any more, and more than an honest one
 /// has under way is refused.

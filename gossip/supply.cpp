@@ -26,6 +26,13 @@ bool someone_asks(const Peer& me, const std::vector<PeerId>& served) {
          std::ranges::any_of(served, [&](PeerId i) { return me.expects(i); });
 }
 
+/// The same, once another process may have taken the place of one that has died.
+Task<bool> someone_asks_again(Peer& me, const std::vector<PeerId>& served) {
+  for (const PeerId i : served)
+    if (!someone_asks(me, served)) co_await me.succeeded(i, me.life(i));
+  co_return someone_asks(me, served);
+}
+
 }  // namespace
 
 Round slowest(const Peer& me, const AskedNumbers& asked) {
@@ -102,7 +109,10 @@ Task<> serve_samples(Peer& me) {
   const std::vector<PeerId> served = served_by(*me.plan.setup, me.plan.id);
   AskedNumbers asked;
   for (const PeerId i : served) asked[i] = 0;
-  while (someone_asks(me, served)) {
+  for (;;) {
+    bool asked_for = someone_asks(me, served);
+    if (!asked_for) asked_for = co_await someone_asks_again(me, served);
+    if (!asked_for) co_return;
     const Next next = co_await me.next(Kind::ready);
     if (!next.message) continue;
     const PeerId from = next.message->from;

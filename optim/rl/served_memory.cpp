@@ -59,6 +59,8 @@ std::shared_ptr<Buffer> ServedMemory::minibatch(std::uint32_t learner,
   if (counts) learnt_ += drawn.rows();
   if (spec_.memory.priority > 0) {
     std::deque<HandedOut>& waiting = handed_out_[learner];
+    // A learner that was started again asks once more from its checkpoint on, with other errors.
+    if (!waiting.empty() && number <= waiting.back().number) waiting.clear();
     waiting.push_back({number, drawn.places, inserted_});
     if (waiting.size() > most_handed_out) waiting.pop_front();
   }

@@ -247,6 +247,31 @@ TEST_F(Experience, AnEmptyMemoryWithoutActorsEnds) {
   EXPECT_TRUE(life.done());
 }
 
+/// It once ended with the last learner that died, and who took that one's place found no memory.
+TEST_F(Experience, AMemoryKeepsWhatItHasForWhoTakesItsLearnersPlace) {
+  succession = std::chrono::seconds(3);
+  make_memory();
+  send_chunk(3);
+  peer->deliver({1, Kind::goodbye, 0, 0, nullptr});
+  ask(0, 0);
+  EXPECT_EQ(count(0, Kind::samples), 1);
+  peer->died(0);
+  world.work();
+  pass(std::chrono::seconds(1));
+  EXPECT_FALSE(life.done());
+  peer->replaced(0);
+  pass(std::chrono::milliseconds(10));
+  ask(0, 0);
+  EXPECT_EQ(count(0, Kind::samples), 2);
+  peer->died(0);
+  world.work();
+  pass(std::chrono::seconds(2));
+  EXPECT_FALSE(life.done());
+  pass(std::chrono::seconds(2));
+  EXPECT_TRUE(life.done());
+  EXPECT_EQ(journal.said, "") << "it could do without";
+}
+
 TEST_F(Experience, AMemoryEndsWithItsLearners) {
   make_memory();
   send_chunk(3);

@@ -175,6 +175,27 @@ TEST(DataServers, ASuccessorIsAskedForWhatTheDeadOneHasNotSent) {
       }
 }
 
+/// A server once ended with the only peer that it served, and who took its place found no samples.
+TEST(DataServers, GoOnWithWhoTakesThePlaceOfTheOnlyOneTheyServe) {
+  using Kind = Injection::Kind;
+  for (const PeerId n : {2U, 3U})
+    for (int at = 1; at < 60; at += 11) {
+      SCOPED_TRACE(fmt::format("{} peers, at {} ms", n, at));
+      Fleet fleet = learning(n, "d-psgd");
+      fleet.weights = "lazy";
+      fleet.data.servers = n;
+      fleet.faults.deadline = Time{0};
+      fleet.restart = true;
+      const Ended ended =
+          end_of(fleet,
+                 injecting({{.at = milliseconds(at), .kind = Kind::kill, .peer = 0},
+                            {.at = milliseconds(at + 20), .kind = Kind::start, .peer = 0}}));
+      EXPECT_EQ(ended.result.violations, std::vector<std::string>{});
+      EXPECT_EQ(ended.result.broken_by, std::set<PeerId>{});
+      for (PeerId i = 0; i < n; ++i) EXPECT_EQ(ended.finals.at(i).round, 12U) << i;
+    }
+}
+
 TEST(DataServers, AreRefusedWhereTheyMakeNoSense) {
   for (const char* kind : {"fedavg", "scaffold", "flexrr"}) {
     Fleet fleet = learning(4, kind);

@@ -283,6 +283,22 @@ TEST(Actors, GoOnWithWhoTakesTheirMemorysPlace) {
   }
 }
 
+TEST(Actors, MemoriesGoOnWithWhoTakesTheirLearnersPlace) {
+  for (const PeerId learners : {1U, 2U}) {
+    SCOPED_TRACE(learners);
+    Fleet fleet = apex(learners, learners, 4);  // each memory has one learner
+    fleet.restart = true;
+    SimulationOptions options = injecting(killed({0}));
+    options.faults->restart = true;
+    const Ended ended = end_of(fleet, options);
+    EXPECT_EQ(ended.result.violations, std::vector<std::string>{});
+    EXPECT_TRUE(ended.result.whole());
+    for (PeerId i = 0; i < learners; ++i) EXPECT_EQ(ended.finals.at(i).round, 300U) << i;
+    EXPECT_EQ(ended.summary.experience->actors, 4U);
+    EXPECT_GE(ended.summary.experience->kept, 390U) << "the old ones are there";
+  }
+}
+
 TEST(Actors, ALearnersDeathEndsItsActorsAlone) {
   const Fleet fleet = apex(2, 1, 4);
   const Ended ended = end_of(fleet, injecting(killed({1})));
