@@ -14,3 +14,7 @@ need() {   # PACKAGE ...
 cpp_sources() {   # our own C++ files below the given folders (all of them without any)
   git ls-files -- "$@" | grep -E '\.(h|cpp)$'
 }
+
+turn() {   # N: which of N parts this commit does, of what is too much for every change
+  echo $((16#$(git rev-parse HEAD | cut -c1-7) % $1))
+}
