@@ -52,7 +52,7 @@ struct AgentFrame {
   std::string body{};
 };
 
-/// Of a body: what is longer travels in pieces.
+/// The most bytes of a body: what is longer travels in pieces.
 inline constexpr std::size_t most_agent_bytes = std::size_t{1} << 20;
 inline constexpr std::size_t agent_piece_bytes = std::size_t{256} << 10;
 inline constexpr std::size_t most_noise_bytes = std::size_t{64} << 10;

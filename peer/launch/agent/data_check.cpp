@@ -18,7 +18,7 @@ std::string shown(const std::string& path, const std::string& name) {
   return name.empty() ? path : path + "/" + printable(name, 200);
 }
 
-/// Of the first file that is not the same; "": all are.
+/// Names the first file that is not the same, and says how it differs; "": all are the same.
 std::string difference(const std::string& path,
                        const std::vector<FileDigest>& here,
                        const std::vector<FileDigest>& there) {

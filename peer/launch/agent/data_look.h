@@ -36,8 +36,8 @@ struct DataLook {
   std::string no_device{};                            ///< why there is none
 };
 
-/// As an agent's answer; `folder`: its cache; `devices`: they are asked for, which takes a second
-/// where there are some. Throws as digests_of does.
+/// Returns what lies there as an agent's answer; `folder`: its cache; `devices`: they are asked
+/// for, which takes a second where there are some. Throws as digests_of does.
 std::string look_text(const std::vector<std::string>& paths,
                       const std::string& folder,
                       bool devices = false);

@@ -9,7 +9,7 @@
 
 namespace gv {
 
-/// What a machine can compute with.
+/// The cores and devices that a machine can compute with.
 struct HostDevices {
   std::string name;
   unsigned cores = 0;

@@ -8,7 +8,7 @@
 
 namespace gv {
 
-/// What an agent says of its machine and of itself.
+/// The facts that an agent tells of its machine and of itself.
 struct HostFacts {
   int wire = 0;           ///< version of the frames between peers
   std::string version{};  ///< of the program; "": one that does not tell
@@ -23,15 +23,15 @@ struct HostFacts {
 HostFacts own_facts();
 double own_clock();  ///< seconds since 1970, UTC
 
-/// By how many seconds a clock is ahead of ours that showed `theirs` at some moment between
+/// Returns by how many seconds a clock is ahead of ours that showed `theirs` at some moment between
 /// `earliest` and `latest` of ours: the least that it can be, so that a busy machine is not taken
 /// for one whose clock is wrong.
 double clock_ahead(double theirs, double earliest, double latest);
-/// What is said where peers that other machines reach run as root on these hosts; "": none.
+/// Returns a note where peers that other machines reach run as root on these hosts; "": none do.
 /// Containers and tests do, and nothing breaks by it, so that this is no error either.
 std::string root_note(const std::vector<std::string>& hosts);
 
-/// What is said of a host whose clock is so far ahead of ours; "": it is right enough. Nothing
+/// Returns a note on a host whose clock is so far ahead of ours; "": it is right enough. Nothing
 /// depends on clocks but the reader of the logs, so that this is no error.
 std::string clock_note(const std::string& host, double ahead);
 

@@ -48,7 +48,7 @@ class FileTaker {
   std::uint64_t left_;
 };
 
-/// Whether a name is one below a folder: not absolute, without "..", empty parts and zeros.
+/// Returns whether a name is one below a folder: not absolute, without "..", empty parts and zeros.
 bool is_below(const std::string& name);
 
 }  // namespace gv

@@ -16,7 +16,7 @@ namespace gv {
 namespace {
 
 namespace fs = std::filesystem;
-/// Before a path in one word: `topology: file:office.edges`.
+/// The prefixes of a path that stands in one word: `topology: file:office.edges`.
 constexpr std::array<std::string_view, 2> file_prefixes{"file:", "matrices:"};
 
 constexpr std::uint64_t most_pushed_bytes = std::uint64_t{256} << 20;
@@ -103,7 +103,7 @@ void add_files(const NamedPath& named, std::map<std::string, std::string>& files
           read_file(entry.path());
 }
 
-/// Before any of it is read.
+/// Throws where the data are more than may be sent, before any of it is read.
 void check_size(const std::vector<NamedPath>& all) {
   std::uint64_t bytes = 0;
   for (const NamedPath& named : all) {

@@ -7,14 +7,14 @@
 
 namespace gv {
 
-/// Where the peers of a run keep their files on a machine.
+/// The folder in which the peers of a run keep their files on a machine.
 struct HostFolder {
   std::string name;      ///< of the run's folder in the cache there: letters, digits, `-` and `_`
   bool fetched = false;  ///< what they left is in the run's folder here
 };
 
-/// By host. In hosts.json of the run's folder, so that whoever goes on with the run finds what is
-/// on the hosts alone, whatever became of the launcher.
+/// The folders by host. They are in hosts.json of the run's folder, so that whoever goes on with
+/// the run finds what is on the hosts alone, whatever became of the launcher.
 using HostFolders = std::map<std::string, HostFolder>;
 
 /// Empty where the run had no hosts. Throws std::runtime_error with the path where it makes no

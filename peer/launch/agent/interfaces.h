@@ -17,9 +17,9 @@ struct InterfaceAddress {
 /// like, which have the same address everywhere. IPv4 first.
 std::vector<InterfaceAddress> interface_addresses();
 
-/// Whether the name is that of such a bridge or pair.
+/// Returns whether the name is that of such a bridge or pair.
 bool leads_nowhere(const std::string& interface);
-/// Whether both numeric addresses lie in one network of `prefix` bits; false for what is none.
+/// Returns whether both numeric addresses lie in one network of `prefix` bits; else false.
 bool same_network(const std::string& a, const std::string& b, int prefix);
 
 }  // namespace gv

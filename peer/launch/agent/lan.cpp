@@ -69,7 +69,7 @@ void Lan::say_warnings() const {
   if (const std::string note = root_note(as_root); !note.empty()) options_.say("warning: " + note);
 }
 
-/// Before anything is started: peers on other data would agree on everything else.
+/// Compares them before anything is started: peers on other data would agree on everything else.
 void Lan::check_data() {
   std::vector<std::vector<std::string>> paths;
   for (const std::string& host : machines_.names())

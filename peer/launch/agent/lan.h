@@ -12,7 +12,7 @@
 
 namespace gv {
 
-/// Whether peers of the fleet live on other machines.
+/// Returns whether peers of the fleet live on other machines.
 bool is_lan(const Fleet& fleet);
 
 /// The machines of a fleet as a run's places.
@@ -22,8 +22,8 @@ class Lan : public Places {
   /// std::runtime_error with everything that is wrong, host by host.
   Lan(const Assembly& fleet, LanOptions options);
 
-  /// On a host that was lost an agent is started anew: when it answers, the peer is started, and
-  /// goes on from what the first one's folder holds. Until then the process counts as running.
+  /// Starts an agent anew on a host that was lost: when it answers, the peer is started, and goes
+  /// on from what the first one's folder holds. Until then the process counts as running.
   std::unique_ptr<Process> start(PeerId id, const std::vector<std::string>& past) override;
   PeerAddress road(PeerId by, PeerId other, std::uint16_t port) const override;
   void add_to(std::vector<pollfd>& fds) const override { machines_.add_to(fds); }
@@ -35,8 +35,8 @@ class Lan : public Places {
   /// Sends what the peers of an earlier part of the run go on from to where they live: checkpoints,
   /// and the records behind which they write.
   void give_past(const RunFolder& folder);
-  /// From now on what peers write on the hosts stays there until it was fetched; where that is, is
-  /// written down for whoever goes on with the run.
+  /// Lets what peers write on the hosts stay there, from now on, until it was fetched; where that
+  /// is, is written down for whoever goes on with the run.
   void keep_files(const RunFolder& folder);
   /// See peer/launch/agent/homecoming.h. Returns the hosts of which nothing came.
   std::vector<std::string> bring_home(const RunFolder& folder);

@@ -10,7 +10,7 @@
 
 namespace gv {
 
-/// How a machine of a fleet is.
+/// The state of a machine of a fleet.
 struct HostCheck {
   std::string name;
   double ssh_seconds = 0;            ///< until its agent had spoken
@@ -19,7 +19,7 @@ struct HostCheck {
   std::optional<DataLook> look{};    ///< nothing: it did not answer
 };
 
-/// How a fleet's machines and the roads between them are.
+/// The state of a fleet's machines and of the roads between them.
 struct LanCheck {
   std::vector<HostCheck> hosts;
   std::vector<std::string> roads;     ///< "anna -> ben at 10.0.0.2"

@@ -50,7 +50,7 @@ void await(const Descriptor& socket, short events, Clock::time_point until) {
     throw std::runtime_error("it answers nothing");
 }
 
-/// What is there now; 0: nothing. Throws std::runtime_error at the end.
+/// Reads what is there now; 0: nothing. Throws std::runtime_error at the end.
 std::size_t read_some(const Descriptor& socket, Bytes bytes) {
   const ssize_t count = ::recv(socket.get(), bytes.data(), bytes.size(), 0);
   if (count > 0) return static_cast<std::size_t>(count);
@@ -172,7 +172,7 @@ Arrived send_stream(const Descriptor& socket, std::chrono::milliseconds length) 
   return arrived;
 }
 
-/// What is still on its way when the stream has been counted would disturb the next one.
+/// Drops what is still on its way when the stream has been counted: it would disturb the next.
 void drop_when_closed(const Descriptor& socket) {
   const linger at_once{.l_onoff = 1, .l_linger = 0};
   ::setsockopt(socket.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);

@@ -15,7 +15,7 @@ struct MeasuredLink {
   LinkSpeed speed;
 };
 
-/// What the links between machines were measured to do.
+/// The speeds that were measured on the links between machines.
 struct LinkTable {
   std::vector<std::string> hosts;
   std::vector<MeasuredLink> links;
@@ -23,9 +23,9 @@ struct LinkTable {
   std::vector<std::string> findings;  ///< what is wrong, each with what to do
 
   const LinkSpeed* find(std::size_t from, std::size_t to) const;
-  /// Of a link both ways: the mean latency and the lower bandwidth, as far as they are known.
+  /// Returns the mean latency and the lower bandwidth of both ways, as far as they are known.
   std::optional<LinkSpeed> both_ways(std::size_t a, std::size_t b) const;
-  /// Whether its streams to all others at once are together slower than they are one by one.
+  /// Returns whether its streams to all others at once are clearly slower than one by one.
   bool shares_a_card(std::size_t host) const;
 };
 

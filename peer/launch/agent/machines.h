@@ -16,7 +16,7 @@
 
 namespace gv {
 
-/// What a fleet on several machines is started with.
+/// The options with which a fleet on several machines is started.
 struct LanOptions {
   std::string program;            ///< ours, which is pushed
   std::string file;               ///< of the fleet
@@ -26,14 +26,14 @@ struct LanOptions {
   HostFolders
       folders{};  ///< where an earlier part of the run lies; hosts that are not here: nowhere
   bool those_alone = false;  ///< no other hosts are asked for anything
-  /// Of a fleet of programs: what its program says of itself on this machine. The hosts' must say
-  /// the same.
+  /// The words of a fleet's program about itself on this machine, where it has one. The hosts' must
+  /// say the same.
   std::optional<asked::Introduction> introduction{};
 };
 
-/// Whether a host of the file is another machine than this one.
+/// Returns whether a host of the file is another machine than this one.
 bool is_elsewhere(const HostSpec& host);
-/// What ssh is given.
+/// Returns what ssh is given: the host's own `ssh`, or its name where it has none.
 std::string ssh_target(const HostSpec& host);
 
 /// A machine of a fleet.
@@ -68,7 +68,7 @@ class Machines {
   void give_fleet(std::size_t k);
   /// Sends the file folder/name.
   void give_file(std::size_t k, const std::string& folder, const std::string& name);
-  /// Of the peers' command on that machine: "--set" and its value, for each that is another there.
+  /// Returns "--set" and its value for each that is another there, for the peers' command.
   const std::vector<std::string>& sets(std::size_t k) const { return sets_.at(k); }
   /// Starts the program of its first peer that trains, alone, to be asked (program_words.h); null:
   /// none does, or the machine has failed.

@@ -79,7 +79,7 @@ void Meeting::announce(std::uint16_t port) {
   if (!wrong.empty()) throw std::runtime_error(fmt::format("--meet: {}: {}", file_of(id_), wrong));
 }
 
-/// What cannot be read is not there yet: another machine may be writing it.
+/// Treats what cannot be read as not there yet: another machine may be writing it.
 std::vector<PeerAddress> Meeting::changed() {
   std::vector<PeerAddress> news;
   for (const PeerId neighbor : neighbors_) {

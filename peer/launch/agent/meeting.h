@@ -11,10 +11,10 @@
 
 namespace gv {
 
-/// How peers without a launcher find each other: each writes where it listens into a folder that
-/// all of them see (FOLDER/DIGEST/ID.json), and reads where its neighbours do. Any file system that
-/// renames in one step will do; nobody serves it. What an earlier run has left there is replaced
-/// as its peers come.
+/// The way in which peers without a launcher find each other: each writes where it listens into a
+/// folder that all of them see (FOLDER/DIGEST/ID.json), and reads where its neighbours do. Any file
+/// system that renames in one step will do; nobody serves it. What an earlier run has left there is
+/// replaced as its peers come.
 class Meeting {
  public:
   /// Throws std::runtime_error when the folder cannot be made.
@@ -25,7 +25,7 @@ class Meeting {
   /// Where the neighbours listen, when all of them have said so; `say` is told whom it waits for.
   /// Throws std::runtime_error with those that have not within `patience`.
   std::vector<PeerAddress> wait(Time patience, const std::function<void(const std::string&)>& say);
-  /// Those that have said something else since they were last asked for.
+  /// Returns those that have said something else since they were last asked for.
   std::vector<PeerAddress> changed();
 
  private:

@@ -11,7 +11,7 @@ namespace gv {
 
 /// Listens. Throws std::runtime_error: the address is taken, or not one of this machine.
 Descriptor listening_socket(const std::string& address, std::uint16_t port);
-/// At which port it does.
+/// Returns the port at which a socket listens.
 std::uint16_t port_of(int socket);
 /// A connection that is on its way: writable when it is there. Throws std::runtime_error with the
 /// resolver's or the system's words.

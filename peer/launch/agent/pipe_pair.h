@@ -17,7 +17,7 @@ class PipePair {
   /// Takes both, and makes them so that they do not block.
   PipePair(Descriptor in, Descriptor out);
 
-  /// What has come; "" when there is nothing, and at the end (ended()).
+  /// Reads what has come; "" when there is nothing, and at the end (ended()).
   std::string read();
   bool ended() const { return !in_.open(); }
   /// Queues the bytes, and sends what can be sent now. To who has gone nothing is sent.

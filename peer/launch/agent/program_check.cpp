@@ -41,7 +41,7 @@ void heed(const std::string& line, ProgramTrial& trial) {
   }
 }
 
-/// Whether it has ended; who has said what it trains is needed no more.
+/// Returns whether it has ended; who has said what it trains is needed no more.
 bool look_after(Running& one) {
   if (!one.process->running()) return true;
   const bool ended = one.process->reap();

@@ -30,7 +30,7 @@ std::string program_finding(const std::string& host,
                             const ProgramTrial& trial,
                             const asked::Introduction& here);
 
-/// Of all machines of which there is something to say.
+/// Returns what is wrong on all machines of which there is something to say.
 std::vector<std::string> program_findings(Machines& machines,
                                           const Fleet& fleet,
                                           const asked::Introduction& here,

@@ -19,7 +19,7 @@
 
 namespace gv {
 
-/// How an agent is started on a host.
+/// The command that starts an agent on a host, and what goes with it.
 struct AgentStart {
   std::vector<std::string> argv;  ///< ssh and what it is to do there, or the program itself
   std::string nonce;
@@ -43,7 +43,7 @@ class RemoteHost {
   /// Its clock was so many seconds ahead of ours when it said its facts, at least.
   double clock_ahead() const { return clock_ahead_; }
   void give_up(const std::string& why) { fail(why); }
-  /// What its shell printed before the agent spoke; taken once.
+  /// Hands out, once, what its shell printed before the agent spoke.
   std::string take_noise() { return std::exchange(noise_, {}); }
 
   void add_to(std::vector<pollfd>& fds) const;
@@ -58,7 +58,7 @@ class RemoteHost {
   std::unique_ptr<Process> start(PeerId id, const std::vector<std::string>& args);
   /// The agent ends, and takes its folder away unless it is to keep it.
   void leave(bool keep);
-  /// Whether it is still at that; sends what waits.
+  /// Returns whether it is still at that; sends what waits.
   bool leaving();
   std::uint64_t received_bytes() const { return received_bytes_; }
 

@@ -15,18 +15,18 @@ class Roads {
  public:
   using Pair = std::pair<std::size_t, std::size_t>;  ///< places among the machines: who calls, whom
 
-  /// For the pairs of machines with an edge between their peers.
+  /// Takes the pairs of machines with an edge between their peers.
   Roads(const Assembly& fleet, Machines& machines);
-  /// For all pairs of machines.
+  /// Takes all pairs of machines.
   explicit Roads(Machines& machines);
 
-  /// Whatever fails of a machine counts as its failure.
+  /// Finds the roads by trying; whatever fails of a machine counts as its failure.
   void find();
   /// The address at which the first reaches the second; "": at none.
   std::string between(const Pair& pair) const;
   const std::vector<Pair>& pairs() const { return pairs_; }  ///< both ways of each
   std::vector<std::string> texts() const;                    ///< "anna -> ben at 10.0.0.2"
-  /// Where only one of two machines reaches the other: which way does not work, and why.
+  /// Says which way does not work, and why, where only one of two machines reaches the other.
   std::vector<std::string> one_way() const;
   /// Which machines reach each other in neither direction, and why; "": all do in one at least.
   std::string missing() const;

@@ -37,7 +37,7 @@ bool alike(const PeerSpec& a, const PeerSpec& b) {
          a.precision == b.precision && a.speed == b.speed;
 }
 
-/// Of the trainers in order: the number of the node that each stands on.
+/// Returns the number of the node that each of the trainers stands on, in their order.
 std::vector<std::size_t> places(const Fleet& fleet, std::size_t nodes) {
   std::vector<std::string> hosts;
   std::vector<std::size_t> at;

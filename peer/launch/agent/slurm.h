@@ -25,7 +25,7 @@ std::optional<SlurmAllocation> slurm_job();
 /// std::runtime_error.
 std::vector<std::string> slurm_nodes(const SlurmAllocation& job);
 
-/// What puts the peers of a fleet on these nodes: values of `hosts` and `peers`, to be set. Peers
+/// Returns the values of `hosts` and `peers` that put the peers of a fleet on these nodes. Peers
 /// without a host are shared out evenly, in order; the file's hosts stand for nodes, in order.
 /// Throws std::runtime_error with both numbers where there are fewer nodes than hosts.
 std::vector<std::string> slurm_sets(const Fleet& fleet,

@@ -26,8 +26,8 @@ std::optional<SlurmStep> slurm_step();
 /// "2(x3),1" as 2, 2, 2, 1. Throws std::runtime_error.
 std::vector<std::uint32_t> tasks_of_nodes(const std::string& text);
 
-/// Where the peers are found: task i is peer i, and the tasks of a node listen at ports in a row,
-/// of which each job has its own hundred. `names`: of the nodes, in order. Throws
+/// Returns where the peers are found: task i is peer i, and the tasks of a node listen at ports in
+/// a row, of which each job has its own hundred. `names`: of the nodes, in order. Throws
 /// std::runtime_error where there are fewer tasks than peers, where they are not laid out in
 /// blocks, so that nobody can tell where they are, or where a node has more than a hundred.
 std::vector<PeerAddress> step_addresses(const SlurmStep& step,

@@ -5,7 +5,7 @@
 
 namespace gv {
 
-/// What is to be started on a host: see AgentOptions.
+/// The options of an agent that is to be started on a host: see AgentOptions.
 struct AgentWords {
   std::string nonce;
   std::string run;
@@ -25,8 +25,8 @@ std::vector<std::string> ssh_installed(const std::string& target,
                                        const std::string& program,
                                        const AgentWords& words);
 
-/// The same with our own program: the remote shell looks whether its machine can run it, takes it
-/// from the cache of that user, and asks for it where it is not there ("grapevine-agent send
+/// Does the same with our own program: the remote shell looks whether its machine can run it, takes
+/// it from the cache of that user, and asks for it where it is not there ("grapevine-agent send
 /// NONCE"), in so many bytes.
 std::vector<std::string> ssh_pushed(const std::string& target,
                                     const std::string& bundle,
