@@ -19,10 +19,10 @@ void keep_best(const Assembly& fleet,
                Round round,
                const std::string& version);
 
-/// What an observer of the rest of a run recalls of its beginning: `lines` of metrics.jsonl, and
-/// the best model that the folder keeps.
+/// Returns what an observer of the rest of a run recalls of its beginning: `lines` of
+/// metrics.jsonl, and the best model that the folder keeps.
 Recalled recalled(const Assembly& fleet, const RunFolder& folder, const std::string& lines);
-/// The same without a model.
+/// Returns the records in such lines, without a model.
 std::vector<FleetRecord> records_in(const std::string& lines);
 
 }  // namespace gv

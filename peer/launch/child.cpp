@@ -12,7 +12,7 @@
 namespace gv {
 namespace {
 
-/// Of more bytes without an end of line a line is made.
+/// The most bytes that wait for an end of line: a line is made of more without one.
 constexpr std::size_t longest_line = std::size_t{64} << 20;
 
 }  // namespace

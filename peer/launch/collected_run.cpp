@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of peers/003.
+/// Returns the peer whose folder this is, as of peers/003; nothing: it is no peer's.
 std::optional<PeerId> peer_of(const fs::path& folder) {
   const std::string name = folder.filename().string();
   PeerId peer = 0;
@@ -49,7 +49,7 @@ void check_alike(const CollectedPeers& peers, const StoredReports& next, const s
                   first.peers));
 }
 
-/// At which evaluation: the period of the clock, or the round.
+/// The moment of an evaluation: the period of the clock, or the round.
 using Moment = std::pair<std::uint64_t, Round>;
 
 Moment moment_of(const Report& report) {

@@ -143,7 +143,7 @@ Keys read_keys(JsonValue& json) {
   return keys;
 }
 
-/// Of a memory or an actor.
+/// Writes the figures of a memory or an actor.
 Json experience_json(const ExperienceFigures& of) {
   return {{"frames", of.frames},
           {"taken", of.taken},

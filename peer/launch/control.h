@@ -49,7 +49,7 @@ struct Kept {
 struct NoSpace {
   std::string text{};
 };
-/// What was asked of a peer that only measures (peer_speeds.h).
+/// The figures that a peer which only measures was asked for (peer_speeds.h).
 struct Measured {
   std::string device{};
   double samples_per_second = 0;
@@ -58,8 +58,8 @@ struct Measured {
 using PeerSays = std::
     variant<std::monostate, Listening, Ready, Shares, Progress, Reported, Kept, NoSpace, Measured>;
 
-/// What the peer proves itself with in this run (wire/seal/key_file.h); before the addresses. It is
-/// nowhere but in these two processes' memory and on the way between them.
+/// The keys with which the peer proves itself in this run (wire/seal/key_file.h); before the
+/// addresses. They are nowhere but in these two processes' memory and on the way between them.
 struct Keys {
   PeerKeys keys;
 };
@@ -86,7 +86,7 @@ struct RecordRounds {
   Round first = 0;
   Round last = 0;
 };
-/// How fast it computes: now, when all the others do.
+/// The question how fast it computes: now, when all the others do.
 struct Measure {};
 struct Stop {};
 using LauncherSays = std::variant<std::monostate,

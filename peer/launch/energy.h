@@ -20,7 +20,7 @@ class EnergyMeter {
   EnergyMeter& operator=(const EnergyMeter&) = delete;
 
   void sample();
-  /// As of the last sample; nothing where no counter may be read.
+  /// Returns the sum as of the last sample; nothing where no counter may be read.
   std::optional<double> joules() const;
   /// "package-0, NVIDIA 0"; "" where nothing may be read.
   std::string sources() const;

@@ -15,7 +15,7 @@
 namespace gv {
 namespace {
 
-/// What else of a fleet file may be another one: nothing of these is in a peer's state.
+/// The keys of a fleet file that may have other values: nothing of these is in a peer's state.
 constexpr std::array free_keys{"peers",
                                "hosts",
                                "stop",
@@ -81,7 +81,7 @@ struct Parts {
   Bytes memory;   ///< what the method keeps by name, of itself or of neighbours
 };
 
-/// Of x and the optimizer: the same of all peers that have whole models, or the same stage of one.
+/// Returns the bytes of x and the optimizer by stage: one figure where peers have whole models.
 std::vector<std::size_t> model_bytes(const Assembly& fleet) {
   std::vector<std::size_t> bytes;
   for (PeerId s = 0; s < fleet.fleet.stages(); ++s)

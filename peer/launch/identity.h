@@ -8,7 +8,7 @@
 
 namespace gv {
 
-/// Which peer an engine that has started this process means it to be.
+/// The peer that an engine which has started this process means it to be.
 struct EngineIdentity {
   PeerId id = 0;
   std::string variable;  ///< of the environment, which says so
@@ -20,7 +20,7 @@ struct EngineIdentity {
 /// Throws std::runtime_error with the variable when it holds no number.
 std::optional<EngineIdentity> engine_identity(
     const std::function<const char*(const char*)>& variable);
-/// Of this process.
+/// Reads the variables of this process.
 std::optional<EngineIdentity> engine_identity();
 
 /// Whether an engine says that it has started this peer before, elsewhere: GRAPEVINE_RESTARTS and

@@ -12,7 +12,7 @@ namespace gv {
 /// move the stack pointer, and what the kernel writes for a handler would land in their data.
 class InterruptWatch {
  public:
-  /// Before other threads are started: they block the signals as this one does.
+  /// Has to come before other threads are started: they block the signals as this one does.
   InterruptWatch();
   ~InterruptWatch() = default;
   InterruptWatch(const InterruptWatch&) = delete;

@@ -78,7 +78,7 @@ void Launcher::start(PeerId id, const std::vector<std::string>& past) {
   keep_pid(id);
 }
 
-/// For whoever watches the run. That of a process on another machine is known a little later.
+/// Writes the pid for whoever watches the run; on another machine it is known a little later.
 void Launcher::keep_pid(PeerId id) {
   Slot& slot = slots_[id];
   const pid_t pid = slot.process->pid();
@@ -119,8 +119,8 @@ void Launcher::wait_for_events() {
   ::poll(fds.data(), fds.size(), tick_ms);
 }
 
-/// Whoever evaluates the fleet's model may be slower than the peers: what they say waits with them
-/// then, so that no more than some models wait here.
+/// Returns false while the observer, who may be slower than the peers, is behind: what they say
+/// waits with them then, so that no more than some models wait here.
 bool Launcher::can_hear() const {
   constexpr std::size_t reports_of_each = 4;
   return observer_.behind() < reports_of_each * slots_.size();
@@ -195,7 +195,7 @@ std::vector<PeerAddress> Launcher::addresses(PeerId by) const {
   return all;
 }
 
-/// With what its neighbours on its machine know it by.
+/// Returns the addresses and the token by which its neighbours on its machine know it.
 std::string Launcher::first_addresses(PeerId id) const {
   return control::line(control::Addresses{addresses(id), std::string(token_.text())});
 }
@@ -233,7 +233,7 @@ double Launcher::seconds_at_end() const {
   return past_.seconds + std::chrono::duration<double>(*ended_ - *began_).count();
 }
 
-/// Without what the peer that spent most on them did at evaluations and checkpoints.
+/// Leaves out what the peer that spent most on evaluations and checkpoints spent on them.
 double Launcher::training_seconds() const {
   Time looking{0};
   for (const Slot& slot : slots_)

@@ -21,7 +21,7 @@
 
 namespace gv {
 
-/// Where a run goes on.
+/// The point from which a run goes on.
 struct Resumed {
   std::vector<Costs> costs{};   ///< of each peer until then
   Round round = 0;              ///< all peers go on from their checkpoints of this one
@@ -83,7 +83,7 @@ class Launcher {
            LaunchScreen screen);
   ~Launcher();
 
-  /// Until every peer has ended.
+  /// Works until every peer has ended.
   LaunchResult run();
 
  private:

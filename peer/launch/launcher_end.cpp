@@ -20,12 +20,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// What nobody could find out has not.
+/// Returns whether the loss has diverged; one that nobody could find out has not.
 bool has_diverged(const FleetRecord& end) {
   return !std::isfinite(end.mean.loss) && !is_unknown(end.mean.loss);
 }
 
-/// How long before the end of the grace time the peers that still run are killed.
+/// The time before the end of the grace time at which the peers that still run are killed.
 constexpr auto kill_reserve = std::chrono::seconds(1);
 
 }  // namespace

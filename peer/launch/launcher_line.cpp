@@ -112,7 +112,7 @@ std::optional<control::LauncherSays> LauncherLine::hear_line(const std::function
   return says;
 }
 
-/// What it tells those that train is not for us yet.
+/// Waits for the addresses; what it tells those that train is not for us yet.
 std::optional<std::vector<PeerAddress>> LauncherLine::hear_addresses(
     TcpPeer& peer, const std::function<bool()>& wait) {
   while (const std::optional<control::LauncherSays> says = hear_line(wait)) {

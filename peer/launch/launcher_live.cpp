@@ -111,7 +111,7 @@ Round Launcher::fastest_round() const {
   return fastest;
 }
 
-/// Why nothing can be ordered of rounds to come; empty: something can.
+/// Says why nothing can be ordered of rounds to come; empty: something can.
 std::string Launcher::why_not_now() const {
   if (phase_ != Phase::training) return "training has not begun yet";
   return stopping_ ? "the run is stopping" : "";
@@ -135,8 +135,8 @@ void Launcher::order_checkpoint(std::uint64_t number) {
   tell_all(control::line(control::KeepCheckpoint{round}));
 }
 
-/// Once all have one: if it is the same round everywhere, the fleet can go on from it whoever is
-/// lost later, and it stays. The next one is agreed upon in time, whatever their rounds are then.
+/// Waits until all have one: if it is the same round everywhere, the fleet can go on from it
+/// whoever is lost later, and it stays. The next is agreed upon in time, whatever their rounds are.
 void Launcher::take_candidate(PeerId id, Round round) {
   slots_[id].kept = round;
   const auto has_none = [](const Slot& slot) { return !slot.kept; };
@@ -162,7 +162,7 @@ void Launcher::tell_no_space(PeerId id, const std::string& what) {
                   printable(what, most_shown)));
 }
 
-/// The same rounds of every peer, so that one timeline shows who waited for whom.
+/// Orders the same rounds of every peer, so that one timeline shows who waited for whom.
 void Launcher::order_record(const Order& order) {
   const Round fastest = fastest_round();
   const Round first = fastest + rounds_on_the_way(fastest, seconds());

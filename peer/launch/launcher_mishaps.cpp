@@ -31,7 +31,7 @@ void Launcher::restart_when_due() {
   }
 }
 
-/// What was to happen before the checkpoint has happened.
+/// Counts what was to happen before the checkpoint as having happened.
 void Launcher::pass_over_injections() {
   for (const Injection& injection : fleet_.fleet.faults.inject)
     if (in_seconds(injection.at) < past_.seconds) ++injected_;

@@ -7,8 +7,8 @@
 
 namespace gv {
 
-/// Where each peer of a fleet started by hand is to be found; ports from 27000 where the file gives
-/// none.
+/// Returns where each peer of a fleet started by hand is to be found; ports from 27000 where the
+/// file gives none.
 std::vector<PeerAddress> manual_addresses(const Fleet& fleet);
 
 }  // namespace gv

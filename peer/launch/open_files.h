@@ -4,11 +4,11 @@
 
 namespace gv {
 
-/// What a process that starts peers needs for each: its three streams, its vectors, its end and its
-/// log. And for all else, those that come and go at once included.
+/// The files that a process which starts peers needs for each: its three streams, its vectors, its
+/// end and its log. The second is for all else, those that come and go at once included.
 inline constexpr std::uint64_t files_per_child = 6;
 inline constexpr std::uint64_t files_besides = 64;
-/// Of a peer for each of its neighbours: the connection, and the socket that shares memory.
+/// The files of a peer for each neighbour: the connection, and the socket that shares memory.
 inline constexpr std::uint64_t files_per_neighbor = 2;
 
 /// Makes sure that this process, and those that it starts, may each have so many files, sockets and

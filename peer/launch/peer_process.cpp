@@ -31,7 +31,7 @@
 namespace gv {
 namespace {
 
-/// Without a launcher nobody reads a report: a peer that cannot leave in this time is ended.
+/// The milliseconds after which a peer without a launcher is ended: nobody reads its report.
 constexpr int orphan_deadline_ms = 4000;
 
 void log_to_stderr(const std::string& line) {
@@ -54,7 +54,7 @@ void set_alarm(const Descriptor& alarm, Time after) {
   ::timerfd_settime(alarm.get(), 0, &once, nullptr);
 }
 
-/// What only a launcher does.
+/// Says what only a launcher does; throws std::runtime_error where nothing else would end the peer.
 void tell_what_is_ignored(const Fleet& fleet, const std::function<void(const std::string&)>& log) {
   if (!fleet.faults.inject.empty())
     log("faults.inject is done by run and simulate; a peer started by hand ignores it");

@@ -12,14 +12,14 @@
 
 namespace gv {
 
-/// Where a peer goes on from.
+/// The point from which a peer goes on.
 struct PeerPast {
   std::optional<Round> from;  ///< its checkpoint of this round
   bool rejoin = false;        ///< its newest checkpoint, or a neighbour's model
   Time clock{0};              ///< what the fleet's training clock shows as it begins
 };
 
-/// What a launcher gives a peer.
+/// The settings that a launcher gives a peer.
 struct LaunchedPeer {
   std::string folder;                 ///< takes its checkpoints, its ledger and its record
   std::string address = "127.0.0.1";  ///< at which it listens
@@ -35,13 +35,13 @@ int run_launched_peer(const Assembly& fleet,
                       const PeerPast& past,
                       const PeerParts& parts);
 
-/// What a peer started by hand shows on its way.
+/// The hooks that tell of a peer started by hand on its way.
 struct ManualPeerScreen {
   std::function<void(const Report&)> on_report;
   std::function<void(const std::string&)> log;
 };
 
-/// How a peer started by hand finds the others.
+/// The way in which a peer started by hand finds the others.
 struct ManualPeer {
   Time connect_deadline{std::chrono::seconds(120)};
   /// Told at which port it listens, it says where the neighbours do, and from then on those that

@@ -20,7 +20,7 @@ class Places {
   virtual std::unique_ptr<Process> start(PeerId id, const std::vector<std::string>& past) = 0;
   /// Where `other`, which listens at `port`, is to be found by `by`.
   virtual PeerAddress road(PeerId by, PeerId other, std::uint16_t port) const = 0;
-  /// What is readable when there is something to do beside what the processes have.
+  /// Adds what is readable when there is something to do beside what the processes have.
   virtual void add_to(std::vector<pollfd>& fds) const = 0;
   virtual void work() = 0;                            ///< does it; about ten times a second
   virtual std::vector<std::string> take_notes() = 0;  ///< what a person should know

@@ -28,7 +28,7 @@ class Process {
   virtual bool reap() = 0;
   virtual bool running() const = 0;
   virtual std::string ending() const = 0;  ///< "exit 70", "killed by signal 9"
-  /// What is readable when there is something of it to take.
+  /// Adds what is readable when there is something of it to take.
   virtual void add_to(std::vector<pollfd>& fds) const = 0;
 };
 

@@ -6,12 +6,12 @@
 
 namespace gv {
 
-/// When a peer that has died is started again. Who dies again and again is started after longer and
-/// longer pauses, and then no more; who has lived for a while before begins to count anew, however
-/// often it has died in a long run.
+/// The rule by which a peer that has died is started again. Who dies again and again is started
+/// after longer and longer pauses, and then no more; who has lived for a while before begins to
+/// count anew, however often it has died in a long run.
 class Restarts {
  public:
-  /// So long has lived who is not dying again and again.
+  /// The time after which a peer is not one that dies again and again.
   static constexpr Time a_while{std::chrono::seconds(10)};
   static constexpr int most_in_a_row = 10;
 
@@ -19,7 +19,7 @@ class Restarts {
   /// too often.
   std::optional<Time> pause_after(Time lived);
   void count() { ++all_; }
-  /// Of the whole run.
+  /// Returns the number of restarts in the whole run.
   int all() const { return all_; }
 
  private:

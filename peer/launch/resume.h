@@ -26,7 +26,7 @@ RunArguments read_arguments(const std::string& run_folder);
 Round newest_common_round(const Assembly& fleet, const RunFolder& folder);
 /// All peers' checkpoints of that round, for the simulator.
 std::vector<Checkpoint> checkpoints_of(const Assembly& fleet, const RunFolder& folder, Round round);
-/// What each peer took until the end of that round; see costs_at_end.
+/// Returns what each peer took until the end of that round; see costs_at_end.
 std::vector<Costs> costs_of(const Assembly& fleet, const RunFolder& folder, Round round);
 /// The lines of metrics.jsonl that a run that goes on after `round` does not make again: the
 /// evaluations up to it, and what happened before them. `costs`: of each peer until then.

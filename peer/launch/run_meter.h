@@ -21,8 +21,8 @@ struct CpuPressure {
 std::optional<CpuPressure> parse_cpu_pressure(const std::string& text);
 std::optional<CpuPressure> cpu_pressure();
 
-/// What a run's times were measured beside: the pressure on the processors at both ends, and the
-/// energy that the machine used meanwhile.
+/// The meter of what a run's times were measured beside: the pressure on the processors at both
+/// ends, and the energy that the machine used meanwhile.
 class RunMeter {
  public:
   explicit RunMeter(const Fleet& fleet);

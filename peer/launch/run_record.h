@@ -13,14 +13,14 @@
 
 namespace gv {
 
-/// Of which run's checkpoints another one is the rest.
+/// The earlier run whose checkpoints another one goes on from.
 struct ResumedRun {
   std::string run;  ///< its folder
   Round round = 0;
   bool whole = false;  ///< metrics.jsonl of the other one begins with the first part
 };
 
-/// How a run came about.
+/// The origin of a run: what it was started with.
 struct RunOrigin {
   std::string kind;               ///< run | simulate
   std::string file;               ///< of the fleet, as given
@@ -48,8 +48,8 @@ RunFolder begin_run(const Assembly& fleet, const RunOrigin& origin);
 /// can still say how it ended. Nothing where there is none now.
 void keep_room(const RunFolder& folder);
 
-/// What comes last: x, the model that is saved (`version`: of the program that saves it), the
-/// summary, and its line of metrics.jsonl. Throws std::runtime_error (a full disk).
+/// Writes what comes last: x, the model that is saved (`version`: of the program that saves it),
+/// the summary, and its line of metrics.jsonl. Throws std::runtime_error (a full disk).
 void end_run(const Assembly& fleet,
              const RunFolder& folder,
              const Observer& observer,
@@ -57,10 +57,10 @@ void end_run(const Assembly& fleet,
              const std::string& summary,
              const std::string& version);
 
-/// The same of a run whose model could not be saved: how it ended is known all the same.
+/// Does the same for a run whose model could not be saved: how it ended is known all the same.
 void end_unsaved(const RunFolder& folder, const std::string& summary);
 
-/// Whether the fleet's target was reached by the end; nothing where it has none.
+/// Returns whether the fleet's target was reached by the end; nothing where it has none.
 std::optional<bool> target_reached(const Assembly& fleet, const Observer& observer);
 /// "target     accuracy 0.9 missed: 0.8951 at the end"; "" without a target.
 std::string target_text(const Assembly& fleet, const Observer& observer);

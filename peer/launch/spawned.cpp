@@ -38,7 +38,7 @@ Pipe make_socket_pair() {
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-/// In the child: nothing here may allocate. Reports a failed exec through `failure`.
+/// Runs in the child, where nothing may allocate. Reports a failed exec through `failure`.
 [[noreturn]] void become(
     char* const* argv, pid_t parent, int in, int out, int err, int vectors, int failure) {
   constexpr int beyond = 10;  // above the descriptors that the child is to find

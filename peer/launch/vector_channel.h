@@ -11,7 +11,7 @@ namespace gv {
 // over a socket; or several, each with a byte that says how many follow, where a limit of the size
 // of files (ulimit -f) is smaller.
 
-/// Where a launched peer finds its end of the socket.
+/// The descriptor at which a launched peer finds its end of the socket.
 inline constexpr int vector_descriptor = 3;
 
 /// Hands the vector over. Throws std::runtime_error when there is no memory for it; a launcher that

@@ -84,7 +84,7 @@ std::string config_map(const KubernetesFleet& fleet) {
                      binary.empty() ? "" : "binaryData:\n" + binary);
 }
 
-/// What the end of a pod means: a wrong fleet file stays wrong, a peer whose collective broke has
+/// The meaning of a pod's end: a wrong fleet file stays wrong, a peer whose collective broke has
 /// nothing to go on with, and a drained node says nothing of the peer.
 constexpr const char* failure_policy =
     "podFailurePolicy:\n"
@@ -97,7 +97,7 @@ constexpr const char* failure_policy =
     "      onPodConditions:\n"
     "        - { type: DisruptionTarget, status: \"True\" }\n";
 
-/// With a budget of restarts for each peer where the cluster knows of one.
+/// Writes the Job, with a budget of restarts for each peer where the cluster knows of one.
 std::string job_spec(const KubernetesFleet& fleet) {
   std::string text =
       fmt::format("completionMode: Indexed\ncompletions: {0}\nparallelism: {0}\n", fleet.peers);

@@ -10,7 +10,7 @@
 
 namespace gv {
 
-/// What runs the pods.
+/// The kind of object that runs the pods.
 enum class KubernetesKind : std::uint8_t {
   job,          ///< an Indexed Job: ends with the fleet
   statefulset,  ///< keeps each peer's volume; its pods stay after the end
@@ -38,9 +38,9 @@ struct KubernetesFleet {
   int grace_seconds = 30;  ///< from SIGTERM to SIGKILL
 };
 
-/// At which host name all peers find each other: "fleet-{id}.fleet".
+/// Returns the host name at which all peers find each other: "fleet-{id}.fleet".
 std::string kubernetes_address(const KubernetesFleet& fleet);
-/// In which folder a pod keeps what it makes.
+/// Returns the folder in which a pod keeps what it makes.
 std::string kubernetes_output(const KubernetesFleet& fleet);
 /// The Secret that keys are taken from: peer-0.pem and so on.
 std::string kubernetes_secret(const KubernetesFleet& fleet);

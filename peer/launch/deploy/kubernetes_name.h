@@ -20,7 +20,7 @@ std::string object_name(const std::string& text);
 /// first.
 bool is_claim_name(const std::string& name);
 
-/// What a Quantity may be as we write it: "2", "500m", "1.5Gi".
+/// Returns whether a text is a Quantity as we write it: "2", "500m", "1.5Gi".
 bool is_quantity(const std::string& text);
 /// A reference to an image, as far as one can be told: letters, digits and . _ - / : @.
 bool is_image(const std::string& text);

@@ -8,7 +8,7 @@
 namespace gv {
 namespace {
 
-/// Of the image's user (Containerfile); it owns nothing anywhere else.
+/// The number of the image's user (Containerfile); it owns nothing anywhere else.
 constexpr int user = 10001;
 
 /// "$(NAME)" would be the value of a variable: Kubernetes writes "$$" for "$".
@@ -29,7 +29,7 @@ bool stateful(const KubernetesFleet& fleet) {
   return fleet.kind == KubernetesKind::statefulset;
 }
 
-/// In which folder of the Secret's volume the key of this pod lies: its index, or its name.
+/// Returns the folder of the Secret's volume with the key of this pod: its index, or its name.
 std::string key_folder(const KubernetesFleet& fleet, PeerId id) {
   return stateful(fleet) ? fmt::format("{}-{}", fleet.name, id) : fmt::to_string(id);
 }

@@ -23,7 +23,7 @@ std::string slurm_fleet_script(const SlurmFleet& fleet);
 /// The job's name as #SBATCH takes it: letters, digits and `-`.
 std::string slurm_job_name(const std::string& text);
 
-/// Whether the text is an option of sbatch on one line: "--partition=gpu".
+/// Returns whether the text is an option of sbatch on one line: "--partition=gpu".
 bool is_sbatch_option(const std::string& text);
 
 }  // namespace gv

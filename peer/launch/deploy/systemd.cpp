@@ -13,8 +13,8 @@
 namespace gv {
 namespace {
 
-/// What a peer may not do: gain rights, write but to its own folder, see other machines' parts.
-/// Pages that can be written and run stay allowed: oneDNN writes its kernels as it goes.
+/// A peer may not gain rights, write but to its own folder, or see other machines' parts. Pages
+/// that can be written and run stay allowed: oneDNN writes its kernels as it goes.
 constexpr const char* hardening =
     "NoNewPrivileges=yes\n"
     "CapabilityBoundingSet=\n"

@@ -29,7 +29,7 @@ struct SystemdFile {
 /// A unit for each peer, and the files that it reads: the fleet's, and the user that it runs as.
 std::vector<SystemdFile> systemd_files(const Fleet& fleet, const SystemdFleet& units);
 
-/// What is to be done with them. `folder`: where they were written; "": nowhere.
+/// Says what is to be done with them. `folder`: where they were written; "": nowhere.
 std::string systemd_advice(const Fleet& fleet,
                            const SystemdFleet& units,
                            const std::string& folder);

@@ -12,7 +12,7 @@ std::string yaml_word(std::string_view text);
 /// ["a", "b"]
 std::string yaml_list(const std::vector<std::string>& words);
 
-/// Whether yaml_block can say it: UTF-8 of printable lines.
+/// Returns whether yaml_block can say it: UTF-8 of printable lines.
 bool fits_yaml_block(std::string_view text);
 /// A text of several lines behind its key, as YAML's literal block: the bytes as they are, and a
 /// reader sees them. `indent`: of the key.

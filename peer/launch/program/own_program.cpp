@@ -37,12 +37,12 @@ Json text_or_null(const std::string& text) {
   return text.empty() ? Json() : Json(text);
 }
 
-/// As the file names it.
+/// Names its host as the file does.
 std::string host_of(const Fleet& fleet, const OwnProgram& own) {
   return own.here ? "localhost" : fleet.peers.at(own.id).host;
 }
 
-/// In which it runs; "": where it was started.
+/// Returns the folder in which it runs; "": where it was started.
 std::string folder_of(const Fleet& fleet, const OwnProgram& own) {
   const std::string host = host_of(fleet, own);
   const auto row = std::ranges::find(fleet.hosts, host, &HostSpec::name);
@@ -58,7 +58,7 @@ void move_descriptors() {
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
 }
 
-/// As execvpe takes them: pointers into `words`, which must stay.
+/// Returns the words as execvpe takes them: pointers into `words`, which must stay.
 std::vector<char*> pointers_to(std::vector<std::string>& words) {
   std::vector<char*> pointers;
   pointers.reserve(words.size() + 1);
@@ -83,7 +83,7 @@ int master_port(const Fleet& fleet, bool asked) {
   return first + 2 * static_cast<int>(number % most) + (asked ? 1 : 0);
 }
 
-/// What the words of torchrun_env() stand for. Who is asked alone is a group of one.
+/// Returns what the words of torchrun_env() stand for. Who is asked alone is a group of one.
 std::map<std::string, std::string> torchrun_words(const Fleet& fleet, const OwnProgram& own) {
   const bool asked = own.task != "peer";
   PeerId place = 0;

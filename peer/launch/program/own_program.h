@@ -9,8 +9,8 @@
 
 namespace gv {
 
-/// Where a launcher and a program find each other: as control.h has it between a launcher and a
-/// peer, but moved out of the way of a program that reads and prints.
+/// The descriptors at which a launcher and a program find each other: as control.h has it between a
+/// launcher and a peer, but moved out of the way of a program that reads and prints.
 inline constexpr int program_ear = 4;    ///< what the launcher says
 inline constexpr int program_mouth = 5;  ///< what it hears
 
@@ -34,7 +34,7 @@ struct OwnProgram {
   double clock = 0;              ///< seconds, likewise
 };
 
-/// What a program is called in messages: the script among the words of its command.
+/// Returns what a program is called in messages: the script among the words of its command.
 std::string script_name(const ProgramSpec& program);
 
 /// libgrapevine.so of the same build as that program `grapevine`: beside it, or where a wheel or a
@@ -45,7 +45,7 @@ std::string library_of(const std::string& grapevine);
 /// reads.
 std::string peer_word(const OwnProgram& own);
 
-/// What a peer adds to the environment of its program; the fleet file's own words come last.
+/// Returns what a peer adds to the environment of its program; the file's own words come last.
 std::map<std::string, std::string> program_environment(const Fleet& fleet, const OwnProgram& own);
 
 /// Throws std::runtime_error with the line of the fleet file when its program cannot be started

@@ -20,7 +20,7 @@ struct Measured {
   std::string last_words{};
 };
 
-/// What is no word of this protocol is passed over.
+/// Passes over what is no word of this protocol.
 void heed(const std::string& line, Measured& one) {
   try {
     const asked::ProgramSays says = asked::parse_program(line);

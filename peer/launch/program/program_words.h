@@ -26,7 +26,7 @@ struct Tensor {
 
   bool operator==(const Tensor&) const = default;
 };
-/// What the program is; x_0 was sent before it.
+/// The program's introduction of itself; x_0 was sent before it.
 struct Introduction {
   std::vector<Tensor> parameters{};
   bool evaluates = false;                         ///< it answers `evaluate`
@@ -36,7 +36,7 @@ struct Introduction {
   std::optional<double> seconds_per_step{};       ///< of the task `measure`
   bool whole = false;  ///< it answers `save`: it can write all of its model to a file
 };
-/// What it says of the model that it was asked about; without figures it could not look at it.
+/// The figures of the model that it was asked about; without any it could not look at it.
 struct Figures {
   std::uint64_t number = 0;  ///< of the question
   std::optional<double> loss{};
@@ -60,8 +60,8 @@ struct Save {
 struct Stop {};
 using LauncherSays = std::variant<std::monostate, Evaluate, Save, Stop>;
 
-/// What a program says is bounded: a model has at most so many tensors of so many dimensions, and
-/// so many floats in all.
+/// The bounds of what a program says: a model has at most so many tensors of so many dimensions,
+/// and so many floats in all.
 inline constexpr std::size_t most_tensors = std::size_t{1} << 20;
 inline constexpr std::size_t most_dimensions = 16;
 inline constexpr std::size_t most_floats = 50'000'000'000;

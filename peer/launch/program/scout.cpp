@@ -27,7 +27,7 @@ Evaluation no_figures() {
   return {.loss = unknown_figure(), .accuracy = std::nullopt};
 }
 
-/// As the program has said; a figure that is no accuracy is none.
+/// Returns what the program has said; a figure that is no accuracy is none.
 Evaluation evaluation_of(const asked::Figures& figures) {
   Evaluation evaluation = no_figures();
   if (figures.loss) evaluation.loss = *figures.loss;
@@ -141,7 +141,7 @@ void Scout::tell_failure(const std::string& what) {
   for (const std::string& line : words_) options_.say("  " + line);
 }
 
-/// What it still says of the question before is passed over: answers have the question's number.
+/// Passes over what it still says of the question before: answers have the question's number.
 void Scout::ask(std::span<const float> x) {
   can_answer_ = introduction_.evaluates && x.size() == start_.size();
   answer_.reset();

@@ -39,7 +39,7 @@ class Scout : public Evaluator {
   const asked::Introduction& introduction() const { return introduction_; }
   const std::vector<float>& start() const { return start_; }  ///< x_0
 
-  /// From now on it is `say` that is told what a person should know.
+  /// Tells `say`, from now on, what a person should know.
   void tell(std::function<void(const std::string&)> say) { options_.say = std::move(say); }
 
   /// Asks about a model of as many floats. The answer has no figures where it cannot evaluate,
