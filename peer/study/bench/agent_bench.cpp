@@ -32,7 +32,7 @@ double steps_per_second(const EnvironmentRow& row,
   return environments / time.seconds;
 }
 
-/// Of transitions that are numbers of any kind: what they mean takes no time.
+/// Fills a memory with transitions that are numbers of any kind: what they mean takes no time.
 Memory full_memory(const EnvironmentRow& row, std::uint32_t places) {
   const auto numbers = static_cast<std::uint32_t>(row.seen.elements());
   Memory memory({.places = places,

@@ -66,7 +66,7 @@ Plan plan_of(PeerId self, PeerId n, std::size_t dimension, Averaging averaging) 
   return plan;
 }
 
-/// How payloads travel.
+/// The way in which payloads travel.
 struct Carriage {
   bool shared = false;
   const std::vector<PeerKeys>* keys = nullptr;  ///< null: not encrypted
@@ -104,7 +104,7 @@ void gossip_rounds(std::uint32_t rank,
   life.result();
 }
 
-/// Of one way to do a round: what each repetition took.
+/// The repetitions of one way to do a round: what each of them took.
 struct Repetitions {
   std::vector<double> seconds, cpu_seconds;
 

@@ -18,7 +18,7 @@ struct FmaUnit {
   const char* name;
   int chains;  ///< enough to hide the latency of two pipelines, few enough for the registers
   int width;   ///< floats of a vector
-  /// After so many steps: all lanes of all chains.
+  /// Returns all lanes of all chains, as they are after so many steps.
   std::vector<float> (*run)(std::int64_t steps);
   double flops_per_step() const { return 2.0 * chains * width; }
 };

@@ -7,7 +7,7 @@
 
 namespace gv {
 
-/// What the processes of one measurement share.
+/// The memory that the processes of one measurement share.
 struct Gathering {
   static constexpr std::size_t most = 64;
   std::uint32_t processes = 0;

@@ -13,7 +13,7 @@ struct StepOptions {
   double seconds = 4;  ///< how long to measure
 };
 
-/// Of training steps on made-up data: pictures of the row's bench_image, or 64 of 65 characters.
+/// A report of training on made-up data: pictures of the row's bench_image, or 64 of 65 characters.
 struct StepReport {
   std::size_t parameters = 0;
   double flops = 0;        ///< of a gradient
