@@ -64,7 +64,7 @@ void require_one_problem(const std::vector<StoredRun>& runs) {
   }
 }
 
-/// Whether all runs are of agents.
+/// Returns whether all runs are of agents.
 bool all_act(const std::vector<StoredRun>& runs) {
   return std::ranges::all_of(
       runs, [](const StoredRun& run) { return run.evaluations.back().frames.has_value(); });
@@ -101,7 +101,7 @@ bool anybody_reaches(const std::vector<StoredRun>& runs, const CompareTarget& ta
       runs, [&](const StoredRun& run) { return cost_of(run, target).has_value(); });
 }
 
-/// Where no target is given: what the models were at the end.
+/// Returns what the models were at the end, by which to compare where no target is given.
 Measure final_measure(const std::vector<StoredRun>& runs) {
   const bool all = std::ranges::all_of(
       runs, [](const StoredRun& run) { return run.evaluations.back().accuracy.has_value(); });
@@ -129,7 +129,7 @@ double mean_or_infinite(const Contender& c, Measure measure) {
   return summary ? summary->mean : std::numeric_limits<double>::infinity();
 }
 
-/// Whether all contenders of a section have the same value there.
+/// Returns whether all contenders of a section have the same value there.
 bool is_common(const Section& section, std::size_t column) {
   const std::string& first = section.contenders.front().group->values[column];
   return std::ranges::all_of(section.contenders,

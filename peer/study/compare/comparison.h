@@ -11,7 +11,7 @@
 
 namespace gv {
 
-/// What is asked of some runs.
+/// The questions that are asked of some runs.
 struct CompareOptions {
   std::optional<CompareTarget> target;  ///< none: the files', where all name the same
   std::vector<std::string> by;          ///< keys whose values are told apart, each a section

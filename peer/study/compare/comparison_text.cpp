@@ -120,7 +120,7 @@ std::string cost_table(const Section& section) {
   return text;
 }
 
-/// What the models were at the end.
+/// Writes what the models were at the end.
 std::string final_table(const Comparison& comparison, const Section& section) {
   const Measure measure = comparison.measure;
   std::string text = heading(name_of(measure), "time");

@@ -11,7 +11,7 @@ namespace gv {
 /// table of further measures. Ends with a newline.
 std::string comparison_text(const Comparison& comparison, const std::vector<Measure>& columns);
 
-/// The same as Markdown.
+/// Writes the same as Markdown.
 std::string comparison_markdown(const Comparison& comparison, const std::vector<Measure>& columns);
 
 /// A line per run, with a header: its group, its seed, whether it reached the target, its costs.

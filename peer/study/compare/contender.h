@@ -9,8 +9,8 @@
 
 namespace gv {
 
-/// What may be compared: what it cost to get to the target (or to the end, where there is none),
-/// and what the models were at the end.
+/// The measures that may be compared: what it cost to get to the target (or to the end, where there
+/// is none), and what the models were at the end.
 enum class Measure : std::uint8_t {
   time,
   bytes,
@@ -25,10 +25,10 @@ enum class Measure : std::uint8_t {
   returned,  ///< the mean reward of an episode, of agents
 };
 
-/// As `--columns` and `--expect` spell them; throws std::invalid_argument for another word.
+/// Reads a measure as `--columns` and `--expect` spell it; any other word: std::invalid_argument.
 Measure measure_named(const std::string& name);
 std::string_view name_of(Measure measure);
-/// Whether more of it is better.
+/// Returns whether more of it is better.
 bool is_gain(Measure measure);
 
 /// A run of a group, and what it cost.
@@ -48,7 +48,7 @@ struct Contender {
   bool always() const { return reached() == entries.size(); }
 };
 
-/// Without a target the cost is that of the whole run.
+/// Returns the group with its costs: without a target they are those of the whole run.
 Contender make_contender(const RunTable& table,
                          const RunGroup& group,
                          const std::optional<CompareTarget>& target,

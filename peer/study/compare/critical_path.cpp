@@ -94,7 +94,7 @@ std::optional<std::uint64_t> first_server_of(const StoredRun& run) {
   return whole && trainers < run.peers ? std::optional(trainers) : std::nullopt;
 }
 
-/// In a fleet of equals the path has to go through somebody.
+/// Compares a peer with the others: in a fleet of equals the path has to go through somebody.
 bool stands_out(const CriticalPath& path, std::uint64_t peer, std::size_t state) {
   double sum = 0;
   for (const StateSums& each : path.stretch) sum += each[state];

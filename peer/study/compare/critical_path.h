@@ -17,7 +17,7 @@ struct CriticalStay {
   double begin = 0, end = 0;
 };
 
-/// What held a fleet up for some rounds: the chain of stays without which it had ended sooner.
+/// The chain of stays without which a fleet had ended sooner: what held it up for some rounds.
 struct CriticalPath {
   double seconds = 0;
   StateSums states{};                             ///< seconds of the path in each
@@ -33,8 +33,8 @@ struct CriticalPath {
 /// stretch of rounds. A gap between two moments counts as `other`.
 CriticalPath critical_path(const std::vector<std::vector<StoredMoment>>& peers);
 
-/// Of the last stretch of rounds that all peers of a run kept whole; nothing where there is none,
-/// or with more than 256 peers. Throws UnusableRun where a file is damaged.
+/// Returns the path of the last stretch of rounds that all peers of a run kept whole; nothing where
+/// there is none, or with more than 256 peers. Throws UnusableRun where a file is damaged.
 std::optional<CriticalPath> critical_path_of(const StoredRun& run);
 
 /// "83 % compute of peer 3, 9 % wire": the largest shares, with a peer's number where most of it is

@@ -40,7 +40,7 @@ std::set<std::string> names_of(const Contender& c) {
   return names;
 }
 
-/// Whether the claim is about this contender: `network=5 ms` means any key of that room.
+/// Returns whether the claim is about this contender: `network=5 ms` means any key of that room.
 bool is_meant(const Contender& c, const ExpectedClaim& claim) {
   return std::ranges::all_of(claim.where, [&](const auto& wanted) {
     return std::ranges::any_of(c.group->keys, [&](const auto& has) {

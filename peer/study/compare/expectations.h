@@ -9,8 +9,8 @@
 
 namespace gv {
 
-/// What a claim came to. It is one question that was asked beforehand, so its interval is not
-/// corrected for others.
+/// The outcome of a claim, which is one question that was asked beforehand, so that its interval is
+/// not corrected for others.
 struct JudgedClaim {
   enum class Verdict : std::uint8_t { passed, missed, undecided };
   std::string text;

@@ -8,8 +8,8 @@
 
 namespace gv {
 
-/// Why one contender takes longer than another: log (T_b / T_a) is that of the rounds plus that of
-/// the seconds of a round, and the latter's difference is a sum over the states of a peer.
+/// The reason why one contender takes longer than another: log (T_b / T_a) is that of the rounds
+/// plus that of the seconds of a round, and the latter's difference is a sum over a peer's states.
 struct Explanation {
   double rounds = 1;  ///< b's over a's, geometric means over the seeds of both
   double seconds_per_round = 1;

@@ -16,9 +16,9 @@ namespace {
 
 /// Two methods that are so close are not told apart by eye.
 constexpr double close_ratio = 1.05;
-/// How closely a change is looked for.
+/// The ratio of two networks that are close enough to place a change between them.
 constexpr double change_ratio = 1.01;
-/// Between two networks of the grid so many methods may follow each other.
+/// The most methods that may follow each other between two networks of the grid.
 constexpr int most_changes = 8;
 
 std::vector<double> ladder(double first, int count) {
@@ -114,7 +114,7 @@ class MapDrawer {
     }
   }
 
-  /// Of those that have a clock.
+  /// Returns the first of those that have a clock.
   std::size_t first_of(const std::vector<std::optional<double>>& seconds) const {
     double best = std::numeric_limits<double>::infinity();
     std::size_t first = 0;

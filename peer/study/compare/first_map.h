@@ -47,7 +47,7 @@ struct MapChange {
   std::size_t after = 0;
 };
 
-/// Who is first to a target on which network.
+/// The map of who is first to a target on which network.
 struct FirstMap {
   std::string name;  ///< what the methods have in common, where there are several maps
   std::string about;

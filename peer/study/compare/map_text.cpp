@@ -44,7 +44,7 @@ std::string unknown_text(const FirstMap& map) {
   return fmt::format("{}: known only where trained", fmt::join(names, ", "));
 }
 
-/// For each line of the grid on which the first changes: "5 ms: D, A from 271 Mbit on".
+/// Says for each line of the grid where the first changes: "5 ms: D, A from 271 Mbit on".
 std::vector<std::string> change_sentences(const FirstMap& map, const std::vector<char>& letters) {
   std::vector<std::string> all;
   const bool along_bandwidth =

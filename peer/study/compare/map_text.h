@@ -11,7 +11,7 @@ namespace gv {
 /// The screen, within 80 columns: a letter for each method, a row for each latency, and where the
 /// first changes. Ends with a newline.
 std::string map_text(const FirstMap& map);
-/// The same as a Markdown table.
+/// Writes the same as a Markdown table.
 std::string map_markdown(const FirstMap& map);
 /// An element of "maps" in schema grapevine.map/1: methods, networks, who is first on each, and the
 /// changes; seconds, bytes per second.

@@ -7,7 +7,7 @@
 
 namespace gv {
 
-/// What is known of two contenders in one measure.
+/// The outcome of a comparison of two contenders in one measure.
 enum class PairOutcome : std::uint8_t {
   before,     ///< the first one is better, by the paired interval after Holm's correction
   behind,     ///< the other is
@@ -33,7 +33,7 @@ struct PairResult {
   PairOutcome outcome = PairOutcome::few_seeds;
 };
 
-/// Where a target was missed there is no ratio: who was before in every pair of at least so many.
+/// The fewest pairs that decide, where one is before in all, when a missed target leaves no ratio.
 inline constexpr std::size_t fewest_with_misses = 5;
 
 /// The margins within which two count as the same where nobody names others.

@@ -63,7 +63,7 @@ Fleet fleet_of(const StoredRun& run) {
   }
 }
 
-/// Whether its rounds are the same on every network.
+/// Returns whether its rounds are the same on every network.
 bool has_a_clock(const Fleet& fleet) {
   const AlgorithmRow* row = find_algorithm(fleet.algorithm, fleet.order);
   return row != nullptr && row->synchronous && fleet.faults.inject.empty() && !fleet.stop.time;
@@ -82,7 +82,7 @@ std::function<double(const MapPlace&)> clock_of(Fleet fleet) {
   };
 }
 
-/// What is told of the networks that a file has and the map has not.
+/// Tells of what the network of a file has and the map has not.
 void note_network(const Fleet& fleet, const std::string& label, std::vector<std::string>& notes) {
   if (!fleet.network.links.empty())
     notes.push_back(fmt::format("{}: links of their own are not on the map", label));
@@ -127,7 +127,7 @@ class RunMap {
   }
 
  private:
-  /// By the path of the run.
+  /// Reads the fleets, by the path of the run.
   static std::map<std::string, Fleet> fleets_of(const std::vector<StoredRun>& runs) {
     std::map<std::string, Fleet> fleets;
     for (const StoredRun& run : runs) fleets.emplace(run.path, fleet_of(run));

@@ -28,8 +28,8 @@ double mean_is_zero(std::span<const double> values);
 /// order given.
 std::vector<double> holm(std::span<const double> p_values);
 
-/// Whether the mean lies within -margin .. margin: two one-sided tests at 5 % each (Schuirmann
-/// 1987), which is the 90 % interval within the margins. False for fewer than `fewest_seeds`.
+/// Returns whether the mean is within -margin .. margin: two one-sided tests at 5 % each
+/// (Schuirmann 1987), the 90 % interval within the margins. False for fewer than `fewest_seeds`.
 bool equivalent(std::span<const double> values, double margin);
 
 /// The exact two-sided p value of the sign-flip test (Fisher 1935): the share of all choices of
@@ -37,8 +37,8 @@ bool equivalent(std::span<const double> values, double margin);
 /// values or more than 20.
 std::optional<double> sign_flip(std::span<const double> values);
 
-/// How many values of such a mean and deviation a t test at 5 % needs to see that the mean is not
-/// zero four times out of five. Nothing where more than `most` would be needed.
+/// Returns how many values of such a mean and deviation a t test at 5 % needs to see that the mean
+/// is not zero four times out of five. Nothing where more than `most` would be needed.
 std::optional<std::size_t> values_needed(const MeanInterval& seen, std::size_t most = 1000);
 
 }  // namespace gv

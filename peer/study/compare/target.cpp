@@ -146,7 +146,7 @@ RunCost cost_of(const StoredEvaluation& e) {
           .resolution = 0};
 }
 
-/// Whether the row of evaluations that are there begins at `first` and is long enough.
+/// Returns whether the row of evaluations that are there begins at `first` and is long enough.
 bool stays(const StoredRun& run, std::size_t first, const CompareTarget& target) {
   if (run.evaluations.size() - first < target.in_a_row) return false;
   for (std::size_t k = first; k < first + target.in_a_row; ++k) {

@@ -9,7 +9,7 @@
 
 namespace gv {
 
-/// When a run counts as having arrived.
+/// The target at which a run counts as having arrived.
 using CompareTarget = TargetSpec;
 
 /// "accuracy=0.88", "accuracy=88%", "accuracy.worst=0.88", "loss=0.3", "loss.local=0.3", of
@@ -20,7 +20,7 @@ CompareTarget parse_target(const std::string& text);
 /// agree.
 std::optional<CompareTarget> target_in_files(const std::vector<StoredRun>& runs);
 
-/// What a run had cost when it got somewhere.
+/// The cost of a run until it got somewhere.
 struct RunCost {
   double rounds = 0, seconds = 0, bytes = 0;
   std::optional<double> samples, epochs;
@@ -32,7 +32,7 @@ struct RunCost {
 /// interpolated from the one before it along the
 /// figure; of a first evaluation that is there already, its own. Nothing for a run that misses it.
 std::optional<RunCost> cost_of(const StoredRun& run, const CompareTarget& target);
-/// Of the whole run.
+/// Returns the cost of the whole run.
 RunCost cost_of(const StoredEvaluation& e);
 
 /// The figure of the target, of a return minus it; nothing where it was not measured, or is not

@@ -14,7 +14,7 @@
 namespace gv {
 namespace {
 
-/// By how much the worst local model must lag behind the mean model to be mentioned.
+/// The factor by which the worst local model must lag behind the mean model to be mentioned.
 constexpr double worth_a_remark = 1.05;
 
 std::string name_with_kind(const Contender& c) {

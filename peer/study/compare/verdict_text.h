@@ -15,8 +15,8 @@ std::string verdict_of(const Comparison& comparison, const Section& section);
 /// Nothing where there is none.
 std::optional<std::size_t> explained(const Section& section);
 
-/// What a reader should know besides: why the second takes longer, and where worst local models
-/// lag behind. Sentences.
+/// Says what a reader should know besides: why the second takes longer, and where worst local
+/// models lag behind. Sentences.
 std::vector<std::string> remarks_of(const Comparison& comparison, const Section& section);
 
 /// "1.98x (1.93 .. 2.03)" of ratios, "+1.2 pp (0.4 .. 2.0)" of accuracies.
