@@ -89,7 +89,7 @@ void CellCheck::say(const Diagnostic& problem,
   source_.error(place, 1, message, problem.help);
 }
 
-/// Of the first axis on which cells differ.
+/// Returns the place of a cell's value on the first axis on which cells differ.
 Place CellCheck::place_of(const SweepCell& cell) const {
   for (const SweepAxis& axis : file_.axes)
     for (const SweepValue& value : axis.values)

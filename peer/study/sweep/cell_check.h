@@ -19,7 +19,7 @@ class CellCheck {
 
   /// The fleet of a cell; an empty one after a problem.
   Fleet read(const SweepCell& cell, const TuningPoint& point = {});
-  /// The same at both ends of what is tuned.
+  /// Does the same at both ends of what is tuned.
   void check_ends(const SweepCell& cell, const std::vector<TuningKnob>& knobs);
 
  private:

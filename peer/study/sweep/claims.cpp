@@ -93,7 +93,7 @@ std::optional<Owner> owner_of(const std::string& path) {
   }
 }
 
-/// Whether it is sure that the process has ended.
+/// Returns whether it is sure that the process has ended.
 bool has_ended(const Owner& owner) {
   const Owner self = ourselves();
   if (owner.host != self.host || owner.space != self.space) return false;
@@ -137,8 +137,8 @@ std::string Claims::written_aside() const {
   return aside;
 }
 
-/// With its words from the beginning: a file is written aside and gets its name by link(2), which
-/// fails where there is one. Whoever is killed in between leaves no claim without an owner.
+/// Makes it with its words from the start: a file is written aside and gets its name by link(2),
+/// which fails where there is one. Whoever is killed in between leaves no claim without an owner.
 bool Claims::create(const std::string& path) const {
   const std::string aside = written_aside();
   const bool made = ::link(aside.c_str(), path.c_str()) == 0;
@@ -210,7 +210,7 @@ bool Claims::is_stale(const std::string& path) const {
   return !error && now() - then > stale;
 }
 
-/// By the clock of the file system: that of a file which is written now.
+/// Returns the time by the clock of the file system: that of a file which is written now.
 fs::file_time_type Claims::now() const {
   const std::string path = file(".now-" + token_);
   std::ofstream(path) << "now";

@@ -25,12 +25,12 @@ class Claims {
   Claims(const Claims&) = delete;
   Claims& operator=(const Claims&) = delete;
 
-  /// Whether it is ours now; false: somebody else's.
+  /// Takes it, and returns whether it is ours now; false: somebody else's.
   bool take(const std::string& name);
   void release(const std::string& name);
   /// Renews what is held, when it is due.
   void renew();
-  /// Who holds it: "host a, process 12"; nothing when nobody alive does.
+  /// Says who holds it: "host a, process 12"; nothing when nobody alive does.
   std::optional<std::string> holder(const std::string& name) const;
   /// Of all claims, those of the dead as well; ascending.
   std::vector<std::string> names() const;

@@ -26,7 +26,7 @@ constexpr double measuring_budget = 2;     ///< seconds, of all families togethe
 constexpr std::size_t most_measured = 10;  ///< families; the others are as the nearest before
 constexpr double worker_overhead = 0.03;   ///< seconds of a trial beside its computing
 
-/// Of all threads of this process.
+/// Counts the processor time of all threads of this process.
 double processor_seconds() {
   timespec now{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);

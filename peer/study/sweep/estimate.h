@@ -10,8 +10,8 @@
 
 namespace gv {
 
-/// What a sweep will cost. That diverged trials end early is not counted; that a later rung of
-/// halving goes on from the one before is, where it does.
+/// The expected cost of a sweep. That diverged trials end early is not counted; that a later rung
+/// of halving goes on from the one before is, where it does.
 struct SweepEstimate {
   std::size_t tuned_families = 0;
   double tuning_trainings = 0;  ///< full ones' worth

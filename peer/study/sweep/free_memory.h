@@ -6,8 +6,8 @@
 
 namespace gv {
 
-/// What the kernel can give to new processes without swapping: `MemAvailable` of /proc/meminfo
-/// (proc(5)), bytes. Nothing where the text does not say it.
+/// Returns what the kernel can give to new processes without swapping: `MemAvailable` of
+/// /proc/meminfo (proc(5)), bytes. Nothing where the text does not say it.
 std::optional<std::uint64_t> available_in(const std::string& meminfo);
 
 /// What a control group still may take, bytes: its `memory.max` less `memory.current`, but file

@@ -10,11 +10,11 @@
 
 namespace gv {
 
-/// What a tuning trial sets: a value for each knob, in their order. Where it is empty, the values
-/// are the base file's own: trial 0, but of a grid.
+/// The point at which a tuning trial stands: a value for each knob, in their order. Where it is
+/// empty, the values are the base file's own: trial 0, but of a grid.
 using TuningPoint = std::vector<SweepSet>;
 
-/// Those of the knobs that are tuned where a cell has these labels.
+/// Returns those of the knobs that are tuned where a cell has these labels.
 std::vector<TuningKnob> knobs_of(const TuningSpec& tune,
                                  const std::map<std::string, std::string>& labels);
 
@@ -33,7 +33,7 @@ double radical_inverse(std::uint64_t index, std::uint64_t base);
 /// own values nor fills up what is left.
 std::vector<TuningPoint> points_of(const TuningSpec& tune, const std::vector<TuningKnob>& knobs);
 
-/// By how much ranges were widened: the new part of each, by its key.
+/// The new part of each range that was widened, by its key.
 using KnobRanges = std::map<std::string, std::pair<double, double>>;
 /// Half as many points as `tune.trials` with these knobs in their new parts, for every method
 /// alike.

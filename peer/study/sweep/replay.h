@@ -16,8 +16,8 @@ namespace gv {
 /// computed what depends on the clock, and so does the training loss that each one saw).
 bool clock_stands_alone(const Fleet& fleet);
 
-/// Whether a peer waited for a neighbour as long as faults.deadline is: then the clock decided what
-/// was computed.
+/// Returns whether a peer waited for a neighbour as long as faults.deadline is: then the clock
+/// decided what was computed.
 bool deadline_passed(const Assembly& fleet, const FleetRecord& end);
 
 /// What a run leaves, computed from the rounds of one and the clock of another.

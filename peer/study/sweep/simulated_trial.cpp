@@ -47,7 +47,7 @@ class TrialWatch {
     over_ = diverged_ || (cut_ && record.round >= until_);
   }
 
-  /// Whatever is still computed is not looked at any more.
+  /// Returns true once whatever is still computed is not looked at any more.
   bool over() const { return over_; }
   bool cut() const { return cut_ && over_; }
   const std::optional<Round>& diverged() const { return diverged_; }
@@ -72,7 +72,7 @@ int code_of(const SimulationResult& result) {
   return result.whole() ? exit_code::done : exit_code::peers_lost;
 }
 
-/// What the rung before left of the same trial.
+/// The remains of the same trial in the rung before.
 struct EarlierRung {
   std::string lines;  ///< its evaluations
   Round round = 0;    ///< of the last of them

@@ -5,8 +5,8 @@
 
 namespace gv {
 
-/// What a job array of Slurm shares: every task is one more invocation of the same sweep, and they
-/// agree by the claims in its folder, which all nodes must see.
+/// The settings that a job array of Slurm shares: every task is one more invocation of the same
+/// sweep, and they agree by the claims in its folder, which all nodes must see.
 struct SlurmJob {
   std::string name;
   std::string program;  ///< absolute

@@ -54,7 +54,7 @@ bool Sweep::run() {
   }
 }
 
-/// Before it is over: what our last trial, or another invocation, has made ready since we looked.
+/// Looks again before it is over: our last trial, or another invocation, may have made more ready.
 bool Sweep::more_has_come() {
   state_.refresh();
   drop_spent();

@@ -20,7 +20,7 @@ struct SweepOptions {
   std::function<bool()> interrupted;
 };
 
-/// What is told of a sweep while it runs.
+/// The events that are told of a sweep while it runs.
 struct SweepEvents {
   std::function<void(const TrialSlot&, const TrialOutcome&)> on_end;
   std::function<void(std::size_t family, const TunedFamily&)> on_tuned;

@@ -144,7 +144,7 @@ class SweepFileReader : Readers {
     file_.tune = std::move(tune);
   }
 
-  /// Of a grid no value of a list is left out.
+  /// Refuses a grid with too many points: no value of a list is left out of one.
   void check_grid(const Value& at, bool limited, const TuningSpec& tune) {
     std::size_t points = 1;
     for (const TuningKnob& knob : tune.knobs)

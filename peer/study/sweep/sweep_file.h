@@ -59,7 +59,7 @@ struct TuningSpec {
   bool in_rungs() const { return by == "halving" || by == "asha"; }
 };
 
-/// What the picture of the answer shows (see peer/show/page/answer_picture.h); without one it is a
+/// The content of the answer's picture (see peer/show/page/answer_picture.h); without one it is a
 /// race.
 struct SweepPicture {
   bool map = false;  ///< who is first on which network (peer/study/compare/run_map.h); else a cost
@@ -95,7 +95,7 @@ inline constexpr std::size_t most_tuning_trials = 10'000;
 /// Reads what `source` holds; problems become its diagnostics.
 SweepFile read_sweep_file(Source& source);
 
-/// Whether what has these labels is meant by the pattern.
+/// Returns whether what has these labels is meant by the pattern.
 bool matches(const CellPattern& pattern, const std::map<std::string, std::string>& labels);
 
 }  // namespace gv

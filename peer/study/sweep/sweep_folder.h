@@ -11,7 +11,7 @@
 
 namespace gv {
 
-/// What became of a trial.
+/// The end of a trial, as its folder keeps it.
 struct TrialEnd {
   TrialIdentity identity;
   std::vector<std::string> sets;
@@ -25,7 +25,7 @@ struct TrialEnd {
   std::string build;  ///< of the program
 };
 
-/// Where a sweep keeps its trials:
+/// The folder in which a sweep keeps its trials:
 ///   sweep.yaml base.yaml plan.json  trials/0007-one-peer-wifi-s2/  working/  failed/  claims/
 /// A trial is put together in working/ and appears in trials/ whole, in one step: what is there is
 /// done, and nothing else is.
@@ -44,7 +44,7 @@ class SweepFolder {
 
   /// The names of what is in trials/.
   std::set<std::string> trials() const;
-  /// What the trial of this slot ended with; nothing when it is not done.
+  /// Returns what the trial of this slot ended with; nothing when it is not done.
   std::optional<TrialEnd> end_of(const TrialSlot& slot) const;
   /// Takes away the checkpoints from which nobody goes on any more.
   void drop_checkpoints(const TrialSlot& slot) const;
@@ -53,7 +53,7 @@ class SweepFolder {
   /// A trial that is not what it should be any more, such as of a changed file, makes room.
   void set_aside(const TrialSlot& slot) const;
 
-  /// How --extend has widened the ranges so far. Throws std::runtime_error.
+  /// Returns how --extend has widened the ranges so far. Throws std::runtime_error.
   std::vector<KnobRanges> extensions() const;
   void add_extension(const KnobRanges& ranges) const;
 

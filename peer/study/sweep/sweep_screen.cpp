@@ -97,7 +97,7 @@ Tally tally_of(const SweepPlan& plan, const SweepState& state) {
   return tally;
 }
 
-/// How many trials are of each build; of those that say it.
+/// Counts the trials of each build; of those that say it.
 std::map<std::string, std::size_t> builds_of(const SweepPlan& plan, const SweepState& state) {
   std::map<std::string, std::size_t> builds;
   for (std::size_t s = 0; s < plan.slots.size(); ++s)

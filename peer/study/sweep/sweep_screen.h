@@ -15,7 +15,7 @@ namespace gv {
 
 using FailedTrials = std::map<std::size_t, std::string>;  ///< why, by number
 
-/// Of --only. Throws std::invalid_argument with what there is.
+/// Reads the words of --only. Throws std::invalid_argument with what there is.
 CellPattern only_pattern(const std::vector<std::string>& only, const SweepPlan& plan);
 
 /// How long the rest will take, by what was finished here.
@@ -55,8 +55,8 @@ std::string kept_builds_text(const SweepPlan& plan,
 /// Returns a line for each other build whose trials do not count and are done again, and how to
 /// keep them; "" where there are none.
 std::string left_builds_text(const SweepState& state);
-/// The same for programs: {"schema": "grapevine.sweep/1", ...}. What was finished here alone is for
-/// the caller to add.
+/// Writes the same for programs: {"schema": "grapevine.sweep/1", ...}. What was finished here alone
+/// is for the caller to add.
 Json sweep_json(const SweepPlan& plan,
                 const SweepFolder& folder,
                 const SweepState& state,

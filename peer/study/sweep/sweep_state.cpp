@@ -28,7 +28,7 @@ std::vector<std::string> values_in(const TuningPoint& point) {
   return values;
 }
 
-/// What the knobs are in the fleet file of a family; none where it leaves one out.
+/// Returns what the knobs are in the fleet file of a family; none where it leaves one out.
 std::vector<std::string> own_values(const SweepPlan& plan, const SweepFamily& family) {
   const FlatKeys keys =
       fleet_keys(plan.file.base, plan.sets_of(family.cells[0], {}, plan.seeds[0]));

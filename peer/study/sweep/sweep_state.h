@@ -27,7 +27,7 @@ struct ReadyTrial {
   bool keeps_state = false;  ///< its trial in the next rung may go on from it
 };
 
-/// What a family's tuning found.
+/// The findings of a family's tuning.
 struct TunedFamily {
   TuningPoint values;  ///< empty: the base file's own
   TrialScore score;
@@ -46,7 +46,7 @@ class SweepState {
 
   /// Looks at what has come since.
   void refresh();
-  /// The same of one slot; whether it is done.
+  /// Does the same for one slot, and returns whether it is done.
   bool look_at(std::size_t slot);
   /// The first so many in the order of their numbers, without some; but first what asha has
   /// promoted.
@@ -55,7 +55,7 @@ class SweepState {
   /// Whether checkpoints of this slot's trial, which is done, are of no use any more: nobody will
   /// go on from it, or somebody has.
   bool is_spent(std::size_t slot) const;
-  /// Whether it is asked for; what asha has not promoted is not.
+  /// Returns whether it is asked for; what asha has not promoted is not.
   bool wanted(std::size_t slot) const;
   const std::optional<TrialEnd>& end(std::size_t slot) const { return ends_[slot]; }
   std::size_t count(TrialSlot::Stage stage) const;       ///< wanted

@@ -12,7 +12,7 @@
 
 namespace gv {
 
-/// What a worker is to do: a line of JSON on its stdin.
+/// The work that a worker is to do: a line of JSON on its stdin.
 struct TrialJob {
   TrialSlot slot;
   std::string file;  ///< fleet file
@@ -31,13 +31,13 @@ std::string to_line(const TrialJob& job);
 /// Throws std::runtime_error.
 TrialJob job_of(const std::string& line);
 
-/// How a trial went.
+/// The outcome of a trial.
 struct TrialOutcome {
   bool done = false;
   std::string message;  ///< why not, or what there is to say
 };
 
-/// What a trial tells on its way.
+/// The call by which a trial tells how far it is.
 using TrialProgress = std::function<void(std::uint64_t round, std::uint64_t rounds)>;
 
 /// Runs a trial, from its fleet to its folder in trials/. Throws what the fleet's parts throw.
@@ -57,7 +57,7 @@ TrialOutcome simulate_trial(const TrialJob& job,
 /// process has been quicker, nothing happens: the same was computed twice.
 void publish_trial(const TrialJob& job, const TrialEnd& end, const std::string& summary);
 
-/// So many rounds are `fraction` of all: up to an evaluation, so that there is a figure.
+/// Returns how many rounds are `fraction` of all: up to an evaluation, so that there is a figure.
 std::uint64_t rounds_in(double fraction, std::uint64_t rounds, std::uint64_t evaluate_every);
 
 }  // namespace gv

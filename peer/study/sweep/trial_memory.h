@@ -15,7 +15,7 @@ namespace gv {
 /// back before does not show.
 double memory_in_this_process(const Fleet& fleet);
 
-/// What such a process does: a job's line on stdin, and {"bytes": ..} on stdout. Its exit code.
+/// Runs such a process: a job's line on stdin, and {"bytes": ..} on stdout. Returns its exit code.
 int tell_trial_memory();
 
 /// How much memory trials take, and how much there is.
@@ -24,8 +24,8 @@ struct MemoryRoom {
   std::optional<std::uint64_t> free_bytes{};  ///< nothing: not known
   std::string unmeasured{};                   ///< why the last one could not be; "": all could
 
-  /// So many of `wanted` trials fit at once; at least one. A tenth stays free, for what was not
-  /// measured.
+  /// Returns how many of `wanted` trials fit at once; at least one. A tenth stays free, for what
+  /// was not measured.
   std::size_t fitting(std::size_t wanted) const;
   /// "one trial takes 180 MB, and 12.3 GB are free"
   std::string words() const;

@@ -21,8 +21,8 @@ struct TrialScore {
   }
 };
 
-/// What the trial in this folder cost: at the first evaluation at the target, interpolated from the
-/// one before. `by_rounds`: rounds, else seconds. Throws std::runtime_error.
+/// Returns what the trial in this folder cost: at the first evaluation at the target, interpolated
+/// from the one before. `by_rounds`: rounds, else seconds. Throws std::runtime_error.
 TrialScore score_of(const std::string& folder, const TargetSpec& target, bool by_rounds);
 
 /// The median over the tuning seeds of one point; of an even number the mean of the middle two.

@@ -11,9 +11,9 @@
 
 namespace gv {
 
-/// How far the points of a bracket have come against each other: which place of which rung may run,
-/// and what came of it. It follows from the scores alone, so that all who see them agree; with
-/// `asha` from the claims too, since whoever has begun a trial finishes it.
+/// The race between the points of a bracket: which place of which rung may run, and what came of
+/// it. It follows from the scores alone, so that all who see them agree; with `asha` from the
+/// claims too, since whoever has begun a trial finishes it.
 class TuningRace {
  public:
   /// `seeds`: scores that a place needs. The bracket must outlive it.
@@ -22,12 +22,12 @@ class TuningRace {
   /// Places by rung.
   using Places = std::set<std::pair<std::size_t, std::size_t>>;
 
-  /// What somebody is at; replaces what was said before.
+  /// Sets what somebody is at; replaces what was said before.
   void set_claimed(Places claimed) { claimed_ = std::move(claimed); }
   /// The score of one seed.
   void take(std::size_t rung, std::size_t place, const TrialScore& score);
 
-  /// Which point has the place; nothing while that is not known.
+  /// Returns which point has the place; nothing while that is not known.
   std::optional<std::size_t> point_at(std::size_t rung, std::size_t place) const;
   /// The other way round: where the point is, or was, in that rung; nothing where it is not there,
   /// or that is not known yet.
@@ -36,7 +36,7 @@ class TuningRace {
   bool may_be_promoted(std::size_t rung, std::size_t place) const;
   /// Whether the trials of a place are to run, or have run.
   bool is_open(std::size_t rung, std::size_t place) const;
-  /// Whether nothing is left to run.
+  /// Returns whether nothing is left to run.
   bool done() const;
 
   struct Scored {

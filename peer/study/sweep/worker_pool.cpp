@@ -23,7 +23,7 @@ void say(const Json& json) {
   std::fflush(stdout);
 }
 
-/// At most five lines a second.
+/// A limit of five lines a second.
 class Ticker {
  public:
   bool due() {

@@ -50,8 +50,8 @@ class WorkerPool {
   std::vector<Worker> workers_;
 };
 
-/// What such a process does: jobs come as lines on stdin, and what becomes of them goes to stdout,
-/// until stdin ends. `program`: for real runs.
+/// Runs such a process: jobs come as lines on stdin, and what becomes of them goes to stdout, until
+/// stdin ends. `program`: for real runs.
 int run_worker(const std::string& program, const std::string& version);
 
 }  // namespace gv
