@@ -17,7 +17,7 @@ struct DescentNode {
 /// grad f(x), the same function each time.
 using FullGradient = std::function<Doubles(const std::vector<float>& x)>;
 
-/// What a push of the mean costs later. Gradient descent x' = -grad f(x) that is pushed by p on its
+/// The later cost of pushing the mean. Gradient descent x' = -grad f(x) that is pushed by p on its
 /// way ends with E1 = -integral of lambda_t . p_t dt more loss, to first order, where
 /// lambda' = H lambda backwards from lambda_T = grad f(x_T) (the adjoint method: Pontryagin et al.
 /// 1962; for neural networks Chen et al. 2018, arXiv:1806.07366). It knows no graph and no order:
@@ -40,7 +40,7 @@ class AdjointPass {
     /// vanishes within 1 / h before the end.
     std::vector<Doubles> integrals;
   };
-  /// Of descent that ends at node `last`; points: times from that of the first node to its own.
+  /// Goes back along descent to node `last`; points: times from the first node's to its own.
   Backward back_from(std::size_t last, std::span<const double> points) const;
 
  private:

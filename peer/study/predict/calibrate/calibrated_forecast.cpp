@@ -19,8 +19,8 @@ Estimate between(const Estimate& a, const Estimate& b, double weight) {
   return {a.value + weight * (b.value - a.value), 0};
 }
 
-/// What the loss at the end of one run is uncertain by: it scatters by about as much as noise
-/// leaves of the mean model's excess, and the prediction has errors besides.
+/// Returns what the loss at the end of one run is uncertain by: it scatters by about as much as
+/// noise leaves of the mean model's excess, and the prediction has errors besides.
 double scatter(const CalibratedForecast& c, std::uint64_t rounds) {
   const MeanExcess mean = c.mean_excess(rounds);
   return std::max(0.0, mean.noise) + mean.uncertainty();
@@ -72,7 +72,7 @@ std::string order_of(const Assembly& fleet) {
   return fleet.is_plain_d_psgd() ? std::string(fleet.algorithm->order) : "atc";
 }
 
-/// Of the rate where the curvature is that of the point.
+/// Returns the limit of the rate where the curvature is that of the point.
 double limit_at(const Assembly& fleet, const FleetCalibration::Point& point) {
   QuadraticFleet f{.momentum = fleet.fleet.optimizer.momentum,
                    .nesterov = fleet.fleet.optimizer.nesterov,
@@ -82,7 +82,7 @@ double limit_at(const Assembly& fleet, const FleetCalibration::Point& point) {
   return stability_limit({fleet.fleet.trainers(), {modes.modes()}, {}, ""}, f);
 }
 
-/// Where the run ends; a rate that changes, also where a quarter of the way is done.
+/// Looks where the run ends; with a rate that changes, also where a quarter of the way is done.
 void check_rate(FleetForecast& forecast, const Assembly& fleet, const FleetCalibration& c) {
   const RateCourse course = course_of(fleet);
   forecast.warning.clear();
@@ -198,7 +198,7 @@ void CalibratedForecast::find_lags() {
   }
 }
 
-/// In proportion to time between two points.
+/// Interpolates between two points, in proportion to time.
 MeanPush CalibratedForecast::lag_at(double time) const {
   std::size_t k = 0;
   while (k + 2 < times_.size() && times_[k + 1] < time) ++k;

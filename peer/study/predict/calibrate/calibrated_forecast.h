@@ -32,13 +32,13 @@ class CalibratedForecast {
   CalibratedForecast(const Assembly& fleet,
                      const MixingMatrix& w,
                      const FleetCalibration& calibration);
-  /// With all-reduce instead: W = 11^T / n after every step.
+  /// Does the same with all-reduce instead: W = 11^T / n after every step.
   static CalibratedForecast of_all_reduce(const Assembly& fleet,
                                           const FleetCalibration& calibration);
-  /// Of the fleet's own method: d-psgd or all-reduce.
+  /// Makes that of the fleet's own method: d-psgd or all-reduce.
   static CalibratedForecast of(const Assembly& fleet, const FleetCalibration& calibration);
 
-  /// After `rounds` rounds: excess losses over gradient descent without noise.
+  /// Predicts excess losses over gradient descent without noise, after `rounds` rounds.
   Stationary after(std::uint64_t rounds) const;
   MeanExcess mean_excess(std::uint64_t rounds) const;
   double descent_loss(std::uint64_t rounds) const;  ///< of gradient descent: training loss
@@ -74,17 +74,17 @@ void add_calibrated(FleetForecast& forecast,
                     const FleetCalibration& calibration,
                     const std::optional<double>& target);
 
-/// The same fleet with `sets`, of which only the topology and the order may be another: what the
-/// calibration does not depend on. `row`: what is known of it without a calibration. Call it after
-/// add_calibrated.
+/// Adds the same fleet with `sets`, of which only the topology and the order may be another: what
+/// the calibration does not depend on. `row`: what is known of it without a calibration. Call it
+/// after add_calibrated.
 void add_beside(FleetForecast& forecast,
                 const std::string& sets,
                 const Assembly& other,
                 const Forecast& row,
                 const FleetCalibration& calibration);
 
-/// What `predicted` has more of: the training losses at the end of the run, null where they are not
-/// predicted, and `curve`: twenty rounds on the way with what is predicted there.
+/// Returns what `predicted` has more of: the training losses at the end of the run, null where they
+/// are not predicted, and `curve`: twenty rounds on the way with what is predicted there.
 Json calibrated_json(const FleetForecast& forecast,
                      const Assembly& fleet,
                      const FleetCalibration& calibration);

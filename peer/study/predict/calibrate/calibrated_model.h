@@ -12,7 +12,7 @@ namespace gv {
 /// Of a fleet of `peers`, of whom so many were looked at.
 LocalModel local_model(const Calibration& c, PeerId peers, std::size_t looked);
 
-/// Of some peers' deviations what all peers' are expected to be: their mean energy in each place.
+/// Extends some peers' deviations to all peers', as expected: their mean energy in each place.
 void spread_over(LocalModel& m, std::size_t looked, PeerId peers);
 
 }  // namespace gv

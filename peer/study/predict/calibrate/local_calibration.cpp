@@ -102,7 +102,7 @@ class Calibrator {
     for (const double value : leading_.values) c_.curvature = std::max(c_.curvature, value);
   }
 
-  /// Where what is left of `starts` beyond the leading axes lies; values sum to `total`.
+  /// Returns where what is left of `starts` beyond the leading axes lies; values sum to `total`.
   std::vector<CurvatureShare> remainder(std::vector<Doubles> starts, double total) {
     std::vector<CurvatureShare> parts;
     const auto m = static_cast<double>(starts.size());

@@ -69,7 +69,7 @@ class PeerGradients {
   /// `full[i]`: as those of fresh samples are.
   void each_draw(std::span<const Doubles> full, const std::function<void(const Doubles&)>& use);
 
-  /// Over one frozen batch of each peer; `samples`: of all peers together.
+  /// Returns those over one frozen batch of each peer; `samples`: of all peers together.
   DisplacedGradients displaced(std::uint32_t samples);
   Doubles hessian_times(const Doubles& v) {
     return curvature_product(displaced(curvature_samples_), v);

@@ -6,7 +6,7 @@
 
 namespace gv {
 
-/// What a fleet's batch means for a rate that was tuned for one peer alone.
+/// The meaning of a fleet's batch for a rate that was tuned for one peer alone.
 struct BatchAdvice {
   double alone = 1;        ///< samples of one peer's gradient, on average
   double together = 1;     ///< samples behind one step of the fleet's model

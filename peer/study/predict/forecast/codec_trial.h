@@ -10,9 +10,9 @@ namespace gv {
 /// vector out: "algorithm.gamma"; "" where there is none.
 std::string consensus_key(const Assembly& fleet);
 
-/// What is wrong with that option's value; "" where nothing is, or where nobody knows. A step above
-/// the usual one is tried: a few hundred rounds of the method itself, in virtual time, on this
-/// graph and with this codec, but on a quadratic with white noise and unlike minima. O(n deg)
+/// Says what is wrong with that option's value; "" where nothing is, or where nobody knows. A step
+/// above the usual one is tried: a few hundred rounds of the method itself, in virtual time, on
+/// this graph and with this codec, but on a quadratic with white noise and unlike minima. O(n deg)
 /// vectors of 500 floats a round; for 64 peers at most.
 std::string codec_warning(const Assembly& fleet);
 

@@ -10,9 +10,9 @@
 
 namespace gv {
 
-/// What the predictor says of a fleet at `record`'s round: of its own minima where they are few
-/// enough to follow, else over their draw. Of linear regression on fresh samples: losses,
-/// not excess losses. Empty where the theory does not apply (see quadratic_problem,
+/// Returns what the predictor says of a fleet at `record`'s round: of its own minima where they are
+/// few enough to follow, else over their draw. For linear regression on fresh samples these are
+/// losses, not excess losses. Empty where the theory does not apply (see quadratic_problem,
 /// regression_problem) or peers are missing. One run scatters around it.
 std::optional<Stationary> expectation(const Assembly& fleet, const FleetRecord& record);
 

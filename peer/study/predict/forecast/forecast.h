@@ -10,7 +10,7 @@
 
 namespace gv {
 
-/// What a topology will do to a fleet. What nothing is known about is empty.
+/// The forecast of what a topology will do to a fleet. What nothing is known about is empty.
 struct Forecast {
   std::string topology;      ///< or schedule; "all-reduce" for the ring of sums
   std::size_t degree = 0;    ///< most neighbours that a peer hears in a round
@@ -35,11 +35,11 @@ struct Forecast {
   std::optional<double> stability_limit;    ///< of the rate; of this fleet's own graph alone
   std::optional<double> seconds_per_round;  ///< by the alpha-beta model of the fleet's network
 
-  /// Up to which rate x L the errors of calibrated losses were measured to hold
+  /// The rate x L up to which the errors of calibrated losses were measured to hold
   /// (experiments/prediction).
   static constexpr double trusted = 0.3;
 
-  /// Whether a value says more than that it is small: it is at least four times its uncertainty.
+  /// Returns whether a value says more than that it is small: at least four times its uncertainty.
   static bool resolved(double value, double error) { return std::abs(value) >= 4 * error; }
   /// Empty where one of the two factors is.
   std::optional<double> seconds_to_target() const;
@@ -77,10 +77,10 @@ struct ForecastOptions {
   bool schedules = true;  ///< graphs that change with the round are among the alternatives
 };
 
-/// Of a fleet that is all-reduce itself: a row without others.
+/// Returns the forecast of a fleet that is all-reduce itself: a row without others.
 FleetForecast forecast_of_all_reduce(const Assembly& fleet);
-/// Of a fleet that averages or sums: its own row alone. `bytes_per_round`: what its busiest peer
-/// sends where it averages.
+/// Returns that of a fleet that averages or sums: its own row alone. `bytes_per_round`: what its
+/// busiest peer sends where it averages.
 Forecast forecast_alone(const Assembly& fleet, double bytes_per_round);
 
 /// `bytes_per_round`: what this fleet's busiest peer sends; the alternatives' follow from how many

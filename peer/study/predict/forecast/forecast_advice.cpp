@@ -9,7 +9,7 @@
 namespace gv {
 namespace {
 
-/// What the losses are those of: a calibration knows the end of the run, not where training rests.
+/// Says what the losses are of: a calibration knows the end of the run, not where training rests.
 const char* come_to(const FleetForecast& f) {
   return f.calibrated ? "end the run" : "settle";
 }

@@ -18,7 +18,7 @@ std::string lines(const std::string& text) {
   return wrapped("  " + text, 2) + "\n";
 }
 
-/// With a ~ where a figure says less than it seems to.
+/// Puts a ~ where a figure says less than it seems to.
 std::string marked(bool loose, const std::string& figure) {
   return loose ? fmt::format("~{}", figure) : figure;
 }
@@ -39,12 +39,12 @@ std::string seconds_cell(const std::optional<double>& seconds) {
   return seconds ? seconds_text(*seconds) : "-";
 }
 
-/// With two digits where more would be believed.
+/// Writes two digits where more would be believed.
 std::string loss_cell(const Forecast& f, const std::optional<double>& value) {
   return f.beyond && value ? fmt::format("~{:.2g}", *value) : short_number(value);
 }
 
-/// With a ~ where it says no more than that it is small.
+/// Puts a ~ where it says no more than that it is small.
 std::string mean_excess(const Forecast& f) {
   const bool small =
       f.excess_mean && f.excess_mean_error && !f.resolved(*f.excess_mean, *f.excess_mean_error);
@@ -60,7 +60,7 @@ struct Column {
   Cell cell;
 };
 
-/// What is known of losses says more of a graph than its gap does; both do not fit into 80 columns.
+/// Losses, where they are known, say more of a graph than its gap; 80 columns do not hold both.
 const Column of_losses[] = {
     {"consensus", 9, [](const Forecast& f) { return loss_cell(f, f.consensus); }},
     {"mean", 9, mean_excess},
@@ -97,7 +97,7 @@ std::string named(const std::string& name) {
   return fmt::format("  {}\n  {:<22}", name, "");
 }
 
-/// Whether nothing in the table tells two graphs apart.
+/// Returns whether nothing in the table tells two graphs apart.
 bool alike(const Forecast& a, const Forecast& b) {
   return a.period == 1 && b.period == 1 && a.degree == b.degree && std::abs(a.gap - b.gap) < 1e-9 &&
          short_number(a.n_eff) == short_number(b.n_eff) && a.bytes_per_round == b.bytes_per_round &&

@@ -8,7 +8,7 @@
 
 namespace gv {
 
-/// What `graph best` puts in order.
+/// The goal by which `graph best` puts graphs in order.
 struct GraphGoal {
   std::optional<QuadraticFleet> fleet;  ///< none: averaging alone counts
   std::optional<double> target;         ///< excess loss of local models to reach
@@ -18,8 +18,8 @@ struct GraphGoal {
   std::string measure() const;
 };
 
-/// Why a fleet of the method that has this order (quadratic_orders()) cannot run on W; "" where it
-/// can.
+/// Says why a fleet of the method that has this order (quadratic_orders()) cannot run on W; ""
+/// where it can.
 std::string refusal_of_order(const std::string& order, const MixingMatrix& w);
 
 /// The smaller the better; infinite where the fleet diverges, never arrives, is refused, or where

@@ -36,7 +36,7 @@ Topology placed(const Topology& graph, const std::vector<PeerId>& peers) {
   return other;
 }
 
-/// What is predicted to gain less may as well lose: predictions are no better than a few per cent.
+/// A smaller predicted gain may as well be a loss: predictions are no better than a few per cent.
 constexpr double worth_moving = 0.95;
 
 void check(const Assembly& fleet) {

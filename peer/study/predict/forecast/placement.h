@@ -6,7 +6,7 @@
 
 namespace gv {
 
-/// Who stands where on a fleet's graph. The spectrum of W, and so the rounds to a target, is the
+/// The places of peers on a fleet's graph. The spectrum of W, and so the rounds to a target, is the
 /// same wherever they stand; the seconds of a round are not.
 struct Placement {
   std::vector<PeerId> peers;       ///< peers[k] takes the place that peer k has by its number

@@ -17,7 +17,7 @@ struct Proposal {
   double seconds_per_step() const { return seconds_per_round / steps; }
 };
 
-/// What is looked at beside the fleet as it is.
+/// The keys and files of a search for what may be faster than the fleet as it is.
 struct ProposalSearch {
   std::vector<std::string> sets;  ///< --set, as the fleet was read with
   std::string placed;             ///< the file with the placed graph of the fleet

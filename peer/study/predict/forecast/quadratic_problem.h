@@ -20,7 +20,7 @@ struct QuadraticProblem {
 
   /// Coordinates summed. Empty when some mode is unstable.
   std::optional<Stationary> settled(const Modes& modes) const;
-  /// After `rounds` rounds; empty where the predictor knows the end alone.
+  /// Predicts the state after `rounds` rounds; empty where the predictor knows the end alone.
   std::optional<Stationary> after(const Modes& modes, std::uint64_t rounds) const;
   /// Local models' excess loss at most `target`; none when never within `most` rounds, or unknown.
   std::optional<std::uint64_t> rounds_to(const Modes& modes,

@@ -25,7 +25,7 @@ std::vector<std::uint64_t> model_frames(std::size_t dimension) {
   return frames;
 }
 
-/// Of the arithmetic on one peer; the flops are those that the algorithms tell the simulator.
+/// The seconds of arithmetic on one peer; the flops are those that algorithms tell the simulator.
 class Compute {
  public:
   Compute(const Assembly& fleet, const Objective& objective, PeerId i)
@@ -40,7 +40,7 @@ class Compute {
   double local_steps(double without = 0) const {
     return (gradient() + step()) * (steps_ - without);
   }
-  /// Of the last piece; the pieces before it are mixed while it travels.
+  /// Counts the last piece alone; the pieces before it are mixed while it travels.
   double mix(std::size_t vectors) const {
     const double last = std::fmod(d_ - 1, piece_floats) + 1;
     return 2 * last * static_cast<double>(vectors) / flops_per_second_;

@@ -17,9 +17,9 @@ struct RoundPrediction {
   double bytes_per_round = 0;  ///< out of the busiest peer
 };
 
-/// By closed forms for d-psgd and the ring all-reduce; of the other methods by a dry run.
+/// Predicts d-psgd and the ring all-reduce by closed forms, other methods by a dry run.
 RoundPrediction predict_round(const Assembly& fleet);
-/// Of each peer that trains: what the local steps of its round take it, alone.
+/// Returns what the local steps of its round take each peer that trains, alone.
 std::vector<double> seconds_alone(const Assembly& fleet);
 /// Seconds per round of the fleet's own peers and network on any graph.
 class GossipClock {
@@ -40,14 +40,14 @@ class GossipClock {
   std::unique_ptr<const Parts> parts_;
 };
 
-/// The same peers, model and network, with gossip over another graph or schedule. The fleet's own
-/// algorithm must be one that averages over a topology.
+/// Predicts the same peers, model and network, with gossip over another graph or schedule. The
+/// fleet's own algorithm must be one that averages over a topology.
 RoundPrediction predict_gossip_round(const Assembly& fleet, const MixingSchedule& schedule);
-/// The same with ring all-reduce.
+/// Does the same with ring all-reduce.
 RoundPrediction predict_all_reduce_round(const Assembly& fleet);
 
-/// How many models the busiest peer sends in a round of a schedule: the mean over a period, or over
-/// some rounds of a random one.
+/// Returns how many models the busiest peer sends in a round of a schedule: the mean over a period,
+/// or over some rounds of a random one.
 double busiest_receivers(const MixingSchedule& schedule);
 
 }  // namespace gv
