@@ -15,8 +15,8 @@ namespace gv {
 /// What the fleet file lets go wrong in virtual time, with the times by which a real fleet notices.
 FaultPlan injected_faults(const Assembly& fleet);
 
-/// What summary.json says of a simulated run beside its target and its exit code: the last record,
-/// what was predicted, and the network's shape, on which the seconds depend.
+/// Returns what summary.json says of a simulated run beside its target and its exit code: the last
+/// record, what was predicted, and the network's shape, on which the seconds depend.
 Json simulated_summary(const Assembly& fleet, const FleetRecord& end, const FinalHashes& hashes);
 
 /// Writes where a simulated peer spent its time into the run's folder, from any thread; `failed`
