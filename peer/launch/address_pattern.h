@@ -8,8 +8,8 @@
 
 namespace gv {
 
-/// Where all peers of a fleet are found, in one word: "fleet-{id}.fleet:27000" says that each has a
-/// machine of its own, and the same port there; "10.0.0.7:27000" that all are on one machine, at
+/// The addresses of all peers of a fleet, in one word: "fleet-{id}.fleet:27000" says that each has
+/// a machine of its own, and the same port there; "10.0.0.7:27000" that all are on one machine, at
 /// the ports from 27000 on.
 struct AddressPattern {
   std::string host;  ///< `{id}` stands for a peer's number

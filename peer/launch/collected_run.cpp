@@ -56,8 +56,8 @@ Moment moment_of(const Report& report) {
   return {report.tick, report.tick > 0 ? 0 : report.round};
 }
 
-/// By moment, then by peer. A peer that went back to a checkpoint did some of them again: the newer
-/// ones count.
+/// The evaluations by moment, then by peer. A peer that went back to a checkpoint did some of them
+/// again: the newer ones count.
 using Evaluations = std::map<Moment, std::map<PeerId, const KeptReport*>>;
 
 Evaluations evaluations_of(const CollectedPeers& peers) {

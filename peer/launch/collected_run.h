@@ -13,8 +13,8 @@ namespace gv {
 /// The peers of a fleet that had no launcher, by what they left in FOLDER/peers/003 and so on.
 using CollectedPeers = std::map<PeerId, StoredReports>;
 
-/// Empty where there are none. Throws std::runtime_error where they make no sense, or where two are
-/// of different fleets or a folder is of another peer than its name says.
+/// Returns nothing where there are none. Throws std::runtime_error where they make no sense, or
+/// where two are of different fleets or a folder is of another peer than its name says.
 CollectedPeers read_peers(const std::string& folder);
 
 /// Copies the regular files of `from`/peers/003 and so on into `to`; nothing is written over.

@@ -56,8 +56,8 @@ EnergyMeter::~EnergyMeter() {
   if (library_ != nullptr) ::dlclose(library_);
 }
 
-/// Only whole packages: what is inside one (cores, caches) counts there already. As a rule only
-/// root may read them.
+/// Finds whole packages only: what is inside one (cores, caches) counts there already. As a rule
+/// only root may read them.
 void EnergyMeter::find_packages(const std::string& powercap) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(powercap, error)) {

@@ -54,7 +54,7 @@ std::string fixed_key(const FlatKeys& before, const FlatKeys& after) {
   return left == was.end() ? "" : left->first;
 }
 
-/// Whether every peer that was there keeps whom it averages with, and by which weights.
+/// Returns whether every peer that was there keeps whom it averages with, and by which weights.
 bool same_graph(const Assembly& was, const Assembly& is) {
   return was.fleet.size() == is.fleet.size() && was.fleet.mixing_digest == is.fleet.mixing_digest &&
          was.topology.neighbors == is.topology.neighbors;
@@ -100,8 +100,8 @@ Parts parts_of(const Assembly& was, const Checkpoint& past, std::size_t model_by
   return {state.first(model_bytes), rest.first(batches), rest.subspan(batches)};
 }
 
-/// Of each peer, from whom its model comes: from itself, or for a new one the nearest that was
-/// there.
+/// Returns for each peer from whom its model comes: from itself, or for a new one the nearest that
+/// was there.
 std::vector<PeerId> sources(const Assembly& is, PeerId old) {
   std::vector<PeerId> source(is.fleet.size());
   for (PeerId i = 0; i < is.fleet.size(); ++i) {

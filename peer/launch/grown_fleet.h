@@ -11,8 +11,8 @@ namespace gv {
 
 // A run that goes on as another fleet: with more peers, on another graph, for longer.
 
-/// Why a fleet cannot go on as another one, with what to do; "" when it can, as far as the files
-/// say. `before` and `after`: all keys of both.
+/// Says why a fleet cannot go on as another one, with what to do; "" when it can, as far as the
+/// files say. `before` and `after`: all keys of both.
 std::string growth_objection(const Assembly& was,
                              const FlatKeys& before,
                              const Assembly& is,

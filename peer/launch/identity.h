@@ -14,17 +14,17 @@ struct EngineIdentity {
   std::string variable;  ///< of the environment, which says so
 };
 
-/// Of Slurm's srun, Open MPI's or another mpirun, an indexed job of Kubernetes, or a pod of a
+/// Asks Slurm's srun, Open MPI's or another mpirun, an indexed job of Kubernetes, or a pod of a
 /// StatefulSet, whose name ends in its number. Within an allocation, but outside srun, Slurm's
-/// variables say nothing of a peer. Nothing: no engine has.
-/// Throws std::runtime_error with the variable when it holds no number.
+/// variables say nothing of a peer. Nothing: no engine has. Throws std::runtime_error with the
+/// variable when it holds no number.
 std::optional<EngineIdentity> engine_identity(
     const std::function<const char*(const char*)>& variable);
 /// Reads the variables of this process.
 std::optional<EngineIdentity> engine_identity();
 
-/// Whether an engine says that it has started this peer before, elsewhere: GRAPEVINE_RESTARTS and
-/// GRAPEVINE_MOVES count how often (`deploy` has Kubernetes do so).
+/// Returns whether an engine says that it has started this peer before, elsewhere:
+/// GRAPEVINE_RESTARTS and GRAPEVINE_MOVES count how often (`deploy` has Kubernetes do so).
 bool restarted_by_engine(const std::function<const char*(const char*)>& variable);
 bool restarted_by_engine();
 

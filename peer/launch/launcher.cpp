@@ -221,13 +221,13 @@ bool Launcher::any_running() const {
       slots_, [](const Slot& s) { return s.process->running() || s.restart_at.has_value(); });
 }
 
-/// Of training, earlier parts of the run included.
+/// Counts the seconds of training, earlier parts of the run included.
 double Launcher::seconds() const {
   return past_.seconds +
          (began_ ? std::chrono::duration<double>(Clock::now() - *began_).count() : 0);
 }
 
-/// The same, when the last peer had finished.
+/// Counts them up to when the last peer had finished.
 double Launcher::seconds_at_end() const {
   if (!began_ || !ended_) return past_.seconds;
   return past_.seconds + std::chrono::duration<double>(*ended_ - *began_).count();

@@ -110,7 +110,7 @@ void Launcher::kill_all() {
   observer_.give_up();
 }
 
-/// Without their last words, and for good.
+/// Counts those that have gone without their last words, and for good.
 std::size_t Launcher::gone() const {
   return static_cast<std::size_t>(std::ranges::count_if(
       slots_, [](const Slot& s) { return !s.process->running() && !s.finished && !s.restart_at; }));

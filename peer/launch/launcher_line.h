@@ -11,8 +11,8 @@
 
 namespace gv {
 
-/// What a peer that was launched and its launcher say to each other (control.h), on the peer's
-/// side.
+/// The peer's side of what a peer that was launched and its launcher say to each other
+/// (control.h).
 class LauncherLine {
  public:
   struct Descriptors {

@@ -37,7 +37,7 @@ void Launcher::pass_over_injections() {
     if (in_seconds(injection.at) < past_.seconds) ++injected_;
 }
 
-/// What the fleet file lets go wrong, at its time; and the end of a standstill.
+/// Does what the fleet file lets go wrong, at its time; and ends a standstill.
 void Launcher::inject_when_due() {
   const std::vector<Injection>& list = fleet_.fleet.faults.inject;
   if (phase_ != Phase::training || stopping_) return;

@@ -5,7 +5,7 @@
 
 namespace gv {
 
-/// What a run's times depend on, as run.json keeps it.
+/// The facts that a run's times depend on, as run.json keeps them.
 struct MachineFacts {
   std::string processor;  ///< "Intel(R) Xeon(R) ..."; "unknown" where /proc does not say
   unsigned cores = 0;     ///< that this process may use

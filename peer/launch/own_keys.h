@@ -8,7 +8,7 @@
 
 namespace gv {
 
-/// What a peer that nobody launched proves itself with, as `keygen` made it; null: there is
+/// Returns what a peer that nobody launched proves itself with, as `keygen` made it; null: there is
 /// nothing, and the links say whether they need some. `folder`: in the place of the fleet file's;
 /// "": that one. Throws std::runtime_error as context_of_file does.
 std::shared_ptr<const TlsContext> own_keys(const Fleet& fleet,

@@ -67,7 +67,7 @@ void tell_what_is_ignored(const Fleet& fleet, const std::function<void(const std
         "--set stop.rounds=1000");
 }
 
-/// For whom it waits before training begins, where it looks for them, and how long.
+/// Says for whom it waits before training begins, where it looks for them, and how long.
 std::string waiting_text(const Assembly& fleet,
                          PeerId id,
                          const std::vector<PeerAddress>& addresses,
@@ -87,7 +87,7 @@ std::string waiting_text(const Assembly& fleet,
       "waits up to {} for {}", seconds_text(in_seconds(patience)), fmt::join(names, ", "));
 }
 
-/// Who may come, where the user has chosen it or may not have thought of it.
+/// Warns of who may come, where the user has chosen it or may not have thought of it.
 void warn_of_strangers(const Fleet& fleet,
                        const std::string& listens_at,
                        const std::function<void(const std::string&)>& log) {

@@ -49,7 +49,7 @@ struct ManualPeer {
   std::function<std::vector<PeerAddress>(std::uint16_t port)> meet{};
   std::function<std::vector<PeerAddress>()> moved{};
   std::shared_ptr<const TlsContext> keys{};  ///< null: it has none
-  /// Of all peers, by another rule than the fleet file's; and at which address of this machine.
+  /// The addresses of all peers, by another rule than the fleet file's; and ours on this machine.
   std::vector<PeerAddress> addresses{};
   std::string listen_address{};
 };

@@ -8,7 +8,7 @@
 
 namespace gv {
 
-/// Which peer of which fleet a folder of reports is of, and what the peer was started with.
+/// The peer and the fleet that a folder of reports is of, and what the peer was started with.
 struct ReportsOf {
   std::string digest;  ///< of the fleet
   PeerId peer = 0;
@@ -17,9 +17,9 @@ struct ReportsOf {
   std::vector<std::string> sets{};
 };
 
-/// What a peer without a launcher writes down of its reports, so that the run can be put together:
-/// FOLDER/reports.jsonl says first whose they are, and then what each says, a line each, as a
-/// launcher hears it (control.h); FOLDER/reports/7.f32 is the model of the seventh. Those of
+/// The notes that a peer without a launcher takes of its reports, so that the run can be put
+/// together: FOLDER/reports.jsonl says first whose they are, and then what each says, a line each,
+/// as a launcher hears it (control.h); FOLDER/reports/7.f32 is the model of the seventh. Those of
 /// evaluations are kept up to 256 MiB, and that of the end.
 class PeerReports {
  public:

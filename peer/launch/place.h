@@ -11,14 +11,14 @@
 
 namespace gv {
 
-/// Where the peers of a run are started, and how they find each other.
+/// The places where the peers of a run are started, and how they find each other.
 class Places {
  public:
   virtual ~Places() = default;
   /// Starts peer `id`, which finds its folder there. `past`: what it goes on from, as options of
   /// the program. Throws std::runtime_error.
   virtual std::unique_ptr<Process> start(PeerId id, const std::vector<std::string>& past) = 0;
-  /// Where `other`, which listens at `port`, is to be found by `by`.
+  /// Returns where `other`, which listens at `port`, is to be found by `by`.
   virtual PeerAddress road(PeerId by, PeerId other, std::uint16_t port) const = 0;
   /// Adds what is readable when there is something to do beside what the processes have.
   virtual void add_to(std::vector<pollfd>& fds) const = 0;

@@ -11,7 +11,7 @@
 
 namespace gv {
 
-/// What a run was started with, as its run.json keeps it, so that it can be resumed.
+/// The arguments that a run was started with, as its run.json keeps them for `--resume`.
 struct RunArguments {
   std::string file;
   std::vector<std::string> sets;

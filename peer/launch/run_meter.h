@@ -11,13 +11,13 @@
 
 namespace gv {
 
-/// How long somebody on this machine waited for a processor, as the kernel counts it (pressure
+/// The time that somebody on this machine waited for a processor, as the kernel counts it (pressure
 /// stall information, /proc/pressure/cpu).
 struct CpuPressure {
   double lately = 0;          ///< share of the last ten seconds
   double waited_seconds = 0;  ///< since the machine was started
 };
-/// Nothing where the kernel does not count it, or the text is another one.
+/// Returns nothing where the kernel does not count it, or the text is another one.
 std::optional<CpuPressure> parse_cpu_pressure(const std::string& text);
 std::optional<CpuPressure> cpu_pressure();
 

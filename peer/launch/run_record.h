@@ -36,8 +36,8 @@ std::string now_text();
 /// file, when it began and on what machine.
 Json run_json(const Assembly& fleet, const RunOrigin& origin, const FlatKeys& keys);
 
-/// Whether the metrics.jsonl of this run are in virtual time, and begin with the first round. They
-/// do not where an earlier version of the program wrote the rest of another run.
+/// Returns whether the metrics.jsonl of this run are in virtual time, and begin with the first
+/// round. They do not where an earlier version of the program wrote the rest of another run.
 bool is_whole(const RunFolder& folder);
 
 /// A new folder at output.dir with run.json and a copy of the fleet file. Throws std::runtime_error

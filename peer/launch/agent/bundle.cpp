@@ -30,7 +30,7 @@ std::string read_file(const std::string& path) {
   return bytes;
 }
 
-/// Of the C library and the kernel, which must be those of the machine itself.
+/// Returns whether it is of the C library or the kernel, which must be those of the machine itself.
 bool is_of_the_system(const std::string& path) {
   constexpr std::array<std::string_view, 8> names = {"ld-linux",
                                                      "linux-vdso",
@@ -51,7 +51,7 @@ int add_library(dl_phdr_info* info, std::size_t, void* list) {
   return 0;
 }
 
-/// Those of this process, which is the program or another build of it.
+/// Returns those of this process, which is the program or another build of it.
 std::vector<std::string> libraries() {
   std::vector<std::string> paths;
   ::dl_iterate_phdr(add_library, &paths);

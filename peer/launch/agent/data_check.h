@@ -17,12 +17,12 @@ namespace gv {
 std::vector<std::optional<DataLook>> look_everywhere(
     Machines& machines, const std::vector<std::vector<std::string>>& paths, bool devices = false);
 
-/// Of all that lies there, 8 hex digits: two machines with the same data have the same ones. "":
-/// nothing was asked for, or something is missing.
+/// Returns 8 hex digits of all that lies there: two machines with the same data have the same ones.
+/// "": nothing was asked for, or something is missing.
 std::string data_digest(const DataLook& look);
 
-/// Which host lacks what, and on which it differs from the first that has it, with the first file
-/// that does; each with what to do. `hosts`: their names, in the order of `looks`.
+/// Says which host lacks what, and on which it differs from the first that has it, with the first
+/// file that does; each with what to do. `hosts`: their names, in the order of `looks`.
 std::vector<std::string> data_findings(const std::vector<std::string>& hosts,
                                        const std::vector<std::vector<std::string>>& paths,
                                        const std::vector<std::optional<DataLook>>& looks);

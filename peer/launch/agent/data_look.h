@@ -16,8 +16,8 @@ struct FileDigest {
   std::string digest{};  ///< XXH3, 128 bits, in hex; "": only its size was looked at
 };
 
-/// Of a file, or of the regular files below a folder in the order of their names. Of the first 1
-/// GiB the content is looked at, of the rest the size; of very many files only the first are told.
+/// Looks at a file, or at the regular files below a folder in the order of their names: at the
+/// content of the first 1 GiB, at the size of the rest; of very many files only the first are told.
 /// Nothing: it is not there. Throws std::runtime_error with the path when it cannot be read.
 std::optional<std::vector<FileDigest>> digests_of(const std::string& path);
 
@@ -28,7 +28,7 @@ struct DeviceFacts {
   std::uint64_t memory_bytes = 0;
 };
 
-/// What one machine has of a list of paths, and of devices.
+/// The answer of one machine on a list of paths, and on devices.
 struct DataLook {
   std::uint64_t free_bytes = 0;  ///< of the disk that the agent's cache is on
   std::vector<std::optional<std::vector<FileDigest>>> data{};

@@ -17,8 +17,8 @@ struct HostDevices {
   std::string no_device{};                            ///< why there is none
 };
 
-/// Where the fleet file asks for a device that the machine has not got, or for more threads than
-/// it has cores; each with what to do. `ids`: those of `peers` that are to train there.
+/// Says where the fleet file asks for a device that the machine has not got, or for more threads
+/// than it has cores; each with what to do. `ids`: those of `peers` that are to train there.
 std::vector<std::string> device_findings(const HostDevices& host,
                                          const std::vector<PeerId>& ids,
                                          const std::vector<PeerSpec>& peers);

@@ -28,7 +28,7 @@ struct NamedPath {
   bool travels = false;
 };
 
-/// What the file names below its own folder, and where else its data are.
+/// The paths that the file names below its own folder, and where else its data are.
 struct NamedPaths {
   std::vector<NamedPath> all{};
   std::string folder{};  ///< of the data on that machine; "": as they lie here

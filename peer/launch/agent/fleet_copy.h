@@ -16,8 +16,8 @@ namespace gv {
 /// std::runtime_error with the path when one cannot be read, or when they are too many bytes.
 std::map<std::string, std::string> copied_files(const std::string& fleet,
                                                 const std::vector<std::string>& sets);
-/// Where the data that the fleet names, and that are here, are looked for there, by absolute paths:
-/// of each host the same in the same order.
+/// Returns where the data that the fleet names, and that are here, are looked for there, by
+/// absolute paths: of each host the same in the same order.
 std::vector<std::string> data_paths(const std::string& fleet,
                                     const std::vector<std::string>& sets,
                                     const std::string& host = "");

@@ -12,7 +12,7 @@
 namespace gv {
 namespace {
 
-/// Of peer 3, in a run's folder.
+/// Returns the folder of a peer in a run's folder.
 std::string folder_of(PeerId id) {
   return fmt::format("peers/{:03}/", id);
 }

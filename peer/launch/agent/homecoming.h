@@ -18,10 +18,10 @@ std::vector<std::string> bring_home(Machines& machines,
                                     const RunFolder& folder,
                                     const std::function<void(const std::string&)>& say);
 
-/// Where the machines keep it, for whoever goes on with the run.
+/// Says where the machines keep it, for whoever goes on with the run.
 HostFolders host_folders(const Machines& machines);
 
-/// The same for a run that is over, from the hosts of which nothing came at its end; returns those
+/// Does so for a run that is over, with the hosts of which nothing came at its end; returns those
 /// of which nothing comes yet. Throws std::runtime_error where an agent cannot be started at all.
 std::vector<std::string> fetch_rest(const Assembly& fleet,
                                     LanOptions options,

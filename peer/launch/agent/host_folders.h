@@ -17,8 +17,8 @@ struct HostFolder {
 /// the run finds what is on the hosts alone, whatever became of the launcher.
 using HostFolders = std::map<std::string, HostFolder>;
 
-/// Empty where the run had no hosts. Throws std::runtime_error with the path where it makes no
-/// sense.
+/// Returns nothing where the run had no hosts. Throws std::runtime_error with the path where it
+/// makes no sense.
 HostFolders read_host_folders(const std::string& run_folder);
 /// Throws std::runtime_error with the path.
 void write_host_folders(const RunFolder& folder, const HostFolders& hosts);

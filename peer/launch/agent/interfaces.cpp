@@ -34,7 +34,7 @@ int bits_set(const Address& mask) {
   return bits;
 }
 
-/// Empty address: other machines cannot use it.
+/// Returns an empty address where other machines cannot use it.
 InterfaceAddress usable(const ifaddrs& entry) {
   std::array<char, INET6_ADDRSTRLEN> text{};
   InterfaceAddress address{.interface = entry.ifa_name, .address = ""};

@@ -12,9 +12,9 @@ struct InterfaceAddress {
   int prefix = 0;         ///< bits that its network's addresses have in common
 };
 
-/// Of the interfaces that are up, without what leads to no other machine or to another one on each:
-/// loopback, link-local addresses, and the bridges and virtual pairs of docker, libvirt and their
-/// like, which have the same address everywhere. IPv4 first.
+/// Returns those of the interfaces that are up, but none that lead to no other machine or to
+/// another one on each: loopback, link-local addresses, and the bridges and virtual pairs of
+/// docker, libvirt and their like, which have the same address everywhere. IPv4 first.
 std::vector<InterfaceAddress> interface_addresses();
 
 /// Returns whether the name is that of such a bridge or pair.

@@ -55,7 +55,7 @@ class Bench {
     }
   }
 
-  /// All of these at once.
+  /// Measures all of these at once.
   std::vector<MeasuredLink> measure(const std::vector<Pair>& pairs, double seconds) {
     std::vector<std::vector<Pair>> asked(machines_.all().size());
     for (const Pair& pair : pairs)
@@ -86,8 +86,8 @@ class Bench {
     return {.latency = json_number(json, "latency"), .bandwidth = json_number(json, "bandwidth")};
   }
 
-  /// In matchings, a direction at a time: those whose sum is the same modulo the number of machines
-  /// have no machine in common.
+  /// Measures in matchings, a direction at a time: those whose sum is the same modulo the number of
+  /// machines have no machine in common.
   void measure_pairs() {
     const std::size_t n = machines_.all().size();
     for (std::size_t sum = 0; sum < n; ++sum)
@@ -103,7 +103,7 @@ class Bench {
       }
   }
 
-  /// What is slow once more, for longer: of so little, a burst would be too large a part.
+  /// Measures what is slow once more, for longer: of so little, a burst would be too large a part.
   std::vector<MeasuredLink> measure_long_enough(const std::vector<Pair>& pairs) {
     std::vector<MeasuredLink> links = measure(pairs, bench_.seconds);
     std::vector<Pair> again;

@@ -36,7 +36,7 @@ constexpr auto settling = std::chrono::milliseconds(100);
 constexpr std::uint64_t settling_bytes = 256 * 1024;  // of token buckets, one at each end say
 constexpr std::uint32_t most_milliseconds = 10'000;
 
-/// Of a stream, as it arrived.
+/// The part of a stream that was counted as it arrived.
 struct Arrived {
   std::uint64_t bytes = 0;
   std::uint64_t nanoseconds = 0;
@@ -87,7 +87,7 @@ void send_at_once(const Descriptor& socket) {
   ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-/// How much arrives in this time, from when it has settled, or half of the time is over.
+/// Counts what arrives in this time, from when it has settled, or half of the time is over.
 Arrived take_stream(const Descriptor& socket, std::chrono::milliseconds length) {
   std::vector<std::byte> buffer(std::size_t{1} << 18);
   await(socket, POLLIN, Clock::now() + 2 * patience);  // others may still be at their pings

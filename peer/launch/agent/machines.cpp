@@ -36,7 +36,7 @@ std::string new_nonce() {
   return fmt::format("{:016x}", number);
 }
 
-/// Of a folder on another machine, and a word of its shell.
+/// Makes the name of a folder on another machine, which is a word of its shell too.
 std::string folder_name(const std::string& fleet, const std::string& nonce) {
   constexpr std::size_t most = 60;
   std::string name;
@@ -45,7 +45,7 @@ std::string folder_name(const std::string& fleet, const std::string& nonce) {
   return name + "-" + nonce;
 }
 
-/// What another version said of itself, or empty.
+/// Says that a host speaks another version, and what to do; "": it does not.
 std::string version_failure_of(const RemoteHost& host) {
   if (!host.facts() || host.facts()->wire == wire::version) return "";
   return fmt::format(

@@ -74,8 +74,8 @@ class Machines {
   /// none does, or the machine has failed.
   std::unique_ptr<Process> ask_program(std::size_t k);
 
-  /// Another agent on a machine whose first one has failed, with the same folder; what is said to
-  /// it waits until it is there. The processes of the first one have ended with it.
+  /// Starts another agent on a machine whose first has failed, with the same folder; what is said
+  /// to it waits until it is there. The processes of the first one have ended with it.
   void start_again(std::size_t k);
 
   std::vector<Machine>& all() { return machines_; }
@@ -91,7 +91,7 @@ class Machines {
                                const std::function<std::string(std::size_t)>& body,
                                Time patience = std::chrono::seconds(10));
   std::vector<std::string> names() const;
-  /// What has failed and what to do, host by host; "": nothing.
+  /// Says what has failed and what to do, host by host; "": nothing.
   std::string failures() const;
 
   void add_to(std::vector<pollfd>& fds) const;

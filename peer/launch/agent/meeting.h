@@ -22,7 +22,7 @@ class Meeting {
 
   /// Throws std::runtime_error when it cannot be written.
   void announce(std::uint16_t port);
-  /// Where the neighbours listen, when all of them have said so; `say` is told whom it waits for.
+  /// Returns where the neighbours listen, once all have said so; `say` is told whom it waits for.
   /// Throws std::runtime_error with those that have not within `patience`.
   std::vector<PeerAddress> wait(Time patience, const std::function<void(const std::string&)>& say);
   /// Returns those that have said something else since they were last asked for.

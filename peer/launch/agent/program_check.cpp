@@ -77,7 +77,7 @@ std::string difference(const asked::Introduction& there, const asked::Introducti
   return "";
 }
 
-/// What is missing, of those things that are mostly so; each word is the loader's or Python's.
+/// Says what is missing, of what mostly is; each word is the loader's or Python's.
 std::string help_for(const std::string& host, const ProgramSpec& program, const std::string& said) {
   const auto says = [&](const char* words) { return said.find(words) != std::string::npos; };
   const std::string folder = fmt::format("`hosts: {{ {}: {{ folder: FOLDER }} }}`", host);

@@ -9,7 +9,7 @@
 
 namespace gv {
 
-/// How the fleet's program fares on one machine when it is asked there, alone and once.
+/// The course of the fleet's program on one machine when it is asked there, alone and once.
 struct ProgramTrial {
   bool introduced = false;           ///< it said what it trains; then
   asked::Introduction says{};        ///< this, without parameters where they were too many
@@ -23,7 +23,7 @@ struct ProgramTrial {
 std::vector<ProgramTrial> try_programs(Machines& machines,
                                        const std::function<void(const std::string&)>& say);
 
-/// What is wrong on the machine, and what to do; "": nothing. `here`: what the program says of
+/// Says what is wrong on the machine, and what to do; "": nothing. `here`: what the program says of
 /// itself where the launcher is.
 std::string program_finding(const std::string& host,
                             const ProgramSpec& program,

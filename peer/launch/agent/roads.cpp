@@ -70,8 +70,8 @@ void Roads::open_doors() {
   }
 }
 
-/// Where the caller may find the other, the likeliest first. Never loopback, nor an address that
-/// the caller has itself: docker's bridges and the like have the same one everywhere.
+/// Returns where the caller may find the other, the likeliest first. Never loopback, nor an address
+/// that the caller has itself: docker's bridges and the like have the same one everywhere.
 std::vector<std::string> Roads::candidates(const Machine& caller, const Machine& called) const {
   const HostSpec& spec = called.spec;
   if (!spec.address.empty() && !is_loopback(spec.address)) return {spec.address};

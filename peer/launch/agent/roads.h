@@ -9,7 +9,7 @@
 
 namespace gv {
 
-/// At which of its addresses a machine is reached by another one, for some pairs. Found by trying:
+/// The addresses at which a machine is reached by another one, for some pairs. Found by trying:
 /// each opens a door, and the others call at all of its addresses (door.h).
 class Roads {
  public:
@@ -28,7 +28,7 @@ class Roads {
   std::vector<std::string> texts() const;                    ///< "anna -> ben at 10.0.0.2"
   /// Says which way does not work, and why, where only one of two machines reaches the other.
   std::vector<std::string> one_way() const;
-  /// Which machines reach each other in neither direction, and why; "": all do in one at least.
+  /// Says which machines reach each other in no direction, and why; "": all do in one at least.
   std::string missing() const;
 
  private:

@@ -24,7 +24,7 @@ bool is_node_name(const std::string& name) {
   return !name.empty() && name.front() != '-' && std::ranges::all_of(name, plain);
 }
 
-/// Whether batches follow the peers' speeds, so that a group has none of its own.
+/// Returns whether batches follow the peers' speeds, so that a group has none of its own.
 bool shares_batches(const FlatKeys& keys) {
   return std::ranges::any_of(keys, [](const auto& entry) {
     return (entry.first == "train.batch" || entry.first == "train.batch.kind") &&

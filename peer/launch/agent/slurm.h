@@ -17,7 +17,7 @@ struct SlurmAllocation {
   bool one_node = false;
 };
 
-/// Nothing: in none, or srun has started this process.
+/// Returns nothing where it is in none, or where srun has started this process.
 std::optional<SlurmAllocation> slurm_job(const std::function<const char*(const char*)>& variable);
 std::optional<SlurmAllocation> slurm_job();
 

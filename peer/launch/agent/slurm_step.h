@@ -10,7 +10,7 @@
 
 namespace gv {
 
-/// How Slurm has laid the tasks of our step out, and where we are among them.
+/// The layout of our step's tasks, as Slurm has it, and our place among them.
 struct SlurmStep {
   std::uint64_t job = 0;
   std::string nodes;           ///< as Slurm writes lists: "node[1-4]"
@@ -19,7 +19,7 @@ struct SlurmStep {
   std::uint32_t task = 0, node = 0, local = 0;  ///< our numbers: among all, of our node, on it
 };
 
-/// Nothing: no srun has started this process, or it does not say all of it.
+/// Returns nothing where no srun has started this process, or where it does not say all of it.
 std::optional<SlurmStep> slurm_step(const std::function<const char*(const char*)>& variable);
 std::optional<SlurmStep> slurm_step();
 

@@ -30,9 +30,9 @@ std::string options(const AgentWords& words) {
                      words.grace_seconds);
 }
 
-/// For `sh -c`, whatever shell the user logs in with: a single line without quotes of its own and
-/// without an exclamation mark. Our own program would die of an illegal instruction where the
-/// processor is too old (cmake/GvTarget.cmake), so the shell looks first.
+/// The words for `sh -c`, whatever shell the user logs in with: a single line without quotes of its
+/// own and without an exclamation mark. Our own program would die of an illegal instruction where
+/// the processor is too old (cmake/GvTarget.cmake), so the shell looks first.
 constexpr const char* pushing =
     "say() {{ echo grapevine-agent $1 {nonce} $2; }}; "
     "m=$(uname -m); test $m = x86_64 || {{ say no \"this program is for x86_64 and the machine is "

@@ -56,7 +56,7 @@ std::string key_container(const KubernetesFleet& fleet) {
       indented(container_security(), 2));
 }
 
-/// How often its pod has been replaced, so that a new one joins those that train on.
+/// Tells a pod how often it has been replaced, so that a new one joins those that train on.
 std::string restarts(const KubernetesFleet& fleet) {
   if (stateful(fleet) || !knows_index_failures(fleet)) return "";
   std::string text = "env:\n";

@@ -18,7 +18,7 @@ bool fits_yaml_block(std::string_view text);
 /// reader sees them. `indent`: of the key.
 std::string yaml_block(std::string_view text, std::size_t indent);
 
-/// Each line that is not empty, so many spaces further in.
+/// Moves each line that is not empty so many spaces further in.
 std::string indented(std::string_view text, std::size_t spaces);
 
 }  // namespace gv

@@ -14,7 +14,7 @@ namespace gv {
 inline constexpr int program_ear = 4;    ///< what the launcher says
 inline constexpr int program_mouth = 5;  ///< what it hears
 
-/// Which peer of which fleet a program is, and what it is started for.
+/// The peer and the fleet that a program stands for, and what it is started for.
 struct OwnProgram {
   std::string task = "peer";  ///< | ask | measure (program_words.h)
   std::string file{};         ///< of the fleet

@@ -52,7 +52,7 @@ using ProgramSays = std::variant<std::monostate, Introduction, Figures, Saved>;
 struct Evaluate {
   std::uint64_t number = 0;
 };
-/// Likewise: it is to be written, with all that the program has beside the parameters.
+/// The order to write that model, with all that the program has beside the parameters.
 struct Save {
   std::uint64_t number = 0;
   std::string path{};

@@ -18,7 +18,7 @@
 
 namespace gv {
 
-/// How a scout is started, and what it does meanwhile.
+/// The options that a scout is started with, and what it does meanwhile.
 struct ScoutOptions {
   std::vector<std::string> argv{};                      ///< of `grapevine peer` with the task `ask`
   std::function<void(const std::string&)> say{};        ///< what a person should know

@@ -14,8 +14,8 @@ namespace {
 
 constexpr const char* introduction_key = "program";
 
-/// Of a tensor whose elements lie without gaps the dimensions from the outermost in memory to the
-/// innermost, without those of length 1; empty: as in the shape.
+/// Returns the dimensions of a tensor whose elements lie without gaps from the outermost in memory
+/// to the innermost, without those of length 1; empty: as in the shape.
 std::vector<std::uint32_t> order_of(const asked::Tensor& tensor) {
   std::vector<std::uint32_t> dims;
   for (std::uint32_t d = 0; d < tensor.shape.size(); ++d)
@@ -32,7 +32,7 @@ std::size_t floats_of(const Parameter& parameter) {
   return floats;
 }
 
-/// Each tensor in the order of its memory.
+/// Reads each tensor in the order of its memory.
 std::vector<float> values_in(const std::string& path,
                              const TensorFile& file,
                              const ProgramModel& model) {

@@ -12,8 +12,8 @@ namespace gv {
 // The model of a fleet of programs between its processes: what the scout has said of it, as the
 // launcher, the programs (gv_open's `start`) and those that serve parts of it know it.
 
-/// What an introduction says, with x_0 as it was handed over: each tensor in the order of its
-/// memory.
+/// Returns what an introduction says, with x_0 as it was handed over: each tensor in the order of
+/// its memory.
 ProgramModel model_of(const asked::Introduction& says, std::vector<float> x);
 
 /// A .safetensors file with names, shapes and x_0, in the order of the shapes. Throws
