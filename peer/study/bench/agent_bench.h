@@ -26,8 +26,8 @@ struct AgentBenchReport {
   double judge_seconds = 0;  ///< the same, and what it was wrong by becomes priorities
 };
 
-/// What an agent does besides its gradients, on one thread: steps of its environment with an MLP of
-/// 128 and 128 units, and draws from a full memory with priorities.
+/// Measures what an agent does besides its gradients, on one thread: steps of its environment with
+/// an MLP of 128 and 128 units, and draws from a full memory with priorities.
 AgentBenchReport bench_agent(const AgentBenchOptions& options);
 
 }  // namespace gv

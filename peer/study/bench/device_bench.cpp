@@ -18,7 +18,7 @@ std::vector<Device> cuda_devices(const Assembly& fleet) {
   return devices;
 }
 
-/// What is measured, without batch and figures.
+/// Lists what is measured, without batch and figures.
 std::vector<DeviceRow> targets(const Assembly& fleet) {
   std::set<int> threads;
   for (const PeerSpec& peer : fleet.fleet.peers)

@@ -117,8 +117,8 @@ struct Repetitions {
   RoundCost cost() const { return {median(seconds), median(cpu_seconds)}; }
 };
 
-/// To each of two neighbours, and half as much where both are one; of an all-reduce half of what
-/// goes to the next of the ring, 2 (n - 1) chunks of d / n floats.
+/// Counts the bytes to each of two neighbours, and half as much where both are one; of an
+/// all-reduce half of what goes to the next of the ring, 2 (n - 1) chunks of d / n floats.
 std::size_t bytes_each_way(std::uint32_t n, std::size_t dimension, Averaging averaging) {
   const std::size_t bytes = dimension * sizeof(float);
   if (averaging == Averaging::neighbors) return n == 2 ? bytes / 2 : bytes;

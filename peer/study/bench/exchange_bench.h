@@ -8,13 +8,13 @@
 
 namespace gv {
 
-/// Of one round, median over repetitions.
+/// The cost of one round, median over repetitions.
 struct RoundCost {
   double seconds = 0;      ///< of the slowest process
   double cpu_seconds = 0;  ///< of all processes together, kernel included
 };
 
-/// What a round does, without a gradient.
+/// The averaging that a round does, without a gradient.
 enum class Averaging : std::uint8_t {
   neighbors,   ///< D-PSGD's exchange and average on a ring
   all_reduce,  ///< the mean of all, by ring all-reduce
@@ -36,7 +36,7 @@ struct ExchangeRow {
   double bytes_per_core_second(const RoundCost& cost) const {
     return peers * bytes / cost.cpu_seconds;
   }
-  /// Of what the cipher allows a core to carry, so much is carried.
+  /// Returns the part that is carried of what the cipher allows a core to carry.
   double part_of_allowed() const {
     return bytes_per_core_second(tls) / aes.allows(bytes_per_core_second(tcp));
   }

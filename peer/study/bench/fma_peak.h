@@ -23,7 +23,7 @@ struct FmaUnit {
   double flops_per_step() const { return 2.0 * chains * width; }
 };
 
-/// Those of this processor, the widest first.
+/// Returns those of this processor, the widest first.
 std::vector<FmaUnit> fma_units();
 
 /// The best rate of the widest unit within about `seconds`.

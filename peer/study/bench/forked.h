@@ -34,7 +34,7 @@ class Stopwatches {
   double cpu_began_ = 0;
 };
 
-/// What the processes wrote into the arrays of these names, by rank.
+/// The figures that the processes wrote into the arrays of these names, by rank.
 struct Measured {
   std::vector<double> seconds, cpu_seconds;
 };

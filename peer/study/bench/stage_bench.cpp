@@ -138,7 +138,7 @@ class Bench {
   std::vector<double> whole_seconds_;
 };
 
-/// In turns, so that what else the machine does meanwhile falls on all of them alike: measured one
+/// Measures in turns, so that what else the machine does meanwhile falls on all of them alike: one
 /// after the other, 8 rows took three times as long as 16 where somebody else worked just then.
 void measure_in_turns(std::vector<Bench>& benches, double seconds) {
   constexpr std::size_t least = 5;
