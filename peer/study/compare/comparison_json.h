@@ -14,7 +14,7 @@ namespace gv {
 /// and why.
 Json comparison_json(const Comparison& comparison, const std::vector<std::string>& left_out);
 
-/// Of a pair, with the contenders' names.
+/// Writes a pair, with the contenders' names.
 Json pair_json(const Section& section, const PairResult& pair);
 
 }  // namespace gv

@@ -137,7 +137,7 @@ std::string final_table(const Comparison& comparison, const Section& section) {
   return text;
 }
 
-/// Where a round of one peer goes, where that was recorded.
+/// Shows where a round of one peer goes, where that was recorded.
 std::string state_table(const Section& section) {
   std::vector<StateSums> rows;
   double longest = 0;

@@ -54,7 +54,7 @@ Contender make_contender(const RunTable& table,
                          const std::optional<CompareTarget>& target,
                          const std::vector<std::string>& by);
 
-/// Nothing where the run missed the target or did not record it.
+/// Returns nothing where the run missed the target or did not record it.
 std::optional<double> measured(const SeedRun& entry, Measure measure);
 
 /// The mean over the seeds with its interval: geometric, of logarithms, where all values are

@@ -11,7 +11,7 @@
 
 namespace gv {
 
-/// At which peer the path was from when to when, in seconds.
+/// A stay of the path at a peer, from when to when, in seconds.
 struct CriticalStay {
   std::uint64_t peer = 0;
   double begin = 0, end = 0;

@@ -19,7 +19,7 @@ struct Explanation {
   bool by_rounds = false;            ///< the rounds explain more of the ratio than the round does
 };
 
-/// Nothing where one of the two misses the target with some seed.
+/// Returns nothing where one of the two misses the target with some seed.
 std::optional<Explanation> explain(const Contender& a, const Contender& b);
 
 /// "0.98x the rounds, 2.01x the seconds of each (wire 87.1 ms more)": with the one or two states of

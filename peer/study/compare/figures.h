@@ -8,7 +8,7 @@ namespace gv {
 /// Three digits, without an exponent up to a million: "84.8", "1317", "0.0312".
 std::string digits(double value);
 
-/// In which a column of times is written, so that its numbers can be compared at a glance.
+/// The unit in which a column of times is written, so that its numbers compare at a glance.
 struct TimeUnit {
   double seconds = 1;
   std::string_view name = "s";

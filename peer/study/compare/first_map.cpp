@@ -35,8 +35,8 @@ std::vector<double> ladder(double first, int count) {
   return steps;
 }
 
-/// Whether this value of the grid is the nearest, by ratios. What is less than all of them, such as
-/// no latency, or more, is told by whoever asks: `least` and `most` say if it counts at the border.
+/// Returns whether this value of the grid is the nearest, by ratios. A value below all of them,
+/// such as no latency, or above, is told by the caller: `least` and `most` say if it counts there.
 bool is_nearest(const std::vector<double>& axis, double at, double value, bool least, bool most) {
   const double border = std::sqrt(axis[1] / axis[0]);
   if (!least && value * border < axis.front()) return false;

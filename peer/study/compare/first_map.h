@@ -38,8 +38,8 @@ struct MapCell {
   bool whole = true;                             ///< every method is known here
 };
 
-/// Where another method becomes the first, within 1 %, on a line of the grid between two of its
-/// networks.
+/// The place where another method becomes the first, within 1 %, on a line of the grid between two
+/// of its networks.
 struct MapChange {
   MapPlace at;
   bool along_bandwidth = true;  ///< else along the latency

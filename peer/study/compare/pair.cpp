@@ -36,7 +36,7 @@ std::vector<SeedPair> common_seeds(const Contender& a, const Contender& b, Measu
   return pairs;
 }
 
-/// Who was better in every pair, a miss being worse than any cost.
+/// Says who was better in every pair, a miss being worse than any cost.
 PairOutcome always_before(const std::vector<SeedPair>& pairs, Measure measure) {
   if (pairs.size() < fewest_with_misses) return PairOutcome::untold;
   const auto better = [&](const std::optional<double>& x, const std::optional<double>& y) {
@@ -67,7 +67,7 @@ PairResult turned(PairResult r) {
   return r;
 }
 
-/// By p_holm and the margin, where every pair has both values.
+/// Judges by p_holm and the margin, where every pair has both values.
 void judge(PairResult& r) {
   if (r.missed > 0) return;
   if (r.seeds < fewest_seeds) {

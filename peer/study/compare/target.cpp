@@ -95,7 +95,7 @@ CompareTarget parse_target(const std::string& whole) {
   return target;
 }
 
-/// Of one file, else of its sweep; nothing where they name none that a reader would take.
+/// Returns that of one file, else of its sweep; nothing where neither has one that a reader takes.
 std::optional<CompareTarget> target_of(const StoredRun& run) {
   const auto value_of = [&run](const std::string& key) {
     const auto at = run.keys.find("stop.target." + key);

@@ -28,9 +28,9 @@ struct RunCost {
   double resolution = 0;  ///< rounds between the two evaluations around it; 0: it was the first
 };
 
-/// At the first evaluation that reaches the target (the first of a row, where several have to),
-/// interpolated from the one before it along the
-/// figure; of a first evaluation that is there already, its own. Nothing for a run that misses it.
+/// Returns the cost at the first evaluation that reaches the target (the first of a row, where
+/// several have to), interpolated from the one before it along the figure; of a first evaluation
+/// that is there already, its own. Nothing for a run that misses it.
 std::optional<RunCost> cost_of(const StoredRun& run, const CompareTarget& target);
 /// Returns the cost of the whole run.
 RunCost cost_of(const StoredEvaluation& e);

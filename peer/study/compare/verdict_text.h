@@ -8,7 +8,7 @@
 
 namespace gv {
 
-/// What the section answers, in one sentence: who is first, or that nobody can be told from whom.
+/// Says in a sentence what the section answers: who is first, or that nobody can be told from whom.
 std::string verdict_of(const Comparison& comparison, const Section& section);
 
 /// The best contender that is told apart from the first one: why it takes longer is worth a word.
