@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t longest_label = 60;
 
-/// Whether YAML reads the text as it is, within a list or a map of one line.
+/// Returns whether YAML reads the text as it is, within a list or a map of one line.
 bool is_plain(const std::string& text) {
   static const std::string also = "_./%+- ";
   const auto plain = [](char c) {

@@ -52,8 +52,8 @@ std::string process_space() {
   return fs::read_symlink("/proc/self/ns/pid", error).string();
 }
 
-/// When a process began, in ticks since the machine did; "" when it is not there. A later process
-/// may have its number.
+/// Says when a process began, in ticks since the machine did; "" when it is not there. A later
+/// process may have its number.
 std::string start_of(const std::string& pid) {
   const std::string line = first_line("/proc/" + pid + "/stat");
   // The name, in parentheses, may hold anything.

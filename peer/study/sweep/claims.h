@@ -9,10 +9,10 @@
 
 namespace gv {
 
-/// Who does which trial, in a folder that several invocations share, also on several machines. A
-/// claim is a file that is created exclusively and says who made it; its time is renewed while its
-/// owner lives. One whose owner has died is taken over: at once where that can be seen (the same
-/// machine), else after `stale` by the clock of the file system, which is that of all.
+/// The record of who does which trial, in a folder that several invocations share, on several
+/// machines too. A claim is a file that is created exclusively and says who made it; its time is
+/// renewed while its owner lives. One whose owner has died is taken over: at once where that can be
+/// seen (the same machine), else after `stale` by the file system's clock, which is that of all.
 class Claims {
  public:
   static constexpr std::chrono::seconds stale{180};
@@ -32,7 +32,7 @@ class Claims {
   void renew();
   /// Says who holds it: "host a, process 12"; nothing when nobody alive does.
   std::optional<std::string> holder(const std::string& name) const;
-  /// Of all claims, those of the dead as well; ascending.
+  /// Returns the names of all claims, those of the dead as well; ascending.
   std::vector<std::string> names() const;
   /// Ours alone, for names of files: of the machine, the process and when it began.
   const std::string& token() const { return token_; }

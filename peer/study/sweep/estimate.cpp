@@ -76,7 +76,7 @@ double seconds_per_evaluation(const Assembly& fleet) {
   return (processor_seconds() - began) * (fleet.fleet.trainers() + 1.0);
 }
 
-/// What trials of one family cost, on one core.
+/// The cost of trials of one family, on one core.
 struct FamilyCost {
   double setup = 0;
   double round = 0;
@@ -88,7 +88,7 @@ struct FamilyCost {
   double checkpoints = 0;  ///< of one trial
   bool goes_on = false;    ///< in a later rung, and replays the clock of the whole
 
-  /// Of a trial that gets so much of a whole training, where the rung before got `before` of it.
+  /// Returns the cost of a trial of so much of a training, where the rung before got `before`.
   double training(double fraction, double before) const {
     const double done = rounds_of(fraction);
     const double past = goes_on && before > 0 ? rounds_of(before) : 0;
@@ -118,7 +118,7 @@ double disk_of(const Assembly& fleet, const SweepFile& file) {
   return bytes + 4096;
 }
 
-/// Of all peers, as if they were like the first.
+/// Counts the bytes of all peers, as if they were like the first.
 double checkpoints_of(const Assembly& fleet) {
   StateWriter state;
   fleet.host_replica(0)->save(state);

@@ -25,7 +25,7 @@ std::optional<std::uint64_t> value_of(const std::string& text, const std::string
   return number_at(std::string_view(text).substr(text.find(name, at) + name.size()));
 }
 
-/// Of a line of /proc/meminfo, which counts in KiB.
+/// Reads a line of /proc/meminfo, which counts in KiB.
 std::optional<std::uint64_t> bytes_of(const std::string& meminfo, const std::string& name) {
   const std::optional<std::uint64_t> kib = value_of(meminfo, name);
   if (!kib || *kib > UINT64_MAX / 1024) return std::nullopt;

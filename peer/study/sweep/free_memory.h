@@ -10,8 +10,8 @@ namespace gv {
 /// /proc/meminfo (proc(5)), bytes. Nothing where the text does not say it.
 std::optional<std::uint64_t> available_in(const std::string& meminfo);
 
-/// What a control group still may take, bytes: its `memory.max` less `memory.current`, but file
-/// pages that nobody used lately (`inactive_file` of `memory.stat`) make room (kernel
+/// Returns what a control group still may take, bytes: its `memory.max` less `memory.current`, but
+/// file pages that nobody used lately (`inactive_file` of `memory.stat`) make room (kernel
 /// documentation, admin-guide/cgroup-v2). Nothing where it has no limit, or the texts are others.
 std::optional<std::uint64_t> left_in_group(const std::string& max,
                                            const std::string& current,
@@ -20,7 +20,7 @@ std::optional<std::uint64_t> left_in_group(const std::string& max,
 /// The least of both, over our control group and those around it; nothing where none is known.
 std::optional<std::uint64_t> free_memory();
 
-/// What is left of the machine's swap space, bytes: `SwapFree` of /proc/meminfo.
+/// Returns what is left of the machine's swap space, bytes: `SwapFree` of /proc/meminfo.
 std::optional<std::uint64_t> free_swap();
 
 }  // namespace gv

@@ -39,8 +39,8 @@ std::string step_of(const TuningKnob& knob, std::size_t k, std::size_t steps) {
   return number_text(knob, between(knob, u));
 }
 
-/// All values of each list, and as many steps of each range, one more in turn, as make at most
-/// `room` points together.
+/// Counts all values of each list, and as many steps of each range, one more in turn, as make at
+/// most `room` points together.
 std::vector<std::size_t> steps_of(const std::vector<TuningKnob>& knobs, std::size_t room) {
   std::vector<std::size_t> steps(knobs.size(), 1);
   for (std::size_t j = 0; j < knobs.size(); ++j)

@@ -41,11 +41,11 @@ std::vector<TuningPoint> points_of(const TuningSpec& tune,
                                    const std::vector<TuningKnob>& knobs,
                                    const KnobRanges& extension);
 
-/// How many of `trials` points are in each rung of successive halving, and what part of a whole
-/// training each gets there: a third of the points, three times the rounds (Jamieson & Talwalkar,
-/// "Non-stochastic best arm identification and hyperparameter optimization", AISTATS 2016,
-/// arXiv:1502.07943, with eta = 3). Without rungs one has them all, in full. `asha` has the same,
-/// as a rule: who is early may be promoted before those who would have been better.
+/// The number of `trials` points that are in each rung of successive halving, and the part of a
+/// whole training that each gets there: a third of the points, three times the rounds (Jamieson &
+/// Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization", AISTATS
+/// 2016, arXiv:1502.07943, with eta = 3). Without rungs one has them all, in full. `asha` has the
+/// same, as a rule: who is early may be promoted before those who would have been better.
 struct TuningRung {
   std::size_t points = 0;
   double fraction = 1;

@@ -24,7 +24,7 @@ std::optional<double> optional_number(const JsonValue& json, const std::string& 
   return json_number(json, key);
 }
 
-/// What a line of metrics.jsonl says of the models, put over what the blank ones had to say.
+/// Puts what a line of metrics.jsonl says of the models over what the blank ones had to say.
 void copy_models(const JsonValue& from, FleetRecord& record) {
   record.mean.loss = json_number(from, "loss");
   record.mean.accuracy = optional_number(from, "accuracy");

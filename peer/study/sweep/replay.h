@@ -11,8 +11,8 @@
 
 namespace gv {
 
-/// Whether the network decides nothing of what is computed, as long as no deadline passes: of
-/// synchronous methods, unless something happens at a time, or peers help each other (then who
+/// Returns whether the network decides nothing of what is computed, as long as no deadline passes:
+/// of synchronous methods, unless something happens at a time, or peers help each other (then who
 /// computed what depends on the clock, and so does the training loss that each one saw).
 bool clock_stands_alone(const Fleet& fleet);
 
@@ -20,7 +20,7 @@ bool clock_stands_alone(const Fleet& fleet);
 /// decided what was computed.
 bool deadline_passed(const Assembly& fleet, const FleetRecord& end);
 
-/// What a run leaves, computed from the rounds of one and the clock of another.
+/// The files of a run, computed from the rounds of one and the clock of another.
 struct ClockReplay {
   std::string metrics;  ///< metrics.jsonl
   std::string summary;  ///< summary.json, without its newline

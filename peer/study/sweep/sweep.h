@@ -42,7 +42,7 @@ class Sweep {
 
   /// False when it was interrupted.
   bool run();
-  /// What failed here, and why.
+  /// Says what failed here, and why.
   const std::map<std::size_t, std::string>& failed() const { return failed_; }
   std::size_t finished() const { return finished_; }  ///< here
 

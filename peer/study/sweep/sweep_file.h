@@ -50,7 +50,7 @@ struct TuningKnob {
 
 struct TuningSpec {
   std::vector<TuningKnob> knobs;
-  /// Of every method, the base file's own values among them; of a grid with ranges at most so many.
+  /// The trials of a method, the base file's own values included; the most of a grid with ranges.
   std::size_t trials = 8;
   std::string by = "random";  ///< grid | random | halving | asha
   std::size_t seeds = 2;

@@ -26,7 +26,7 @@ std::vector<std::string> split_commas(const std::string& text) {
   return parts;
 }
 
-/// What an axis has, for --only.
+/// Lists what an axis has, for --only.
 std::vector<std::string> labels_on(const std::string& axis, const SweepPlan& plan) {
   std::vector<std::string> labels;
   if (axis == "stage") return {"tune", "measure"};

@@ -18,7 +18,7 @@ using FailedTrials = std::map<std::size_t, std::string>;  ///< why, by number
 /// Reads the words of --only. Throws std::invalid_argument with what there is.
 CellPattern only_pattern(const std::vector<std::string>& only, const SweepPlan& plan);
 
-/// How long the rest will take, by what was finished here.
+/// The time that the rest will take, by what was finished here.
 class SweepClock {
  public:
   SweepClock(const SweepPlan& plan, const SweepState& state);
@@ -41,7 +41,7 @@ std::string progress_text(const SweepPlan& plan,
 std::string tuned_text(const SweepPlan& plan, std::size_t family, const TunedFamily& tuned);
 /// A line for each trial; ends with a newline, as the next.
 std::string list_text(const SweepPlan& plan, const SweepFolder& folder, const SweepState& state);
-/// What became of all, and which command compares.
+/// Says what became of all, and which command compares.
 std::string end_text(const SweepPlan& plan,
                      const SweepFolder& folder,
                      const SweepState& state,

@@ -35,8 +35,8 @@ struct TunedFamily {
   std::vector<TuningEdge> edges{};
 };
 
-/// What is done of a sweep, as its folder tells, and what can be done next. The same for everybody
-/// who looks at the folder, so that several invocations agree without a word between them.
+/// The state of a sweep, as its folder tells: what is done, and what can be done next. It is the
+/// same for everybody who looks, so that several invocations agree without a word between them.
 class SweepState {
  public:
   /// `only`: what is asked for, with the axes `seed` and `stage` beside the plan's; of others, the
@@ -52,8 +52,8 @@ class SweepState {
   /// promoted.
   std::vector<ReadyTrial> ready(const std::set<std::size_t>& except, std::size_t most);
 
-  /// Whether checkpoints of this slot's trial, which is done, are of no use any more: nobody will
-  /// go on from it, or somebody has.
+  /// Returns whether checkpoints of this slot's trial, which is done, are of no use any more:
+  /// nobody will go on from it, or somebody has.
   bool is_spent(std::size_t slot) const;
   /// Returns whether it is asked for; what asha has not promoted is not.
   bool wanted(std::size_t slot) const;
@@ -62,7 +62,7 @@ class SweepState {
   std::size_t count_done(TrialSlot::Stage stage) const;  ///< of those
   /// Returns the slots whose trial would be done, were it not of another build, by that build.
   const std::map<std::string, std::set<std::size_t>>& other_builds() const { return other_builds_; }
-  /// Nothing while it is not known yet, or when there is nothing to tune.
+  /// Returns nothing while it is not known yet, or when there is nothing to tune.
   const std::optional<TunedFamily>& tuned(std::size_t family) const { return tuned_[family]; }
   /// The tuned values of a slot's trial; nothing while they are not known.
   std::optional<TuningPoint> values_of(const TrialSlot& slot) const;

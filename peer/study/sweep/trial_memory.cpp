@@ -55,7 +55,7 @@ double bytes_in_rounds(const Assembly& fleet) {
   return std::max(most, own_bytes());
 }
 
-/// What the child tells, until it ends; nothing, and `why`, where it tells no number.
+/// Hears what the child tells, until it ends; nothing, and `why`, where it tells no number.
 std::optional<double> heard(Child& child, std::string& why) {
   std::optional<double> bytes;
   std::string last_words;

@@ -18,7 +18,7 @@ double memory_in_this_process(const Fleet& fleet);
 /// Runs such a process: a job's line on stdin, and {"bytes": ..} on stdout. Returns its exit code.
 int tell_trial_memory();
 
-/// How much memory trials take, and how much there is.
+/// The memory that trials take, and how much there is.
 struct MemoryRoom {
   double trial_bytes = 0;                     ///< of the largest that was measured; 0: none
   std::optional<std::uint64_t> free_bytes{};  ///< nothing: not known
@@ -31,9 +31,9 @@ struct MemoryRoom {
   std::string words() const;
 };
 
-/// Of some families, evenly spread, each in a process of its own: `program sweep --worker memory`.
-/// One that ends without a word costs its figure alone: what is wrong, its trials will say. Throws
-/// std::runtime_error where no process can be started.
+/// Asks for some families, evenly spread, each in a process of its own: `program sweep --worker
+/// memory`. One that ends without a word costs its figure alone: what is wrong, its trials will
+/// say. Throws std::runtime_error where no process can be started.
 MemoryRoom memory_room(const SweepPlan& plan, const std::string& program);
 
 }  // namespace gv

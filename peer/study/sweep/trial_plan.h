@@ -13,8 +13,8 @@
 
 namespace gv {
 
-/// What a trial computes, and when. `bits` is that of bits_of (peer/fleet/digest.h), with the clock
-/// in it where a target in the fleet file ends the run; `clock` is over the network and the speeds.
+/// The digests of what a trial computes, and when. `bits` is that of bits_of (peer/fleet/digest.h),
+/// with the clock in it where a target ends the run; `clock` is over the network and the speeds.
 struct TrialIdentity {
   std::string bits;
   std::string clock;

@@ -14,8 +14,8 @@
 namespace gv {
 namespace {
 
-/// Returns how far a line of metrics.jsonl is from the target: at most 0 is there. It is what the
-/// loss has too much, or what an accuracy lacks.
+/// Returns how far a line of metrics.jsonl is from the target: at most 0 is there. It is by how
+/// much the loss is too large, or what an accuracy lacks.
 double distance(const JsonValue& line, const TargetSpec& target) {
   const bool mean = target.whose == TargetSpec::Whose::mean;
   if (target.figure == TargetSpec::Figure::accuracy)

@@ -11,7 +11,7 @@
 
 namespace gv {
 
-/// How a tuning trial, or a point of them over its seeds, did. Less is better.
+/// The score of a tuning trial, or of a point of them over its seeds. Less is better.
 struct TrialScore {
   static constexpr double never = std::numeric_limits<double>::infinity();
   double cost = never;  ///< rounds, or seconds, to the target

@@ -32,9 +32,9 @@ class TuningRace {
   /// The other way round: where the point is, or was, in that rung; nothing where it is not there,
   /// or that is not known yet.
   std::optional<std::size_t> place_of(std::size_t rung, std::size_t point) const;
-  /// Whether what a place has done may still be gone on from, in the next rung.
+  /// Returns whether what a place has done may still be gone on from, in the next rung.
   bool may_be_promoted(std::size_t rung, std::size_t place) const;
-  /// Whether the trials of a place are to run, or have run.
+  /// Returns whether the trials of a place are to run, or have run.
   bool is_open(std::size_t rung, std::size_t place) const;
   /// Returns whether nothing is left to run.
   bool done() const;
@@ -43,7 +43,7 @@ class TuningRace {
     std::size_t point = 0;
     TrialScore score;  ///< the median over the seeds
   };
-  /// Of a rung, those of which every seed is known.
+  /// Returns those of a rung of which every seed is known.
   std::vector<Scored> scored_in(std::size_t rung) const;
   std::vector<Scored> finalists() const { return scored_in(bracket_.rungs.size() - 1); }
 
