@@ -31,7 +31,7 @@ double least_target(const CalibratedForecast& c, std::uint64_t rounds) {
   return c.loss_local(rounds) + scatter(c, rounds);
 }
 
-/// Empty where it is a matter of noise; infinite when never.
+/// Returns nothing where it is a matter of noise; infinite when never.
 std::optional<double> rounds_to(const CalibratedForecast& c, double target, std::uint64_t rounds) {
   if (const auto reached = c.rounds_to(target)) {
     if (target < least_target(c, rounds)) return std::nullopt;
@@ -177,7 +177,7 @@ CalibratedForecast::CalibratedForecast(const Assembly& fleet,
   find_lags();
 }
 
-/// By each point, from the pushes of all up to it along its adjoints: E1 / |g|^2, part by part.
+/// Finds each point's lag from the pushes of all up to it along its adjoints: E1 / |g|^2, by part.
 void CalibratedForecast::find_lags() {
   lags_.resize(times_.size());
   if (calibration_.slopes.empty()) return;
@@ -219,7 +219,7 @@ double CalibratedForecast::slope_at(double time) const {
   return loss_behind(calibration_.slopes, time, little * time) / (little * time);
 }
 
-/// After that many rounds, were training time `time` where they have led.
+/// Predicts the state after that many rounds, were training time `time` where they have led.
 Stationary CalibratedForecast::near(double time, std::uint64_t rounds) const {
   const Between at = between_points(times_, time);
   const Stationary s = predictors_[at.point].after(fleet_, course_, rounds);

@@ -12,8 +12,8 @@
 
 namespace gv {
 
-/// What the mean model loses over gradient descent without noise, and its parts, which are known to
-/// a tenth each.
+/// The loss of the mean model over gradient descent without noise, and its parts, which are known
+/// to a tenth each.
 struct MeanExcess {
   double noise = 0;   ///< of the mean gradient's own, as a quadratic has it
   MeanPush push;      ///< what the push has cost, in losses: to first order
@@ -25,7 +25,7 @@ struct MeanExcess {
   double uncertainty() const;
   MeanExcess minus(const MeanExcess& other) const;
 };
-/// What the fleet with this W will do, by its calibration.
+/// The forecast of the fleet with this W, by its calibration.
 class CalibratedForecast {
  public:
   /// Throws std::invalid_argument for a directed W that is not normal.

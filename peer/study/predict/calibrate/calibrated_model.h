@@ -9,7 +9,7 @@
 
 namespace gv {
 
-/// Of a fleet of `peers`, of whom so many were looked at.
+/// Returns the model of a fleet of `peers`, of whom so many were looked at.
 LocalModel local_model(const Calibration& c, PeerId peers, std::size_t looked);
 
 /// Extends some peers' deviations to all peers', as expected: their mean energy in each place.

@@ -96,7 +96,7 @@ class DriftFinder {
     }
   }
 
-  /// Of what the deviations have beyond the leading axes, on average.
+  /// Returns the curvature of what the deviations have beyond the leading axes, on average.
   double curvature_beyond(const std::vector<Doubles>& deviations) const {
     Doubles mixture(size_);
     for (std::size_t i = 0; i < deviations.size(); ++i)

@@ -9,7 +9,7 @@
 
 namespace gv {
 
-/// What peers that are apart do to the mean of their gradients, beyond what they would do if all
+/// The push of peers that are apart on the mean of their gradients, beyond what it would be if all
 /// had one quadratic: with m_i = x_i - x, to second order in m,
 ///   (1/n) sum_i grad f_i(x_i) - grad f(x) - H mean(m) = (1/n) sum_i (H_i - H) m_i + 1/2 D3f : C,
 /// C = (1/n) sum_i m_i m_i^T. The first term is there because a share's Hessian and its gradient

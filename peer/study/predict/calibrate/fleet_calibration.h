@@ -12,7 +12,7 @@
 
 namespace gv {
 
-/// What a short training in this process has shown of a fleet's objective, at a few times of it.
+/// The findings of a short training in this process on a fleet's objective, at a few times of it.
 /// Training time is what gradient descent has gone through, whatever its rates (RateCourse::time).
 struct FleetCalibration {
   struct Point {
@@ -41,8 +41,8 @@ struct FleetCalibration {
 /// goes on.
 double noise_scale(const FleetCalibration::Point& point, std::uint32_t batch);
 
-/// Why no losses are predicted for this fleet, in one sentence; empty where they can be: D-PSGD on
-/// one W, or all-reduce, with SGD, one local step and a known end.
+/// Says in one sentence why no losses are predicted for this fleet; empty where they can be: D-PSGD
+/// on one W, or all-reduce, with SGD, one local step and a known end.
 std::string not_calibrated(const Assembly& fleet);
 
 /// The rates of a fleet that can be calibrated.

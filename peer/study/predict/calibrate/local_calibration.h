@@ -34,8 +34,8 @@ struct Calibration {
   double epoch = 0;            ///< minibatches per pass over a peer's samples; 0: always fresh
   std::vector<CurvatureShare> noise_parts;  ///< where sigma^2 lies; sums to it
 
-  /// Where the peers' deviations d_i = grad f_i - grad f lie, in parts of the axes. The traces of
-  /// the parts' inner products d_i . d_j sum to n zeta^2.
+  /// The peers' deviations d_i = grad f_i - grad f, in parts of the axes in which they lie. The
+  /// traces of the parts' inner products d_i . d_j sum to n zeta^2.
   std::vector<LocalModel::Pull> deviations;
   Drift drift;  ///< along the adjoints; none: one peer, or an objective without samples
 };

@@ -28,7 +28,7 @@ void add_floats(std::span<double> sum, double factor, std::span<const float> v);
 /// Peers' gradients near a point x.
 struct DisplacedGradients {
   std::size_t peers = 0;
-  /// Of peer i at x + offset, on the same samples each time.
+  /// Returns the gradient of peer i at x + offset, on the same samples each time.
   std::function<const std::vector<float>&(std::size_t i, const Doubles& offset)> at;
 };
 

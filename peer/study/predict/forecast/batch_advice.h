@@ -18,7 +18,7 @@ struct BatchAdvice {
   std::uint64_t warmup = 0;
 };
 BatchAdvice batch_advice(const Assembly& fleet);
-/// Whether programs take the steps, at a rate that only they know: the file's lr is of nothing.
+/// Returns whether programs take the steps, at a rate of their own: the file's lr is of nothing.
 bool has_own_rate(const Assembly& fleet);
 
 }  // namespace gv

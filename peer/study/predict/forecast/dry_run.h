@@ -4,7 +4,7 @@
 
 namespace gv {
 
-/// What a round costs when the method's own code runs in virtual time over replicas that have the
+/// The cost of a round when the method's own code runs in virtual time over replicas that have the
 /// sizes and the work of the real ones, and no values: the messages, the hops that wait for each
 /// other and the queues at the busiest peer are those of the code that will run.
 struct DryRun {
@@ -12,7 +12,7 @@ struct DryRun {
   double bytes_per_round = 0;  ///< out of the busiest peer
 };
 
-/// Of some rounds, a whole number of periods where the method has one. Takes the time of the
+/// Runs some rounds, a whole number of periods where the method has one. Takes the time of the
 /// messages: no arithmetic.
 DryRun dry_run(const Assembly& fleet, const NetworkSpec& network);
 

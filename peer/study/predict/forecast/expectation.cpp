@@ -60,7 +60,7 @@ std::optional<Stationary> of_regression(const Assembly& fleet,
   return s;
 }
 
-/// Where the fleet settles with its own minima, if coming to rest there does not take too long.
+/// Predicts where the fleet settles with its own minima, if coming to rest does not take too long.
 std::optional<Stationary> settled(const Assembly& fleet,
                                   const QuadraticProblem& problem,
                                   const Modes& modes,

@@ -104,7 +104,7 @@ class Forecaster {
   std::optional<double> target_;
 };
 
-/// Of a quadratic, whose minima are one draw of many; a run has a seed's own.
+/// Says what the losses are means over: minima are one draw of many, and a run has a seed's own.
 std::string basis_of(const QuadraticProblem& problem) {
   return problem.parts.front().fleet.spread > 0
              ? "means over all draws of the noise and of the peers' minima (data.spread); for the "

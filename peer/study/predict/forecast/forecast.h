@@ -41,7 +41,7 @@ struct Forecast {
 
   /// Returns whether a value says more than that it is small: at least four times its uncertainty.
   static bool resolved(double value, double error) { return std::abs(value) >= 4 * error; }
-  /// Empty where one of the two factors is.
+  /// Returns nothing where one of the two factors is empty.
   std::optional<double> seconds_to_target() const;
 };
 

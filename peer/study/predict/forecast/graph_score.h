@@ -26,7 +26,7 @@ std::string refusal_of_order(const std::string& order, const MixingMatrix& w);
 /// there is no theory. Throws std::invalid_argument for a fleet without one.
 double score_of(const GraphCandidate& c, PeerId peers, const GraphGoal& goal);
 
-/// Why the first of `found` (best first) is there, in one line.
+/// Says in one line why the first of `found` (best first) is there.
 std::string reason_of(const std::vector<GraphCandidate>& found, const GraphGoal& goal);
 
 }  // namespace gv

@@ -73,8 +73,8 @@ std::optional<double> MixingLaw::left_after(std::uint64_t rounds) const {
   return std::sqrt(end / start);
 }
 
-/// By the identity that effective neighbours are how much better local models settle than a worker
-/// alone, in order atc with (1 - gamma h)^2 = g.
+/// Follows the identity that effective neighbours are how much better local models settle than a
+/// worker alone, in order atc with (1 - gamma h)^2 = g.
 std::optional<Estimate> MixingLaw::n_eff(double discount) const {
   if (modes_) return effective_neighbors(*modes_, discount);
   const QuadraticFleet fleet{.hessian = {1}, .rate = 1 - std::sqrt(discount), .order = "atc"};

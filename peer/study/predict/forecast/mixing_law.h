@@ -9,8 +9,8 @@
 
 namespace gv {
 
-/// How a graph or a schedule averages, as predictions ask for it: by its modes, or, where its
-/// matrices share none, by following the sequence itself.
+/// The way in which a graph or a schedule averages, as predictions ask for it: by its modes, or,
+/// where its matrices share none, by following the sequence itself.
 class MixingLaw {
  public:
   /// One W: all modes where they cost little; none for a directed W that is not normal.

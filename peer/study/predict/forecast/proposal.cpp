@@ -47,7 +47,7 @@ class Search {
  private:
   static std::string on(const std::string& file) { return fmt::format("topology=file:{}", file); }
 
-  /// Of those that are as fast as predictions tell apart, the first: what is nearest to the file.
+  /// Returns the first of the fastest, as far as predictions tell: what is nearest to the file.
   const Proposal& fastest() const {
     const double least =
         std::ranges::min_element(found_, {}, &Proposal::seconds_per_step)->seconds_per_step();

@@ -32,8 +32,8 @@ struct QuadraticProblem {
   double rate() const { return parts.front().fleet.rate; }
 };
 
-/// Empty when the theory does not apply: another model, another algorithm than D-PSGD, Adam,
-/// Nesterov momentum, weight decay, a rate that changes.
+/// Returns nothing when the theory does not apply: another model, another algorithm than D-PSGD,
+/// Adam, Nesterov momentum, weight decay, a rate that changes.
 std::optional<QuadraticProblem> quadratic_problem(const Assembly& fleet);
 
 }  // namespace gv

@@ -18,13 +18,13 @@ struct RegressionProblem {
   double least_loss() const { return fleet.noise / 2; }
 };
 
-/// Empty where the theory does not apply: see quadratic_problem; momentum, several local steps,
-/// another partition than iid, batches of different sizes, or so many rounds that a peer sees a
-/// sample twice.
+/// Returns nothing where the theory does not apply: see quadratic_problem; momentum, several local
+/// steps, another partition than iid, batches of different sizes, or so many rounds that a peer
+/// sees a sample twice.
 std::optional<RegressionProblem> regression_problem(const Assembly& fleet);
 
-/// Whether every row of each W has the same weights in some order, or the rounds are drawn without
-/// regard to the peer: then the noise is alike at all peers, or nearly so.
+/// Returns whether every row of each W has the same weights in some order, or the rounds are drawn
+/// without regard to the peer: then the noise is alike at all peers, or nearly so.
 bool peers_alike(const MixingSchedule& schedule);
 
 }  // namespace gv

@@ -28,8 +28,8 @@ struct GossipPeer {
   double after = 0;               ///< when its neighbours' have come
 };
 
-/// All peers in each round: of one graph, or of one that changes with the round. `period` rounds
-/// are what a mean is taken over (a random schedule: as many as tell).
+/// The peers, all of them, in each round of one graph, or of one that changes with the round.
+/// `period` rounds are what a mean is taken over (a random schedule: as many as tell).
 struct GossipRounds {
   std::function<std::vector<GossipPeer>(std::uint64_t round)> peers;
   std::size_t period = 1;

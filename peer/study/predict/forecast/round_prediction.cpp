@@ -17,7 +17,7 @@ std::uint64_t frame_bytes(Kind kind, std::size_t floats) {
   return wire::frame_bytes(m, floats * sizeof(float));
 }
 
-/// Of a whole model, piece by piece.
+/// Lists the frames of a whole model, piece by piece.
 std::vector<std::uint64_t> model_frames(std::size_t dimension) {
   std::vector<std::uint64_t> frames;
   for (std::size_t at = 0; at < dimension; at += piece_floats)
@@ -36,7 +36,7 @@ class Compute {
   double gradient() const { return gradient_ / flops_per_second_; }
   double copy() const { return d_ / flops_per_second_; }
   double step() const { return 2 * d_ / flops_per_second_; }
-  /// So many gradients, each with its step, as the peer takes in a round; without the last ones.
+  /// Counts the gradients, each with its step, that the peer takes in a round; without the last.
   double local_steps(double without = 0) const {
     return (gradient() + step()) * (steps_ - without);
   }

@@ -7,7 +7,7 @@
 
 namespace gv {
 
-/// What a round of a fleet costs, by the alpha-beta model (study/predict/forecast/round_model.h) of
+/// The cost of a fleet's round, by the alpha-beta model (study/predict/forecast/round_model.h) of
 /// its `network` and the compute speed of `simulate`.
 struct RoundPrediction {
   double seconds_per_round = 0;

@@ -4,8 +4,8 @@
 
 namespace gv {
 
-/// What the closed forms of a step's wall clock need, all in seconds and bytes: Hockney's
-/// alpha-beta model (see round_model.h) with one full-duplex card per machine.
+/// The figures that the closed forms of a step's wall clock need, all in seconds and bytes:
+/// Hockney's alpha-beta model (see round_model.h) with one full-duplex card per machine.
 struct WallClock {
   std::size_t peers = 1;
   double latency = 0;      ///< alpha, one way
