@@ -13,7 +13,7 @@ namespace gv {
 /// The peers of a fleet that had no launcher, by what they left in FOLDER/peers/003 and so on.
 using CollectedPeers = std::map<PeerId, StoredReports>;
 
-/// Returns nothing where there are none. Throws std::runtime_error where they make no sense, or
+/// Returns no peers where there are none. Throws std::runtime_error where they make no sense, or
 /// where two are of different fleets or a folder is of another peer than its name says.
 CollectedPeers read_peers(const std::string& folder);
 

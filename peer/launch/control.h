@@ -26,7 +26,7 @@ struct Shares {
   PeerId peer = 0;
 };
 struct Progress {
-  /// For a neighbour, since the beginning.
+  /// The waiting for a neighbour, since the beginning.
   struct Wait {
     PeerId peer = 0;
     Time late{0}, wire{0}, longest{0};

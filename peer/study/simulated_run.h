@@ -12,7 +12,7 @@
 
 namespace gv {
 
-/// What the fleet file lets go wrong in virtual time, with the times by which a real fleet notices.
+/// Plans what the file lets go wrong in virtual time, with the times by which a real fleet notices.
 FaultPlan injected_faults(const Assembly& fleet);
 
 /// Returns what summary.json says of a simulated run beside its target and its exit code: the last

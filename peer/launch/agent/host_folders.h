@@ -17,7 +17,7 @@ struct HostFolder {
 /// the run finds what is on the hosts alone, whatever became of the launcher.
 using HostFolders = std::map<std::string, HostFolder>;
 
-/// Returns nothing where the run had no hosts. Throws std::runtime_error with the path where it
+/// Returns no folders where the run had no hosts. Throws std::runtime_error with the path where it
 /// makes no sense.
 HostFolders read_host_folders(const std::string& run_folder);
 /// Throws std::runtime_error with the path.
