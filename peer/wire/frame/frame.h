@@ -34,11 +34,11 @@ inline constexpr std::size_t prefix_bytes = 32;
 inline constexpr std::size_t max_header_bytes = 4096;
 inline constexpr std::size_t frame_unit = 64;
 
-/// How many zeros follow so many bytes of a frame.
+/// Returns how many zeros follow so many bytes of a frame.
 constexpr std::size_t fill_after(std::uint64_t bytes) {
   return static_cast<std::size_t>((frame_unit - bytes % frame_unit) % frame_unit);
 }
-/// Whether all of it is zero.
+/// Returns whether all of it is zero, as the fill of a frame must be.
 bool is_fill(std::span<const std::byte> bytes);
 
 struct Prefix {
@@ -51,9 +51,9 @@ struct Prefix {
 /// the fill after it. payload_hash is computed once per payload by the caller (hash_payload) since
 /// one payload goes to several neighbours.
 std::vector<std::byte> encode(const Frame& frame, std::uint64_t payload_hash);
-/// Of a frame without a payload.
+/// Does the same for a frame without a payload.
 std::vector<std::byte> encode(const Frame& frame);
-/// Of a message whose payload lies in memory that the receiver has mapped.
+/// Does the same for a message whose payload lies in memory that the receiver has mapped.
 std::vector<std::byte> encode(const NumberedMessage& message, const Loan& loan);
 
 std::uint64_t hash_payload(std::span<const std::byte> payload);
@@ -71,7 +71,7 @@ Verdict decode_header(std::span<const std::byte, prefix_bytes> prefix,
                       Frame& out,
                       std::optional<Loan>& loan);
 
-/// Of the Protobuf that we are built with: "3.21.12".
+/// Returns the version of the Protobuf that we are built with, such as "3.21.12".
 std::string protobuf_version();
 
 /// Bytes of this message on the wire, for counting; or of one with so large a payload.

@@ -38,22 +38,22 @@ class FrameReader {
   virtual ~FrameReader() = default;
 
   void set_bounds(const FrameBounds& bounds) { bounds_ = bounds; }
-  /// Where a payload lies that is lent and not sent; none: nothing may be lent.
+  /// Finds where a payload lies that is lent and not sent; none: nothing may be lent.
   using Borrow =
       std::function<Verdict(const Loan& loan, std::uint64_t most_bytes, Payload& payload)>;
   void set_borrow(Borrow borrow) { borrow_ = std::move(borrow); }
-  /// Where the next bytes of the stream go: `first`, and what is more into `then`.
+  /// Returns where the next bytes of the stream go: `first`, and what is more into `then`.
   Space space();
-  /// So many bytes were put there.
+  /// Tells the reader how many bytes were put into space().
   void filled(std::size_t bytes);
   /// Gives the next frame that is whole. Returns an error when the stream holds none, and none can
   /// follow; nothing in `out` and no error: more bytes are needed.
   Verdict next(std::optional<Frame>& out);
-  /// Whether the stream may end here: between two frames.
+  /// Returns whether the stream may end here: it stands between two frames.
   bool between_frames() const { return state_ == State::prefix && begin_ == end_; }
 
  protected:
-  /// Whether the payload is the one that was sent.
+  /// Returns whether the payload is the one that was sent.
   virtual bool intact(std::span<const std::byte> payload, std::uint64_t hash) const;
 
  private:

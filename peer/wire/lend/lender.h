@@ -40,7 +40,7 @@ class Lender : public BufferMemory {
   std::optional<Loan> lend(const Buffer& payload, std::uint32_t row);
 
  protected:
-  /// Whether the neighbour of `row` has given back this use of the block.
+  /// Returns whether the neighbour of `row` has given back this use of the block.
   virtual bool given_back(std::uint32_t row, std::uint32_t block, std::uint64_t generation) const;
 
  private:

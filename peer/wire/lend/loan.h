@@ -4,8 +4,8 @@
 
 namespace gv {
 
-/// What a frame carries in place of a payload: where it lies in the sender's region (region.h), for
-/// a neighbour that has mapped it. Believed only as far as Borrower::borrow checks it.
+/// The note that a frame carries for a payload: its place in the sender's region (region.h), for a
+/// neighbour that has mapped it. Believed only as far as Borrower::borrow checks it.
 struct Loan {
   std::uint32_t block = 0;
   std::uint64_t offset = 0;      ///< from the beginning of the region; a multiple of 64

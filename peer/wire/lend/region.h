@@ -8,7 +8,7 @@
 
 namespace gv {
 
-/// How much a region holds. Processes share memory only where their blocks are as many.
+/// The size of a region's parts. Processes share memory only where their blocks are as many.
 struct RegionShape {
   std::uint32_t blocks = 0;  ///< at most
   std::uint32_t rows = 0;    ///< one for each neighbour
@@ -19,8 +19,8 @@ struct RegionShape {
   bool sane() const;  ///< of a size that a process may map for a neighbour
 };
 
-/// Of a peer with so many neighbours that sends models of so many bytes: there is room for eight of
-/// them. What does not fit travels as bytes.
+/// Returns the shape for a peer with so many neighbours that sends models of so many bytes: there
+/// is room for eight of them. What does not fit travels as bytes.
 RegionShape region_shape(std::uint64_t model_bytes, std::size_t neighbors);
 
 /// Memory that one process writes and its neighbours on the same machine read:

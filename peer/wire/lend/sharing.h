@@ -21,8 +21,8 @@ struct SharingParts {
       borrower{};
 };
 
-/// What one process lends to its neighbours and borrows from them. No socket: whoever has proved
-/// that a neighbour is on this machine hands its region in.
+/// The memory that one process lends to its neighbours and borrows from them. It has no socket:
+/// whoever has proved that a neighbour is on this machine hands its region in.
 /// An edge is open while the neighbour can read our region; until then, and where it is never
 /// opened, payloads travel as bytes.
 ///
@@ -50,7 +50,7 @@ class Sharing {
 
   /// The link is with this process of the neighbour. True: it has given us no memory yet.
   bool met(PeerId neighbor, std::uint64_t incarnation);
-  /// Whether such a region may be taken from it now. `row`: ours in it.
+  /// Returns whether such a region may be taken from it now. `row`: ours in it.
   bool fits(PeerId neighbor,
             std::uint64_t incarnation,
             const RegionShape& shape,

@@ -26,7 +26,7 @@ void do_record(EVP_CIPHER_CTX* cipher, std::vector<unsigned char>& record, bool 
   if (encrypts) EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_GET_TAG, tag_bytes, tag.data());
 }
 
-/// Of this thread alone: others may use the core too.
+/// Counts the time of this thread alone: others may use the core too.
 double own_seconds() {
   timespec spent{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);

@@ -7,7 +7,7 @@ namespace gv {
 struct CipherSpeed {
   double encrypts = 0;
   double decrypts = 0;
-  /// What is both encrypted and decrypted in a second.
+  /// Returns how many bytes a second a core both encrypts and decrypts.
   double both() const { return 1 / (1 / encrypts + 1 / decrypts); }
   /// Bytes that a core could carry in a second through TLS, sending and receiving together, if
   /// nothing but the cipher came to what it does for `plain` bytes without.

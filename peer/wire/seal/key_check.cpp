@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Those that `keygen` makes have no end; others may have been made by hand.
+/// Says what is wrong with its dates: `keygen` sets no end, but others may be made by hand.
 std::string date_of(const TlsContext& context) {
   const X509* const certificate = SSL_CTX_get0_certificate(context.get());
   if (X509_cmp_current_time(X509_get0_notBefore(certificate)) > 0) return "is not valid yet";

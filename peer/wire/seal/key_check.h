@@ -7,7 +7,7 @@
 
 namespace gv {
 
-/// How the key files of a fleet are that lie on this machine.
+/// The state of those key files of a fleet that lie on this machine.
 struct KeyCheck {
   std::vector<PeerId> good;     ///< peers whose file proves who they are; ascending
   std::vector<PeerId> missing;  ///< those without a file

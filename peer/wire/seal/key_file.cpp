@@ -50,7 +50,7 @@ void write_key_file(const std::string& path, std::string_view text) {
   fail(path, "cannot be written: " + why);
 }
 
-/// Whoever can read a peer's key can be that peer.
+/// Refuses a file that others own or can read: whoever can read a peer's key can be that peer.
 void check_owner(const std::string& path, const struct stat& file) {
   if (!S_ISREG(file.st_mode)) fail(path, "is not a file with keys");
   if (file.st_uid != ::geteuid())

@@ -29,8 +29,8 @@ using OwnedBio = std::unique_ptr<BIO, Released<BIO_free_all>>;
 using OwnedCipher = std::unique_ptr<EVP_CIPHER_CTX, Released<EVP_CIPHER_CTX_free>>;
 using OwnedContext = std::unique_ptr<SSL_CTX, Released<SSL_CTX_free>>;
 
-/// What OpenSSL says of the last thing that failed in this thread; its list of errors is empty
-/// then.
+/// Returns what OpenSSL says of the last thing that failed in this thread; its list of errors is
+/// empty then.
 std::string openssl_error();
 /// Throws std::runtime_error with `what` and OpenSSL's reason unless `done`.
 void openssl_must(bool done, const char* what);

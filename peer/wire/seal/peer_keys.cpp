@@ -59,7 +59,7 @@ void extend(X509& certificate, X509& issuer, int what, const std::string& value)
   openssl_must(extension && X509_add_ext(&certificate, extension.get(), -1) == 1, value.c_str());
 }
 
-/// Without what tells an authority's from a peer's. Its days are all there are: RFC 5280, 4.1.2.5.
+/// Makes one without what tells an authority's from a peer's. It never ends: RFC 5280, 4.1.2.5.
 OwnedCertificate bare_certificate(EVP_PKEY& key, const std::string& name) {
   OwnedCertificate certificate(X509_new());
   openssl_must(certificate && X509_set_version(certificate.get(), X509_VERSION_3) == 1, "X509");

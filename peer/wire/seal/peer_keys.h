@@ -17,7 +17,7 @@ struct PeerKeys {
   std::string authority;    ///< its certificate; the same for all peers
 };
 
-/// Who a certificate says that its owner is.
+/// The owner that a certificate names.
 struct TlsIdentity {
   std::string fleet;  ///< 32 hex digits, drawn with the authority
   PeerId peer = 0;

@@ -9,21 +9,21 @@
 
 namespace gv {
 
-/// What the processes of one run know and nobody else on their machine: 128 random bits, which a
-/// launcher hands to its peers through the pipes by which it started them. Plain connections within
-/// one machine are proved with it: each Hello carries a proof that its sender knows the token, that
-/// it is said on this very connection, by this end of it, and now. So another user of the machine
-/// gets in neither by speaking as a peer, nor by playing again or handing on what a peer has said
-/// to him who took the port of one that died. What follows the Hello is as plain as before: the
-/// kernel keeps others out of a connection that stands.
+/// The secret that the processes of one run know and nobody else on their machine: 128 random bits,
+/// which a launcher hands to its peers through the pipes by which it started them. Plain
+/// connections within one machine are proved with it: each Hello carries a proof that its sender
+/// knows the token, that it is said on this very connection, by this end of it, and now. So another
+/// user of the machine gets in neither by speaking as a peer, nor by playing again or handing on
+/// what a peer has said to him who took the port of one that died. What follows the Hello is as
+/// plain as before: the kernel keeps others out of a connection that stands.
 class RunToken {
  public:
-  /// Which end of the connection speaks: no word of one is one of the other.
+  /// The end of the connection that speaks: no word of one is one of the other.
   enum class Side : std::uint8_t { dials, is_dialled };
 
   /// A new one. Throws std::runtime_error where no random numbers are to be had.
   RunToken();
-  /// As text() gave it.
+  /// Takes the token as text() gave it.
   explicit RunToken(std::string_view text) : text_(text) {}
   std::string_view text() const { return text_; }  ///< 32 hex digits
 

@@ -64,7 +64,7 @@ int judge_certificate(int chain_fits, X509_STORE_CTX* store) {
   return session->judge(chain_fits == 1, store) ? 1 : 0;
 }
 
-/// In the words of someone who has to mend it.
+/// Says what went wrong in words for someone who has to mend it.
 std::string words_of(unsigned long error, bool secured) {
   if (ERR_GET_LIB(error) != ERR_LIB_SSL) return "TLS failed";
   const int reason = ERR_GET_REASON(error);

@@ -51,8 +51,8 @@ class TlsSession {
   /// the exporter (RFC 8446, section 7.5); while secured.
   const std::string& channel() const { return channel_; }
 
-  /// Where the next bytes of the stream go; so many have been put there. Read until nothing comes
-  /// before there are more.
+  /// Returns where the next bytes of the stream go; filled() says how many were put there. Read
+  /// until nothing comes before there are more.
   std::span<std::byte> space();
   std::span<const std::byte> came() const { return {incoming_.data() + used_, filled_ - used_}; }
   void filled(std::size_t bytes);
@@ -70,7 +70,7 @@ class TlsSession {
   /// Whether the other end has said so, and read() has given out all that it said before: nothing
   /// behind it is believed.
   bool ended() const { return ended_; }
-  /// What is to be sent; it is taken away.
+  /// Returns whether something is to be sent; take_output() hands it over.
   bool has_output() const { return !outgoing_.empty(); }
   std::vector<std::byte> take_output(std::vector<std::byte> empty);
 

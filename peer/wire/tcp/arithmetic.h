@@ -9,9 +9,9 @@ namespace gv {
 class Arithmetic {
  public:
   virtual ~Arithmetic() = default;
-  /// From the loop. `ended` is called behind the job and before the next one, on any thread.
+  /// Takes a job from the loop; `ended` is called behind it, before the next one, on any thread.
   virtual void submit(std::function<void()> job, std::function<void()> ended) = 0;
-  /// From the loop: no more jobs. Returns when the one at hand is over; what waits is dropped.
+  /// Takes no more jobs (loop only). Returns when the one at hand is over; what waits is dropped.
   virtual void end() = 0;
   virtual std::uint64_t done() const = 0;  ///< jobs, since the start
   virtual bool working() const = 0;        ///< on a job

@@ -5,8 +5,8 @@
 
 namespace gv {
 
-/// What an operation of Asio ended with comes back as a tuple whose first member is the error code;
-/// nothing is thrown.
+/// Makes an operation of Asio give back what it ended with as a tuple whose first member is the
+/// error code; nothing is thrown.
 inline constexpr auto as_result = asio::experimental::as_tuple(asio::use_awaitable);
 
 }  // namespace gv

@@ -24,7 +24,7 @@ class HandshakeBudget {
     std::size_t neighbors = 0;  ///< that live there
     bool is_here = false;       ///< on this machine: all our peers may share the address
   };
-  /// Whether one more may begin; false: hang up without a word.
+  /// Returns whether one more may begin, and counts it; false: hang up without a word.
   bool spend(const Source& source, Time now);
 
  private:

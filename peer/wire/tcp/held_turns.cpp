@@ -30,7 +30,7 @@ Turn HeldTurns::at_hand() const {
   return ended_ ? turn_ : Turn::none;
 }
 
-/// Under the lock. Who waits for the end of the turn; empty: nobody does.
+/// Returns who waits for the end of the turn; empty: nobody does. Called under the lock.
 std::function<void()> HeldTurns::end_turn() {
   if (!ended_) return {};
   turn_ = Turn::none;

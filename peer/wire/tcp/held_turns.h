@@ -14,13 +14,13 @@ class HeldTurns : public Turns {
   void ask(Turn turn) override;
   Told told() const override;
 
-  /// For whoever runs jobs, behind each of them: calls ended() now, or after the turn asked for.
+  /// Calls ended() now, or after the turn asked for; to be called behind each job.
   void after_job(std::function<void()> ended);
-  /// For the program: its turn, once the job that asked is over; or `none`.
+  /// Gives the program its turn, once the job that asked is over; or `none`.
   Turn at_hand() const;
-  /// For the program: ends its turn. Without one it only takes what is told.
+  /// Ends the program's turn. Without one it only takes what is told.
   void done(const Told& told);
-  /// For the program, in its turn or before the first one: only takes what is told.
+  /// Takes only what the program tells, in its turn or before the first one.
   void tell(const Told& told);
   /// No more turns: what waits for one ends, and each one asked for from now on ends at once.
   void close();

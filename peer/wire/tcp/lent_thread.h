@@ -35,7 +35,7 @@ class LentThread : public Arithmetic {
   /// until interrupt() or for so long. Who waits for something else than the end of its turn keeps
   /// nobody else waiting so. The caller's x is to be read and written meanwhile.
   void help(std::chrono::nanoseconds at_most);
-  /// From any thread: lend() and help() come back soon, this time or the next.
+  /// Makes lend() and help() come back soon, this time or the next; from any thread.
   void interrupt();
 
  private:

@@ -10,8 +10,8 @@
 
 namespace gv {
 
-/// What two processes of one machine hand each other over a Unix socket: with the file of a region,
-/// who it is of and what it holds.
+/// The message by which two processes of one machine hand each other a region over a Unix socket:
+/// beside its file, who it is of and what it holds.
 struct Offer {
   static constexpr std::uint64_t current = 0x31534d5647;  // "GVMS1"
   std::uint64_t version = current;
@@ -25,11 +25,11 @@ struct Offer {
   RegionShape shape() const { return {.blocks = blocks, .rows = rows, .bytes = bytes}; }
 };
 
-/// At once; false: it did not go out whole.
+/// Sends without waiting; false: it did not go out whole.
 bool send_offer(int socket, const Offer& offer, int file);
-/// What has come; nothing: it is no offer with a file.
+/// Returns what has come; nothing: it is no offer with a file.
 std::optional<std::pair<Offer, Descriptor>> receive_offer(int socket);
-/// Whether the process at the other end is the same user's; only then does memory go to it.
+/// Returns whether the process at the other end is the same user's; only then does memory go to it.
 bool same_user(int socket);
 
 }  // namespace gv

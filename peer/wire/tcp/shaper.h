@@ -16,9 +16,9 @@ class TokenBucket {
   /// `rate`: bytes per second; 0: no limit. `burst`: what a bucket that was idle lets through at
   /// once, as seconds of its rate.
   explicit TokenBucket(double rate = 0, Time burst = Time{0}) : rate_(rate), burst_(burst) {}
-  /// When the first byte of what comes at `now` may leave.
+  /// Returns when the first byte of what comes at `now` may leave.
   Time begin(Time now) const;
-  /// Takes `bytes` that may leave from `now` on; when the last one has left.
+  /// Takes `bytes` that may leave from `now` on; returns when the last one has left.
   Time take(std::uint64_t bytes, Time now);
 
  private:
@@ -27,15 +27,15 @@ class TokenBucket {
   Time full_{0};
 };
 
-/// What the network does to all that one peer sends: one bucket for the peer, one for each link,
-/// then the link's latency. No clock of its own: in the simulator time is virtual, in a real run it
-/// is the peer's.
+/// The way of all that one peer sends through the network: one bucket for the peer, one for each
+/// link, then the link's latency. It has no clock of its own: in the simulator time is virtual, in
+/// a real run it is the peer's.
 class Shaper {
  public:
   /// `network` must outlive it. Jitter is drawn from `seed`, for each link apart.
   Shaper(const NetworkSpec& network, PeerId self, std::uint64_t seed, Time burst = Time{0});
-  /// When the last byte of a frame that is handed over at `now` is with `to`. Never before the
-  /// frame that was handed over before it for the same peer. `now` must not decrease.
+  /// Returns when the last byte of a frame that is handed over at `now` is with `to`; never before
+  /// the frame that was handed over before it for the same peer. `now` must not decrease.
   Time arrival(PeerId to, std::uint64_t bytes, Time now);
   /// Nothing more arrives with `to` before `time`.
   void hold(PeerId to, Time time);

@@ -9,10 +9,10 @@ namespace gv {
 /// wakes), and a processor whose time others have, say nothing of how long it stood still.
 class Standstill {
  public:
-  /// Between two beats. Short beside the stops that hold a fleet up: what of a stop lies before the
-  /// next beat was due is not seen.
+  /// The time between two beats. It is short beside the stops that hold a fleet up: what of a stop
+  /// lies before the next beat was due is not seen.
   static constexpr Time period{std::chrono::milliseconds(10)};
-  /// So late a beat may be: the kernel lets a process wait for its turn now and then.
+  /// The delay that a beat may have: the kernel lets a process wait for its turn now and then.
   static constexpr Time tolerance{std::chrono::milliseconds(10)};
 
   explicit Standstill(Time now) : last_(now) {}

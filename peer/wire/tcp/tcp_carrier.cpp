@@ -39,8 +39,8 @@ std::uint16_t TcpWorldImpl::listen() {
   return acceptor_.local_endpoint().port();
 }
 
-/// Whether strangers are about to take the descriptors that the work needs. A new one is the lowest
-/// that is free: as many are in use, at least.
+/// Returns whether strangers are about to take the descriptors that the work needs. A new one is
+/// the lowest that is free: as many are in use, at least.
 bool TcpWorldImpl::crowded(int newest) {
   constexpr std::size_t for_work = 8;  // files, pipes and memory that a peer opens as it trains
   const std::size_t links = connections_.size() + 1;
@@ -158,8 +158,8 @@ void TcpWorldImpl::probe(PeerId neighbor) {
     asio::co_spawn(io_, connect_once(neighbor), asio::detached);
 }
 
-/// Whether the process of a neighbour that dials us is still there: nobody listens where a process
-/// has died, so that there is nothing to wait for.
+/// Finds out whether the process of a neighbour that dials us is still there: nobody listens where
+/// a process has died, so that there is nothing to wait for.
 asio::awaitable<void> TcpWorldImpl::connect_once(PeerId neighbor) {
   const auto [unresolved, endpoints] = co_await resolve(neighbor);
   if (unresolved || endpoints.empty()) co_return;

@@ -26,7 +26,7 @@ constexpr std::size_t encrypted_piece = 256 * 1024;
 
 constexpr std::array<std::byte, wire::frame_unit> zeros{};
 
-/// Where a read of at most `socket_piece` puts what comes; what follows a payload comes with it.
+/// Returns room for a read of `socket_piece` at most; what follows a payload comes with it.
 std::array<asio::mutable_buffer, 2> buffers_of(const wire::FrameReader::Space& space) {
   const std::size_t first = std::min(space.first.size(), socket_piece);
   const std::size_t then = first == space.first.size() ? space.then.size() : 0;

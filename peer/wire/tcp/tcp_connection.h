@@ -39,7 +39,7 @@ class TcpConnection : public std::enable_shared_from_this<TcpConnection> {
   struct Events {
     std::function<void(Frame)> on_frame;
     std::function<void(std::size_t bytes)> on_bytes;  ///< came, of whole frames or not
-    /// What came is no frame that may come. on_end follows.
+    /// Tells that what came is no frame that may come. on_end follows.
     std::function<void()> on_no_frame;
     /// Nothing more will come, and the socket is closed; once, and not after close().
     std::function<void(const std::string& why)> on_end;
@@ -48,7 +48,7 @@ class TcpConnection : public std::enable_shared_from_this<TcpConnection> {
     /// The other end is not whom it must be, or does not believe us. on_end follows.
     std::function<void(const std::string& why)> on_refused{};
   };
-  /// What keeps others out of the connection.
+  /// The means that keep others out of the connection.
   struct Protection {
     std::unique_ptr<TlsSession> tls{};  ///< null: nothing
     bool plain_too = false;             ///< the other end chooses, by its first byte
@@ -83,15 +83,15 @@ class TcpConnection : public std::enable_shared_from_this<TcpConnection> {
   static asio::awaitable<void> read_loop(Self self);
   static asio::awaitable<void> write_loop(Self self);
   static asio::awaitable<bool> write_encrypted(Self self, std::size_t most);
-  /// Where the next bytes of the socket go.
+  /// Returns where the next bytes of the socket go.
   std::array<asio::mutable_buffer, 2> space();
-  /// So many have come; an error when the connection cannot go on.
+  /// Takes so many bytes that have come; returns an error when the connection cannot go on.
   std::string take(std::size_t bytes);
   std::string take_encrypted();
   std::string become_plain();
   /// Gives out what is whole; an error when the stream holds no frame.
   std::string take_frames();
-  /// Whether there is something that may go out now.
+  /// Returns whether there is something that may go out now.
   bool unsent() const;
   void write_on();
   void say_last_words();

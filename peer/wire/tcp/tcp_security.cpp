@@ -35,7 +35,7 @@ std::uint64_t nanoseconds(Time time) {
 
 }  // namespace
 
-/// Of one whose address is not known nothing is: its connections say where they come from.
+/// Returns false where its address is not known: its connections say where they come from.
 bool TcpWorldImpl::is_elsewhere(PeerId neighbor) const {
   const auto at = addresses_.find(neighbor);
   if (at == addresses_.end() || is_loopback(at->second.host)) return false;
@@ -147,7 +147,7 @@ std::string TcpWorldImpl::channel_of(const Connection& connection) const {
   return options_.token->proof(side, connection.ends, nanoseconds(stamp()));
 }
 
-/// Why this Hello may not come over this connection; "": it may, as far as the connection goes.
+/// Says why this Hello may not come over this connection; "": as far as that goes, it may.
 std::string TcpWorldImpl::objection(const Connection& connection, const Hello& theirs) const {
   const std::optional<PeerId> proved = connection.stream->proved();
   if (proved && *proved != theirs.peer)

@@ -23,7 +23,7 @@ namespace {
 /// core). Kernels give their token buckets a burst for the same reason.
 constexpr Time host_lag{std::chrono::microseconds(100)};
 
-/// What the job threw; empty: nothing.
+/// Does the job, and returns what it threw; empty: nothing.
 std::string failure_of(const std::function<void()>& job) {
   try {
     job();
@@ -195,7 +195,7 @@ void TcpWorldImpl::beat() {
   after(Standstill::period, [this] { beat(); });
 }
 
-/// Whoever waits for the job waits for ever: the loop ends.
+/// Ends the loop, as whoever waits for the job would wait for ever.
 void TcpWorldImpl::fail_compute(std::string why) {
   compute_failure_ = std::move(why);
   io_.stop();

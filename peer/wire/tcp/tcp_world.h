@@ -29,26 +29,26 @@ struct TcpOptions {
   int compute_threads = 1;
   /// Does the jobs of the home lane; null: a thread of the world's own.
   std::shared_ptr<Arithmetic> home{};
-  /// Whether arithmetic of so many flops may run on the loop: it is too short for the way to
-  /// another thread and back, and does not block. Empty: none may.
+  /// Returns whether arithmetic of so many flops may run on the loop: it is too short for the way
+  /// to another thread and back, and does not block. Empty: none may.
   std::function<bool(double flops)> runs_inline;
   std::shared_ptr<BufferMemory> memory;  ///< of received payloads; null: the ordinary one
-  /// For one job of our own arithmetic; then on_stuck is called, on the loop. 0: never.
+  /// The longest that one job of ours may take; then on_stuck is called, on the loop. 0: never.
   Time stuck_after{0};
   std::function<void()> on_stuck;
   /// All that this peer sends passes through this network; none: only through the real one.
   std::optional<NetworkSpec> emulate;
   std::uint64_t emulation_seed = 1;
-  /// Of the memory that is shared with neighbours on this machine; none: payloads are always sent.
+  /// The size of the memory shared with neighbours on this machine; none: all payloads are sent.
   std::optional<RegionShape> share;
   std::function<void(PeerId neighbor, bool shares)> on_share;  ///< on the loop; may be empty
-  /// What happens to the link with a neighbour that has not said goodbye; on the loop; may be
+  /// Hears what happens to the link with a neighbour that has not said goodbye; on the loop; may be
   /// empty.
   std::function<void(LinkEvent event, PeerId neighbor)> on_link{};
   SecurityMode security = SecurityMode::automatic;
   std::shared_ptr<const TlsContext> keys{};  ///< null: none, or use_keys() gives them
-  /// Which plain connections within this machine must prove to know; null: none, or use_token()
-  /// gives it.
+  /// The token that plain connections within this machine must prove to know; null: none, or
+  /// use_token() gives it.
   std::shared_ptr<const RunToken> token{};
   std::function<void(const std::string&)> log;  ///< one line, no newline
 };
@@ -79,9 +79,9 @@ class TcpWorld : public World {
 
   /// Binds and listens; returns the port. Throws std::runtime_error when the address is taken.
   virtual std::uint16_t listen() = 0;
-  /// Before run(): what we prove ourselves with.
+  /// Takes what we prove ourselves with; before run().
   virtual void use_keys(std::shared_ptr<const TlsContext> keys) = 0;
-  /// Before run(): what a neighbour on this machine must know.
+  /// Takes what a neighbour on this machine must know; before run().
   virtual void use_token(std::shared_ptr<const RunToken> token) = 0;
   /// Runs the loop: connects to the neighbours, then calls `begin` on the loop; returns when, after
   /// end_loop(), nothing is owed to anybody. Throws std::runtime_error naming the peers that could
@@ -91,27 +91,27 @@ class TcpWorld : public World {
   virtual void run(const std::vector<PeerAddress>& addresses,
                    LinkUser& user,
                    std::function<void()> begin) = 0;
-  /// From the loop: leaves run() when the neighbours have all that we sent, or are waited for no
-  /// longer (LinkLayer::end).
+  /// Leaves run() when the neighbours have all that we sent, or are waited for no longer
+  /// (LinkLayer::end); called from the loop.
   virtual void end_loop() = 0;
-  /// From the loop: leaves run() at once, without a word to anybody.
+  /// Leaves run() at once, without a word to anybody; called from the loop.
   virtual void abandon() = 0;
-  /// From the loop: leaves run() at once if `begin` is still to come; else nothing.
+  /// Leaves run() at once if `begin` is still to come, else does nothing; called from the loop.
   virtual void give_up() = 0;
-  /// From the loop: where a neighbour that was restarted is to be found now.
+  /// Takes where a neighbour that was restarted is to be found now; called from the loop.
   virtual void readdress(const PeerAddress& address) = 0;
-  /// From the loop: no connection with this neighbour, and none made, for so long.
+  /// Ends the connection with this neighbour, and makes none for so long; called from the loop.
   virtual void cut(PeerId neighbor, Time length) = 0;
-  /// From the loop: which process of this neighbour the present conversation is with.
+  /// Returns which process of this neighbour we are talking with now; called from the loop.
   virtual std::uint64_t incarnation(PeerId neighbor) const = 0;
-  /// From the loop, or while it does not run: the descriptors that a child of this process would
-  /// hold after a fork, and with them the peer's connections.
+  /// Returns the descriptors that a child of this process would hold after a fork, and with them
+  /// the peer's connections; called from the loop, or while it does not run.
   virtual std::vector<int> descriptors() const = 0;
-  /// From any thread: runs f on the loop.
+  /// Runs f on the loop; may be called from any thread.
   virtual void post(std::function<void()> f) = 0;
 };
 
-/// Of the Asio that we are built with: "1.22.1".
+/// Returns the version of the Asio that we are built with, such as "1.22.1".
 std::string asio_version();
 
 }  // namespace gv
