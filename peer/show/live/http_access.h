@@ -8,12 +8,12 @@
 
 namespace gv::http {
 
-/// Who may come in through one listening socket.
+/// The rules for who may come in through one listening socket.
 struct Door {
   /// A Unix socket that only its owner can open: nobody is asked, and orders are taken.
   bool control = false;
-  /// Of which Host must be one, in lower case: against pages whose name is made to lead to us (DNS
-  /// rebinding), which a browser would take for ours.
+  /// The names of which Host must be one, in lower case: against pages whose name is made to lead
+  /// to us (DNS rebinding), which a browser would take for ours.
   std::vector<std::string> hosts{};
   std::string token{};   ///< 32 hex digits; empty: nobody needs one
   std::string cookie{};  ///< its name; of each port another one, since ports share their cookies

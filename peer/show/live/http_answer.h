@@ -8,9 +8,9 @@
 
 namespace gv::http {
 
-/// What a client gets. A stream goes on behind the body until its source ends or the client goes.
+/// A reply to a client. A stream goes on behind the body until its source ends or the client goes.
 struct Answer {
-  /// What is new since the last call; "": nothing; none: the stream ends here. Called only when
+  /// Returns what is new since the last call; "": nothing; none: the stream ends. Called only when
   /// everything before has been sent, so that a slow reader misses what came meanwhile.
   using Source = std::function<std::optional<std::string>()>;
 

@@ -32,9 +32,9 @@ struct Parsed {
 /// with CR LF, no folded header, no space before a colon, exactly one Host, no body.
 Parsed parse_request(std::string_view head);
 
-/// Of `a=1&b=2`; values are taken as they are written, since ours need no escapes.
+/// Reads `a=1&b=2`; values are taken as they are written, since ours need no escapes.
 std::optional<std::string_view> query_value(std::string_view query, std::string_view key);
-/// Of a Cookie header (RFC 6265, section 4.2).
+/// Reads a Cookie header (RFC 6265, section 4.2).
 std::optional<std::string_view> cookie_value(std::string_view cookies, std::string_view name);
 
 }  // namespace gv::http

@@ -8,7 +8,7 @@
 
 namespace gv {
 
-/// Where a run's page is served.
+/// The address at which a run's page is served.
 struct LiveAddress {
   bool v6 = false;         ///< ::1, else 127.0.0.1
   std::uint16_t port = 0;  ///< 0: any free one
@@ -21,7 +21,7 @@ struct LiveAddress {
 /// the message.
 LiveAddress parse_live_address(const std::string& text, std::string_view asked = "--serve");
 
-/// Whether a text is an address and not the name of a run: it ends with a colon and a number.
+/// Tells an address from the name of a run: an address ends with a colon and a number.
 bool is_address(const std::string& text);
 
 /// A connection to what a run serves there; not open where nobody listens.

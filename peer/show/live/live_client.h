@@ -22,7 +22,7 @@ std::optional<LiveReply> ask_run(const std::string& folder,
 /// Its /state.json; none as above.
 std::optional<RunView> view_of_run(const std::string& folder);
 
-/// The same of what a run serves at an address of this machine; `token` is the one of its page,
+/// Does the same for a run that serves at an address of this machine; `token` is that of its page,
 /// "" where it asks for none. None: nobody listens there.
 std::optional<RunView> view_at(const LiveAddress& address, const std::string& token);
 

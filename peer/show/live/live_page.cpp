@@ -141,7 +141,7 @@ std::string row(const RunView& view, const PeerView& peer, bool activities) {
   return out + "</tr>\n";
 }
 
-/// Of a fleet whose actors are peers of their own.
+/// Shows the figures of a fleet whose actors are peers of their own.
 std::string actor_figures_of(const MetricsRow& row) {
   std::string out;
   if (row.actors) out += figure("actors alive", fmt::format("{:.0f}", *row.actors));

@@ -46,7 +46,7 @@ bool has_ended(const RunView& view) {
 
 }  // namespace
 
-/// What a client of /events has seen.
+/// The state up to which a client of /events has seen the run.
 struct LiveRoutes::Follower {
   std::shared_ptr<const void> view{}, curve{};
   Clock::time_point head_due{}, peers_due{};

@@ -9,9 +9,9 @@
 
 namespace gv {
 
-/// What a run answers: `/` (its page), `/events` (the page's parts as server-sent events when they
-/// change; `/events?json`: whole states), `/state.json`, `/metrics`, `/healthz`; and through a door
-/// for control `POST /stop`, `POST /checkpoint` and `POST /record?rounds=N`. What is asked for
+/// The answers of a run: `/` (its page), `/events` (the page's parts as server-sent events when
+/// they change; `/events?json`: whole states), `/state.json`, `/metrics`, `/healthz`; and through a
+/// door for control `POST /stop`, `POST /checkpoint` and `POST /record?rounds=N`. What is asked for
 /// twice between two states is made once.
 class LiveRoutes {
  public:

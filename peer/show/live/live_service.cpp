@@ -14,7 +14,7 @@
 namespace gv {
 namespace {
 
-/// Of a run that is resumed; a damaged file costs the page the curve's beginning and nothing else.
+/// Reads the curve of a resumed run; a damaged file costs the page its beginning and no more.
 std::vector<MetricsRow> past_of(const RunFolder& folder) {
   const std::string path = folder.file("metrics.jsonl");
   if (!std::filesystem::exists(path)) return {};

@@ -31,7 +31,7 @@ class LiveService {
   Orders& orders();
   /// The page's address with its token; empty: there is no page.
   const std::string& url() const;
-  /// Why there is no live.sock; empty: there is.
+  /// Says why there is no live.sock; empty: there is.
   const std::string& note() const;
 
  private:

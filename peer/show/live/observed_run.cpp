@@ -12,7 +12,7 @@ constexpr std::size_t n_losses = 32;
 /// Peers say where they are four times a second, each at its own moment; in between one is taken to
 /// go on at the fleet's pace, for so long.
 constexpr double most_guessed_seconds = 0.4;
-/// What such a guess is wrong by; a lag below is none.
+/// The error of such a guess; a lag below is none.
 constexpr double guess_error_seconds = 0.05;
 
 bool runs(const PeerState& peer) {

@@ -25,7 +25,7 @@ class ObservedRun {
               const Feed& feed,
               std::function<std::optional<ProcessUsage>(pid_t)> usage = usage_of);
 
-  /// As of `now`; the same object until there is something new.
+  /// Returns the run as of `now`; the same object until there is something new.
   std::shared_ptr<const RunView> view(Clock::time_point now);
   std::shared_ptr<const std::vector<MetricsRow>> curve() const { return feed_.curve(); }
 

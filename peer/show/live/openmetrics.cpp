@@ -22,7 +22,7 @@ std::string escaped(std::string_view value) {
   return out;
 }
 
-/// As both formats want it; whole numbers without an exponent.
+/// Writes a number as both formats want it; whole ones without an exponent.
 std::string number(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";

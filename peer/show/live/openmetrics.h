@@ -12,7 +12,7 @@ enum class MetricsFormat : std::uint8_t {
   openmetrics,  ///< 1.0.0
 };
 
-/// By the Accept header of a scraper: OpenMetrics where it asks for it.
+/// Chooses by the Accept header of a scraper: OpenMetrics where it asks for it.
 MetricsFormat metrics_format(std::string_view accept);
 std::string_view content_type(MetricsFormat format);
 

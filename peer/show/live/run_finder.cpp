@@ -53,7 +53,7 @@ std::string newest_run() {
   return std::get<std::string>(*std::ranges::max_element(runs));
 }
 
-/// By name; checkpoint_store.cpp gives them.
+/// Finds checkpoints by their names, which checkpoint_store.cpp gives them.
 std::set<Round> checkpoints_in(const fs::path& folder) {
   std::set<Round> rounds;
   std::error_code none;
@@ -76,7 +76,7 @@ std::string test_line(const JsonValue& test) {
       json_number(test, "loss"));
 }
 
-/// Before the end of the warm-up there is no ratio.
+/// Tells of the actors; before the end of the warm-up there is no ratio.
 std::string actors_line(const JsonValue& json) {
   const JsonValue* const ratio = json.find("samples_per_insert");
   const bool known = ratio != nullptr && ratio->kind == JsonValue::Kind::number;
@@ -121,7 +121,7 @@ std::string summary_lines(const std::string& folder) {
   return text;
 }
 
-/// Of a run that has left no summary.
+/// Tells the end of a run that has left no summary.
 std::string last_words(const std::string& folder) {
   std::string text = fmt::format(
       "ended      without a summary: it was killed, or no peer finished; what the peers said is "
@@ -164,7 +164,7 @@ std::set<Round> common_checkpoints(const std::string& folder) {
   return common.value_or(std::set<Round>{});
 }
 
-/// As newest_common_round (resume.h) says once it has looked into the files.
+/// Returns what newest_common_round (resume.h) says once it has looked into the files.
 std::optional<Round> resume_round(const std::string& folder) {
   const std::set<Round> common = common_checkpoints(folder);
   const std::optional<Round> held = round_before_loss(folder);

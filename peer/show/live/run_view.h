@@ -11,7 +11,7 @@
 
 namespace gv {
 
-/// What does not change while a run goes on.
+/// The part of a view that does not change while a run goes on.
 struct RunTitle {
   std::string name{};
   std::string folder{};

@@ -20,7 +20,7 @@ constexpr std::string_view speed_up = "speed-up";
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 /// An axis is logarithmic where its values differ by more than this factor.
 constexpr double wide_range = 7;
-/// So many lines find room for their names at their ends.
+/// The number of lines that find room for their names at their ends.
 constexpr std::size_t most_without_legend = 8;
 
 Measure measure_of(const AnswerAxes& axes) {
@@ -75,7 +75,7 @@ PlotLine modelled_line(const std::string& name, std::size_t series, const Spots&
   return line;
 }
 
-/// Whether all values are above 0 and far from each other.
+/// Returns whether all values are above 0 and far from each other.
 bool spread(const std::vector<PlotLine>& lines, std::vector<double> PlotLine::*values) {
   double least = std::numeric_limits<double>::infinity();
   double most = 0;
@@ -88,7 +88,7 @@ bool spread(const std::vector<PlotLine>& lines, std::vector<double> PlotLine::*v
   return least > 0 && most > wide_range * least;
 }
 
-/// What one panel shows: the spots of every line.
+/// The spots of every line that one panel shows.
 using Panel = std::map<std::string, Spots>;
 
 /// "peers 8" before "peers 16".

@@ -17,7 +17,7 @@ constexpr double lowest = 1e-4;      ///< of the figure
 constexpr double most_rounds = 1e9;  ///< of the figure, whatever the slowest needs
 constexpr std::size_t n_points = 160;
 
-/// Of the figure: a little more than the slowest that ever arrives needs.
+/// Returns the figure's last round: a little more than the slowest that ever arrives needs.
 double last_round(const std::vector<GraphRow>& rows) {
   double last = 8;
   for (const GraphRow& row : rows) {
@@ -71,7 +71,7 @@ std::vector<svg::Point> curve(const GraphRow& row,
   return points;
 }
 
-/// Where the worst start is at a thousandth; circles in one place lie around each other.
+/// Marks where the worst start is at a thousandth; circles in one place lie around each other.
 std::string circles(const std::vector<GraphRow>& rows, const svg::Axis& x, double height) {
   std::string out;
   std::vector<double> places;

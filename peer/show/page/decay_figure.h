@@ -7,9 +7,9 @@
 
 namespace gv {
 
-/// How fast pure averaging removes a disagreement: the root of disagreement_after, relative to the
-/// start, over rounds; one line per topology (slem^k where the modes are not known). A circle marks
-/// where the worst start is at a thousandth. Rounds are logarithmic where topologies differ widely.
+/// Draws how fast pure averaging removes a disagreement: the root of disagreement_after, relative
+/// to the start, over rounds; a line per topology (slem^k where modes are not known). A circle
+/// marks where the worst start is at a thousandth. Rounds are logarithmic if graphs differ widely.
 std::string decay_figure(const std::vector<GraphRow>& rows);
 
 /// The disagreement left after `round` rounds, relative to the start, in the root mean square.

@@ -11,7 +11,7 @@
 
 namespace gv {
 
-/// What a report says about one topology.
+/// The facts that a report tells about one topology.
 struct GraphRow {
   Topology topology;
   std::optional<GraphCounts> counts{};  ///< then `topology` has a name and no edges

@@ -16,10 +16,10 @@ struct Label {
   Point at{};             ///< set by place_labels
 };
 
-/// How wide a text is at the size that narrow screens get; fonts differ, so rather too much.
+/// Returns how wide a text is at the size for narrow screens; fonts differ, so rather too much.
 double text_width(const std::string& text);
 
-/// Of a name with the square in its colour before it.
+/// Does the same for a name with the square in its colour before it.
 double label_width(const std::string& text);
 
 /// Puts each name to the right of its anchor, moved up or down as little as keeps it off the names

@@ -163,7 +163,7 @@ std::string draw_line(const Plane& plane, const PlotLine& line) {
   return svg::group("one " + svg::series(line.series), tooltip(plane.plot, line), marks);
 }
 
-/// What stands at each line's end.
+/// Returns the names that stand at the lines' ends.
 std::vector<std::string> end_names(const LinePlot& plot) {
   std::vector<std::string> names;
   for (const PlotLine& line : plot.lines) names.push_back(line.name);

@@ -7,12 +7,12 @@
 
 namespace gv {
 
-/// Who is first where: a cell per network, in the colour and with the letter of its first method;
-/// hatched where a method is not known, with both letters where two are close; the networks of the
-/// runs as rings.
+/// Draws who is first where: a cell per network, in the colour and with the letter of its first
+/// method; hatched where a method is not known, with both letters where two are close; the networks
+/// of the runs as rings.
 std::string map_picture(const FirstMap& map);
 
-/// The same with a title, a sentence on how it is read, and the seconds of each network folded.
+/// Adds a title, a sentence on how it is read, and the seconds of each network folded.
 Figure map_figure(const FirstMap& map);
 
 }  // namespace gv

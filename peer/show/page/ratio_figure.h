@@ -7,7 +7,7 @@
 
 namespace gv {
 
-/// What was predicted before a run beside what it measured.
+/// A figure as it was predicted before a run, beside what the run measured.
 struct Ratio {
   std::string name;  ///< such as "seconds a round"
   Quantity unit = Quantity::number;

@@ -92,7 +92,7 @@ std::string cell(Quantity unit, const std::optional<double>& value) {
   return value ? quantity_text(unit, *value) : "-";
 }
 
-/// What a line says at its end and where it meets the target.
+/// Lists what each line says at its end and where it meets the target.
 DataTable ends_of(const LinePlot& plot) {
   DataTable table{{"", plot.x_title + " at the end", plot.y_title, "band from", "to"}, {}};
   if (plot.target) table.heads.push_back(fmt::format("{:.5g} after", *plot.target));
@@ -195,7 +195,7 @@ LinePlot models_plot(const StoredRun& run,
   return plot;
 }
 
-/// Of agents: their losses are minus these, and tell no more.
+/// Draws the returns of agents: their losses are minus these, and tell no more.
 std::vector<Figure> return_figures(const StoredRun& run,
                                    const std::optional<CompareTarget>& target) {
   std::vector<Figure> figures;

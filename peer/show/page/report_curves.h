@@ -14,10 +14,10 @@ namespace gv {
 /// The curve of a target's figure.
 CurveFigure curve_of_target(const CompareTarget& target);
 
-/// What the race is about: the target's figure, else accuracy where the runs have one, else the
-/// plain figure.
+/// Returns what the race is about: the target's figure, else accuracy where the runs have one, else
+/// the plain figure.
 CurveFigure raced_figure(const GroupRow& row, const std::optional<CompareTarget>& target);
-/// What every run has: the loss, or of agents the return.
+/// Returns what every run has: the loss, or of agents the return.
 CurveFigure plain_figure(const GroupRow& row);
 
 /// A figure per axis that anybody recorded: time, bytes, rounds, epochs, frames.
@@ -25,7 +25,7 @@ std::vector<Figure> race_figures(const GroupRow& row,
                                  CurveFigure what,
                                  const std::optional<CompareTarget>& target);
 
-/// How one run learned: accuracy over rounds and over time with the local models as a band, and the
+/// Shows how a run learned: accuracy over rounds and time with the local models as a band, and the
 /// losses of the mean model and of the local ones. Of agents their returns, over frames too.
 std::vector<Figure> learning_figures(const StoredRun& run,
                                      const std::optional<CompareTarget>& target);

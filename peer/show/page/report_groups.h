@@ -26,8 +26,8 @@ struct GroupRow {
 /// A row for each section of the comparison.
 std::vector<GroupRow> group_rows(const Comparison& comparison);
 
-/// What to tell sections apart by where nobody says it: the network, when groups differ in it and
-/// in something else; else nothing.
+/// Returns what to tell sections apart by where nobody says it: the network, when groups differ in
+/// it and in something else; else nothing.
 std::vector<std::string> usual_rows(const RunTable& table);
 
 }  // namespace gv

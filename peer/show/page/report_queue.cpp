@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t most_lines = 8;
 
-/// Who serves computes no gradient.
+/// Tells those that train from those that serve, which compute no gradient.
 bool trains(const QueueRounds& peer) {
   return std::ranges::any_of(peer.rounds, [](const StoredRounds& row) {
     return row.states[static_cast<std::size_t>(Activity::compute)] > 0;

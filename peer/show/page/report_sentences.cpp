@@ -82,7 +82,7 @@ std::optional<Tile> least_of(const Comparison& c, const Section& section, Measur
   return Tile{value, (c.target ? "to the target: " : "to the end: ") + who};
 }
 
-/// Before the end of the warm-up there is no ratio.
+/// Tells of the actors; before the end of the warm-up there is no ratio.
 std::string actors_sentence(const StoredEvaluation& end) {
   const auto actors = static_cast<std::size_t>(std::llround(*end.actors));
   std::string text = fmt::format("Of the actors {} lived at the end", actors);

@@ -17,11 +17,11 @@ std::string title_of(const std::vector<StoredRun>& runs);
 /// What was run, in one line.
 std::string lead_of(const Comparison& comparison);
 
-/// How one run went.
+/// Says how one run went.
 std::vector<Finding> run_findings(const StoredRun& run);
 std::vector<Tile> run_tiles(const StoredRun& run);
 
-/// Who is first, and why: the verdicts and remarks of `compare`.
+/// Says who is first, and why: the verdicts and remarks of `compare`.
 std::vector<Finding> compared_findings(const Comparison& comparison);
 /// The best of all groups in each measure that has one; of several sections, the first of each.
 std::vector<Tile> compared_tiles(const Comparison& comparison);

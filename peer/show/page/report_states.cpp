@@ -73,8 +73,8 @@ bool is_no_time(const StoredMoment& m) {
   return !(std::abs(m.begin) < end_of_time && std::abs(m.end) < end_of_time);
 }
 
-/// On the clock that begins with the first moment of all: peers write down their machine's, which
-/// began whenever it was switched on.
+/// Moves all to a clock that begins with the first moment of all: peers write down their machine's,
+/// which began whenever it was switched on.
 std::vector<LaneMoments> since_the_start(std::vector<LaneMoments> peers) {
   double start = std::numeric_limits<double>::infinity();
   for (const LaneMoments& peer : peers)
@@ -90,7 +90,7 @@ std::vector<LaneMoments> since_the_start(std::vector<LaneMoments> peers) {
   return peers;
 }
 
-/// Which rounds a peer wrote down.
+/// Returns which rounds a peer wrote down.
 std::set<double> rounds_of(const LaneMoments& peer) {
   std::set<double> rounds;
   for (const StoredMoment& m : peer.moments) rounds.insert(m.round);
@@ -133,7 +133,7 @@ std::pair<double, double> span_of(const Timeline& t) {
   return span;
 }
 
-/// Of an actor: what it did between these seconds.
+/// Shows what an actor did between these seconds.
 TimelineLane lane_between(const LaneMoments& actor,
                           const std::vector<std::string>& hosts,
                           double begin,
@@ -178,7 +178,7 @@ DataTable timeline_table(const Timeline& t) {
   return table;
 }
 
-/// As the graph is usually drawn; none for a circle.
+/// Places the peers as the graph is usually drawn; none for a circle.
 std::vector<svg::Point> places_by(const std::string& topology, std::size_t peers) {
   try {
     return layout(parse_topology(topology), static_cast<PeerId>(peers));

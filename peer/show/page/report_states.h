@@ -39,13 +39,13 @@ Timeline last_window(const std::vector<LaneMoments>& recorded,
                      std::uint64_t first_actor = std::numeric_limits<std::uint64_t>::max());
 Figure timeline_of(const Timeline& timeline, const std::string& name);
 
-/// Who waited for whom; peers stand as the topology of this name places them, else in a circle.
+/// Tells who waited for whom; peers stand as the topology of this name places them, or in a circle.
 WaitGraph waiting_of(const std::vector<PeerTotals>& peers,
                      const std::vector<std::string>& hosts,
                      const std::string& topology);
 Figure waiting_figure(const WaitGraph& waiting, const std::string& name);
 
-/// How many rounds old the models were that a peer mixed with.
+/// Shows how many rounds old the models were that a peer mixed with.
 Figure staleness_figure(const std::vector<PeerTotals>& peers, const std::string& name);
 
 }  // namespace gv

@@ -53,7 +53,7 @@ double score_of(const StoredRun& run, const std::optional<CompareTarget>& target
   return cost ? cost->rounds : missed;
 }
 
-/// How far from the target the run ended: what tells apart those that got there equally soon.
+/// Returns the end's figure, lower for better: it tells apart those that got there equally soon.
 double end_of(const StoredRun& run, const std::optional<CompareTarget>& target) {
   if (!target) return 0;
   const double end = figure_of(run.evaluations.back(), *target).value_or(0);

@@ -11,7 +11,7 @@
 
 namespace gv {
 
-/// What a sweep tried in order to find good values: for each method and each numeric key that
+/// Returns what a sweep tried to find good values: for each method and each numeric key that
 /// differs among its tuning trials, the value against the median over the seeds of the rounds to
 /// the target, or of the loss at the end where there is no target. Empty without such trials.
 std::vector<Tuning> tunings_of(const std::vector<StoredRun>& tuned,

@@ -22,7 +22,7 @@
 namespace gv {
 namespace {
 
-/// Of the figures that one run fills: how many groups show theirs, and how many more folded.
+/// The figures that one run fills are shown for so many groups, and folded for so many more.
 constexpr std::size_t open_groups = 2, folded_groups = 6;
 constexpr std::size_t most_listed_runs = 200;
 constexpr std::size_t most_queues = 64;
@@ -93,7 +93,7 @@ std::uint64_t first_actor(const StoredRun& run) {
   return run.peers - std::min(actors, run.peers);
 }
 
-/// What the folder of one run of a group holds beside its metrics.
+/// Adds what the folder of one run of a group holds beside its metrics.
 void add_run_figures(const StoredRun& run, const std::string& name, Sections& s) {
   const std::vector<PeerTotals> totals = read_peer_totals(run.path);
   if (!totals.empty()) {
@@ -171,7 +171,7 @@ std::vector<std::string> missing_in(const Sections& s) {
   return missing;
 }
 
-/// What all runs say alike is a note; else it is a column, the last of the table.
+/// Notes what all runs say alike; else adds it as a column, the last of the table.
 void add_column(DataTable& table,
                 const char* head,
                 const char* words,

@@ -25,12 +25,12 @@ constexpr Rows spacious{
 constexpr Rows dense{
     .left = 78, .height = 19, .bar_top = 2, .bar = 11, .hidden = 4, .label = 0, .named = false};
 
-/// Where rows are many: without room for what the wire did meanwhile.
+/// Above so many rows they are thin: without room for what the wire did meanwhile.
 constexpr std::size_t most_dense_rows = 24;
 constexpr Rows thin{
     .left = 40, .height = 8, .bar_top = 5, .bar = 6, .hidden = 0, .label = 0, .named = false};
 
-/// As much room on the left as the names need.
+/// Leaves as much room on the left as the names need.
 Rows dense_for(const std::vector<SharesRow>& rows) {
   Rows form = rows.size() > most_dense_rows ? thin : dense;
   for (const SharesRow& row : rows)

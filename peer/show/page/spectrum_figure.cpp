@@ -16,7 +16,7 @@ constexpr std::size_t n_bins = 320;  ///< a little more than two pixels each
 
 using Bins = std::array<double, n_bins>;
 
-/// How many modes lie where; the product of a period's values has no place here, so its first.
+/// Counts the modes in each place; a period's product has no place here, so its first value counts.
 Bins bins_of(const Modes& modes, bool moduli) {
   Bins bins{};
   const double share = 1.0 / static_cast<double>(modes.samples.size());
@@ -30,7 +30,7 @@ Bins bins_of(const Modes& modes, bool moduli) {
   return bins;
 }
 
-/// Without the modes: the ends alone.
+/// Shows the ends alone, where the modes are not known.
 Bins bins_of(const Spectrum& s) {
   Bins bins{};
   for (const double value : {s.lambda2.value_or(s.slem), s.lambda_n.value_or(s.slem)})
@@ -52,7 +52,7 @@ std::string bars(const Bins& bins, const svg::Axis& x, double bottom, std::size_
   return fmt::format("<path d=\"{}\" class=\"bar {}\"/>\n", path, svg::series(series));
 }
 
-/// What lies outside the moduli that occur: the gap, on both sides.
+/// Draws what lies outside the moduli that occur: the gap, on both sides.
 std::string free_part(const Spectrum& s, const svg::Axis& x, double bottom) {
   const double high = s.lambda2.value_or(s.slem);
   const double low = s.lambda_n.value_or(0);

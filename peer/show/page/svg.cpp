@@ -7,7 +7,7 @@
 namespace gv::svg {
 namespace {
 
-/// Where each character of a text in UTF-8 begins.
+/// Returns where each character of a text in UTF-8 begins.
 std::vector<std::size_t> characters_of(const std::string& text) {
   std::vector<std::size_t> begins;
   for (std::size_t k = 0; k < text.size(); ++k)

@@ -20,17 +20,17 @@ std::string text(Point at, std::string_view anchor, std::string_view css, std::s
 std::string line(Point a, Point b, std::string_view css);
 /// Strokes in the letters of SVG's own path language.
 std::string path(std::string_view d, std::string_view css);
-/// What belongs together; `tooltip` is shown while the pointer rests on it, unless it is empty.
+/// Groups what belongs together; `tooltip` shows while the pointer rests on it, unless it is empty.
 std::string group(std::string_view css, std::string_view tooltip, std::string_view content);
 /// A path through the points, without filling.
 std::string polyline(const std::vector<Point>& points, std::string_view css);
 std::string rect(Point corner, double width, double height, std::string_view css);
 std::string circle(Point center, double radius, std::string_view css);
 
-/// At most `most` characters, the last of them … where something is left out.
+/// Returns `most` characters at the most, the last of them … where something is left out.
 std::string shortened(const std::string& text, std::size_t most);
 
-/// The same with … in the middle: names that differ in their last words stay apart.
+/// Does the same with … in the middle: names that differ in their last words stay apart.
 std::string squeezed(const std::string& text, std::size_t most);
 
 /// An image that scales with the page; `label` is what a screen reader says.

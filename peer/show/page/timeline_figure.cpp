@@ -69,7 +69,7 @@ std::vector<LaneStrokes> all_strokes(const std::vector<TimelineLane>& lanes,
 
 constexpr std::size_t longest_name = 22;
 
-/// As much room on the left as the names need.
+/// Leaves as much room on the left as the names need.
 double left_of(const std::vector<TimelineLane>& lanes) {
   double left = least_left;
   for (const TimelineLane& lane : lanes)

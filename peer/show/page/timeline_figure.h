@@ -19,7 +19,7 @@ struct TimelineLane {
   std::vector<TimelineMoment> moments;
 };
 
-/// Where the round of a lane begins.
+/// The place where a round of a lane begins.
 struct TimelineRound {
   std::size_t lane = 0;
   std::uint64_t round = 0;

@@ -67,7 +67,7 @@ Point on_picture(Point p) {
   return {margin + inner * p.x, margin + inner * p.y};
 }
 
-/// As large as neighbours allow.
+/// Makes the nodes as large as their neighbours in a lattice allow.
 double node_radius(PeerId n, const LatticeShape& l) {
   const double usual = n <= most_labels ? 9 : n <= 64 ? 4 : 2.5;
   const double cell = (side - 2 * margin) / std::max({l.rows, l.columns, PeerId{1}});

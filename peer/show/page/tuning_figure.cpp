@@ -51,7 +51,7 @@ Axis axis_over(Values v, double from, double to, double spread) {
   return {Axis::Scale::linear, v.low - room, v.high + room, from, to};
 }
 
-/// As the sweep itself ranks them.
+/// Ranks them as the sweep itself does.
 bool is_better(const TuningTrial& a, const TuningTrial& b) {
   return std::pair(*a.score, a.then) < std::pair(*b.score, b.then);
 }

@@ -31,8 +31,8 @@ std::string tuning_figure(const Tuning& tuning);
 
 enum class TuningEdge { none, least, most };
 
-/// Which edge of the tried range the best trial lies on; none with fewer than two values, or where
-/// one inside the range is as good.
+/// Returns the edge of the tried range on which the best trial lies; none with fewer than two
+/// values, or where one inside the range is as good.
 TuningEdge best_at_edge(const Tuning& tuning);
 
 }  // namespace gv

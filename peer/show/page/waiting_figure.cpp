@@ -156,7 +156,7 @@ std::string matrix_labels(const Cells& cells, double cell) {
   return out;
 }
 
-/// What the colours mean.
+/// Says what the colours mean.
 std::string warmth_scale(double most, double y) {
   std::string out;
   for (int k = 1; k <= n_warmths; ++k)

@@ -7,7 +7,7 @@
 
 namespace gv {
 
-/// How long one peer waited for another.
+/// The time that one peer waited for another.
 struct Wait {
   std::size_t who = 0, whom = 0;
   double late = 0;  ///< seconds in which nothing had been sent yet
