@@ -18,7 +18,7 @@ struct Aims {
   bool keep_best = false;      ///< the model of the best evaluation is the run's, not the last one
   /// The objective that looks at the test set, where the run's evaluations do not; or null.
   std::function<std::unique_ptr<Objective>()> test{};
-  /// Of agents: how many frames peer i has acted when it has learnt from so many samples; or null.
+  /// Counts the frames that agent i has acted when it has learnt from so many samples; or null.
   std::function<std::uint64_t(std::uint32_t peer, std::uint64_t samples)> frames{};
   ModelJudge models{};  ///< of a fleet of chains; else each peer says what its own is worth
 };
@@ -30,9 +30,9 @@ class ProgressWatch {
  public:
   explicit ProgressWatch(const Aims& aims);
 
-  /// What the figure is about: `value` and `in_a_row` say nothing.
+  /// Returns what the figure is about: `value` and `in_a_row` say nothing.
   const TargetSpec& measure() const { return measure_; }
-  /// Takes the next evaluation's figure; whether it is better than every one before. One that is
+  /// Takes the next evaluation's figure; returns whether it beats every one before. One that is
   /// missing or not finite never is.
   bool see(std::optional<double> figure);
   /// Takes one of an earlier part of the run: a run that goes on has one more evaluation at least.

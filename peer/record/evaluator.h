@@ -19,7 +19,7 @@ class Evaluator {
   virtual void ask(std::span<const float> x) = 0;
   /// The answer to the newest question, once; nothing: it is still to come.
   virtual std::optional<Evaluation> answer() = 0;
-  /// What is readable when it may have come.
+  /// Adds what is readable when an answer may have come.
   virtual void add_to(std::vector<pollfd>&) const {}
 };
 

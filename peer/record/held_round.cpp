@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* file_name = "held.json";
 
-/// As metrics.jsonl tells; a line that makes no sense is somebody else's to complain of.
+/// Reads metrics.jsonl; a line that makes no sense is somebody else's to complain of.
 std::set<PeerId> lost_peers(const std::string& run_folder) {
   std::ifstream in(run_folder + "/metrics.jsonl");
   std::set<PeerId> lost;

@@ -21,8 +21,8 @@ std::size_t end_of(const Report& report) {
   return report.holds.begin + report.model->floats().size();
 }
 
-/// Where a part of somebody's begins or ends: between two of these all coordinates have the same
-/// holders.
+/// Returns where a part of somebody's begins or ends: between two of these all coordinates have the
+/// same holders.
 std::set<std::size_t> bounds_of(const Reports& reports) {
   std::set<std::size_t> bounds;
   for (const auto& [peer, report] : reports) {

@@ -54,7 +54,7 @@ struct FleetRecord {
   std::size_t queue = 0;  ///< messages that waited for one peer since then, the most
 };
 
-/// What a target is about; nothing where the model has no such figure.
+/// Returns the figure that a target is about; nothing where the model has no such figure.
 std::optional<double> figure_of(const FleetRecord& record, const TargetSpec& target);
 
 /// The fleet's model at its best evaluation.
@@ -64,8 +64,8 @@ struct BestModel {
   std::vector<float> x;
 };
 
-/// What an earlier part of a run has left: its evaluations, of which only the figures of targets
-/// count, and the best model that it kept.
+/// All that an earlier part of a run has left: its evaluations, of which only the figures of
+/// targets count, and the best model that it kept.
 struct Recalled {
   std::vector<FleetRecord> records{};
   std::optional<BestModel> best{};
@@ -74,7 +74,7 @@ struct Recalled {
 /// XXH3-128 of what a run ended with; 32 hex digits each.
 struct FinalHashes {
   std::string params;  ///< over the final replicas in id order
-  /// Of the fleet's model in float32: methods that keep other replicas may agree in it.
+  /// The hash of the fleet's model in float32: methods that keep other replicas may agree in it.
   std::string model;
 };
 
@@ -104,14 +104,14 @@ class Observer {
   /// A forgotten peer that will report again.
   void expect(PeerId peer);
 
-  /// Whether a record waits for its figures. They are taken by work(), and add_to() adds what is
-  /// readable when they may be there.
+  /// Returns whether a record waits for its figures. They are taken by work(), and add_to() adds
+  /// what is readable when they may be there.
   bool waits() const { return asked_.has_value(); }
   void work() { go_on(); }
   void add_to(std::vector<pollfd>& fds) const {
     if (waits()) evaluator_->add_to(fds);
   }
-  /// So much has come since then.
+  /// Counts what has come since then.
   std::size_t behind() const { return waiting_.size(); }
   /// The end is to come soon: from now on only the last record waits for its figures; those before
   /// it have none.
@@ -119,7 +119,7 @@ class Observer {
   /// No record waits for figures any more.
   void give_up();
 
-  /// From now on records are held to these. The record that reaches the target, or with which
+  /// Holds records to these aims from now on. The record that reaches the target, or with which
   /// patience ends, is the run's last one, and its replicas are the final ones: what peers do until
   /// they hear of it counts nowhere, so that a synchronous method ends in the same round with the
   /// same bits, however late they hear.
@@ -128,13 +128,13 @@ class Observer {
   void recall(Recalled past);
   bool target_reached() const { return target_.reached(); }
   bool out_of_patience() const { return progress_.out_of_patience(); }
-  /// Whether an aim has ended the run.
+  /// Returns whether an aim has ended the run.
   bool over() const { return target_reached() || out_of_patience(); }
   const TargetSpec& measure() const { return progress_.measure(); }
 
   /// The newest record of a round, once there is one.
   const std::optional<FleetRecord>& latest() const { return latest_; }
-  /// After every peer's last report (or forget): the final record.
+  /// Returns the final record, after every peer's last report (or forget).
   const std::optional<FleetRecord>& summary() const { return summary_; }
   /// Somebody has ended, and no chain of stages is whole: the fleet has no model, and no summary.
   bool has_no_model() const { return aims_.models.size > 0 && !finals_.empty() && !summary_; }
@@ -144,14 +144,14 @@ class Observer {
   std::vector<float> mean_model() const;
   /// The model of the best evaluation until now; nothing unless it is to be kept (Aims).
   const std::optional<BestModel>& best() const { return best_; }
-  /// What a run leaves: the best model where it is kept, otherwise mean_model().
+  /// Returns what a run leaves: the best model where it is kept, otherwise mean_model().
   std::vector<float> saved_model() const { return best_ ? best_->x : mean_model(); }
   const std::map<PeerId, Report>& finals() const { return finals_; }
 
  private:
   using Reports = std::map<PeerId, const Report*>;
   using Told = std::map<PeerId, Report>;
-  /// What a peer said at a tick of the clock.
+  /// The report of a peer at a tick of the clock.
   struct AtTick {
     Report report;
     Time came{0};
@@ -163,7 +163,7 @@ class Observer {
     Told reports{};
     bool last = false;  ///< of the run
   };
-  /// What comes: a report, or that a peer is gone (-1) or expected again (+1).
+  /// A piece of news: a report, or that a peer is gone (-1) or expected again (+1).
   struct Event {
     std::optional<Report> report{};
     PeerId peer = 0;
@@ -199,7 +199,7 @@ class Observer {
   std::unique_ptr<Evaluator> own_;  ///< null: it is another's
   Evaluator* evaluator_;
   std::function<void(const FleetRecord&)> on_record_;
-  /// What has no record yet. A peer that lags leaves much here, so nothing walks through all of it.
+  /// Reports to be recorded. A peer that lags leaves much here, so nothing walks through all of it.
   std::map<Round, Told> open_;
   Round due_ = 0;  ///< all rounds until this one that somebody has reported are to be told
   Time now_{0};    ///< of what came last, of that which counts

@@ -24,14 +24,14 @@ class Disk {
   [[nodiscard]] virtual Verdict sync(const std::string& path) = 0;  ///< the content is durable
   /// Within one folder; replaces `to` if it is there, and never leaves a half of it.
   [[nodiscard]] virtual Verdict rename(const std::string& from, const std::string& to) = 0;
-  /// What the folder lists is durable: files made, renamed and removed.
+  /// Makes what the folder lists durable: files made, renamed and removed.
   [[nodiscard]] virtual Verdict sync_folder(const std::string& folder) = 0;
   /// `names` of the files in it, ascending; none when there is no such folder.
   [[nodiscard]] virtual Verdict list(const std::string& folder,
                                      std::vector<std::string>& names) = 0;
   [[nodiscard]] virtual Verdict read(const std::string& path, std::vector<std::byte>& bytes) = 0;
   [[nodiscard]] virtual Verdict remove(const std::string& path) = 0;
-  /// With its parents; those that it makes are durable. Well when it is there already.
+  /// Makes it with its parents; those that it makes are durable. Well when it is there already.
   [[nodiscard]] virtual Verdict make_folder(const std::string& folder) = 0;
 };
 

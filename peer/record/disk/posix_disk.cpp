@@ -46,8 +46,8 @@ class File {
   int fd_;
 };
 
-/// Through a descriptor of its own: it reports a failed write-back of the file all the same, unless
-/// it was reported before (fsync(2), Linux 4.13).
+/// Syncs through a descriptor of its own: it reports a failed write-back of the file all the same,
+/// unless it was reported before (fsync(2), Linux 4.13).
 Verdict sync_path(const std::string& path, int flags) {
   const File file(path, flags);
   if (!file.is_open()) return last_error();

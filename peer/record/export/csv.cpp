@@ -33,7 +33,7 @@ std::string cell(const std::optional<Value>& value) {
   return value ? fmt::format("{}", *value) : "";
 }
 
-/// What tells the runs apart: a name, and the value of each run.
+/// A mark that tells the runs apart: a name, and the value of each run.
 struct Mark {
   std::string name;
   std::vector<std::string> values;  ///< as words
@@ -83,7 +83,7 @@ std::vector<Mark> marks_of(const std::vector<ExportedRun>& runs) {
   return marks;
 }
 
-/// Which columns there are because some run has figures for them.
+/// The columns that are there because some run has figures for them.
 struct Extras {
   bool returns = false;
   bool actors = false;

@@ -14,7 +14,7 @@ struct ExportedRun {
   std::string name;                ///< the folder's last part
   double began = 0;                ///< seconds since 1970, as far as the folder tells
   std::vector<MetricsRow> rows{};  ///< ascending in their rounds
-  /// Of a sweep's trial: its value on each axis, and what it was for ("tune", "run"); else empty.
+  /// The values of a sweep's trial on each axis, and what it was for ("tune", "run"); else empty.
   std::vector<std::pair<std::string, std::string>> values{};
   std::string stage{};
   std::map<std::string, std::string> keys{};  ///< of its fleet file

@@ -7,7 +7,7 @@
 
 namespace gv {
 
-/// What went into a trace.
+/// The numbers of peers and moments that went into a trace.
 struct WrittenTrace {
   std::size_t peers = 0;
   std::size_t moments = 0;

@@ -65,8 +65,8 @@ void add_slice(Events& events, PeerId peer, const Moment& m) {
                          m.with ? fmt::format(R"(,"with":{})", *m.with) : ""));
 }
 
-/// What was late comes as soon as it is sent; what was on its way was sent when the wait for the
-/// wire began.
+/// Begins at the sending: what was late comes as soon as it is sent; what was on its way was sent
+/// when the wait for the wire began.
 void add_arrow(Events& events, PeerId peer, const Moment& m, std::uint64_t id) {
   const bool late = activity_names[m.activity] == "late";
   events.add(

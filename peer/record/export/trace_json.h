@@ -26,8 +26,8 @@ void check_trace_size(const std::vector<PeerMoments>& peers,
                       const RoundRange& range,
                       std::uint64_t most = most_trace_bytes);
 
-/// The same into a file, compressed where its name ends with .gz: to a temporary one, which is then
-/// renamed. Throws std::runtime_error with the path.
+/// Writes it into a file, compressed where its name ends with .gz: first to a temporary one, which
+/// is then renamed. Throws std::runtime_error with the path.
 void write_trace_file(const std::string& path, const std::vector<PeerMoments>& peers);
 
 }  // namespace gv

@@ -14,15 +14,15 @@
 
 namespace gv {
 
-/// What a record may grow to.
+/// The bounds to which a record may grow.
 struct RecordLimits {
   std::size_t rows = 1024;  ///< of rounds
   bool moments = true;      ///< the intervals of some rounds are kept
 };
-/// For each peer of a fleet of `peers`: so many rows, as far as 64 MiB suffice for all together.
+/// Gives each of a fleet's peers so many rows, as far as 64 MiB suffice for all together.
 RecordLimits record_limits(PeerId peers, std::size_t rows, bool moments);
 
-/// What a process used of its machine; nothing of a simulated peer.
+/// The use that a process made of its machine; nothing of a simulated peer.
 struct ProcessUse {
   double cpu_seconds = 0;
   std::uint64_t peak_memory_bytes = 0;
@@ -51,7 +51,7 @@ class Recorder {
   PeerId peer() const { return peer_; }
   const RoundRows& rounds() const { return rows_; }
   const std::vector<KeptInterval>& moments() const { return moments_; }
-  /// After life_done().
+  /// Returns what life_done() was told; nothing before.
   const std::optional<LifeDone>& life() const { return life_; }
   const std::map<PeerId, std::uint64_t>& exchanges() const { return exchanges_; }
 

@@ -14,9 +14,10 @@
 namespace gv {
 namespace {
 
-/// Of all peers' time.
+/// The part of all peers' time from which on a cause is named.
 constexpr double worth_saying = 0.15;
-/// So much more than the median of its like is waited for who stands out.
+/// The factor of standing out: who does is waited for so many times as long as the median of its
+/// like.
 constexpr double clearly = 2.5;
 
 using Pair = std::pair<PeerId, PeerId>;
@@ -136,7 +137,7 @@ double times_slower(const PeerTimes& peer, std::span<const PeerTimes> peers) {
   return usual > 0 && gradient_seconds(peer) > 0 ? gradient_seconds(peer) / usual : 1;
 }
 
-/// Whether this share is clearly more than the median of the others.
+/// Returns whether this share is clearly more than the median of the others.
 template <class Key>
 bool stands_out(const Key& key, const std::map<Key, double>& shares) {
   std::vector<double> others;
@@ -206,7 +207,7 @@ void add_network(const Blame& blame, PeerId peer, std::vector<Culprit>& found) {
   if (whole.share / own >= clearly * usual_of(std::move(others))) found.push_back(whole);
 }
 
-/// Whether this share of one peer's time is a large part of the fleet's.
+/// Returns whether this share of one peer's time is a large part of the fleet's.
 bool is_large(double share, const Blame& blame) {
   return share >= worth_saying * static_cast<double>(blame.peers().size());
 }

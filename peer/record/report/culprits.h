@@ -12,8 +12,8 @@ namespace gv {
 // Who keeps a fleet from being faster. `run`, `top` and the report ask here, so that all of them
 // name the same peer and the same link.
 
-/// How long a peer has waited for a neighbour: for what that one had not sent yet, and for what was
-/// on its way. Seconds.
+/// The time that a peer has waited for a neighbour: for what that one had not sent yet, and for
+/// what was on its way. Seconds.
 struct NeighborWait {
   PeerId peer = 0;
   double late = 0;
@@ -39,8 +39,8 @@ struct Culprit {
   Kind kind = Kind::peer;
   PeerId peer = 0, other = 0;
   double share = 0;  ///< of all peers' time that is, in the end, waiting for it
-  /// Of a peer: what it spends the most time on beyond the others, and its gradients beside the
-  /// median of theirs (1: not known).
+  /// The activity on which a peer spends the most time beyond the others, and its gradients beside
+  /// the median of theirs (1: not known).
   Activity activity = Activity::compute;
   double slower = 1;
 

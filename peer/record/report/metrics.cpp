@@ -45,7 +45,7 @@ void add_models(Json& line, const FleetRecord& r) {
   }
 }
 
-/// Where the time and the bytes of all peers together went.
+/// Adds where the time and the bytes of all peers together went.
 void add_costs(Json& line, const FleetRecord& r) {
   line.update({{"staleness", r.staleness},
                {"queue", r.queue},

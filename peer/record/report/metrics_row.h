@@ -26,7 +26,7 @@ struct MetricsRow {
   std::optional<double> samples{};           ///< trained on by the fleet so far
   std::optional<double> epoch{};
   std::optional<double> frames{};  ///< of agents, whose losses are minus their returns
-  /// Where their actors are peers of their own; see actor_figures.
+  /// The figures of actors that are peers of their own; see actor_figures.
   std::optional<double> samples_per_insert{}, memory{}, actors{};
   PeerId peers = 0;
   bool validated = false;  ///< what follows is of a validation set, not of the test set
@@ -39,7 +39,7 @@ struct MetricsRow {
   std::optional<ActivitySeconds> activities{};  ///< summed over the peers
 };
 
-/// What is told of a fleet whose actors are peers of their own.
+/// A figure that is told of a fleet whose actors are peers of their own.
 struct ActorFigure {
   std::string_view key;     ///< in metrics.jsonl, summary.json and tables
   std::string_view metric;  ///< for Prometheus, behind `grapevine_`
@@ -55,7 +55,7 @@ inline constexpr std::array<ActorFigure, 3> actor_figures{
      {"actors", "actors_alive", "Actors that live.", &MetricsRow::actors}}};
 
 MetricsRow row_of(const FleetRecord& record);
-/// With the names of metrics.jsonl; what is not there is left out.
+/// Uses the names of metrics.jsonl; what is not there is left out.
 Json json_of(const MetricsRow& row);
 /// Throws std::runtime_error that names the key.
 MetricsRow parse_row(const JsonValue& json);
@@ -67,7 +67,7 @@ Json json_of(const ActivitySeconds& seconds);
 /// that was cut off is left out. Throws std::runtime_error "path:line: what" on any other damage.
 std::vector<MetricsRow> read_metrics(const std::string& path);
 
-/// At most `most` (>= 2) points of a curve: each second one goes when there are more.
+/// Keeps `most` (>= 2) points of a curve at the most: each second one goes when there are more.
 void thin_out(std::vector<MetricsRow>& rows, std::size_t most);
 
 /// "validation" or "test": the set that the row's figures are of.

@@ -15,7 +15,7 @@ struct RegressionScore {
   std::optional<double> r2{};
 };
 
-/// Whether the samples have targets that are numbers.
+/// Returns whether the samples have targets that are numbers.
 bool is_regression(const Dataset* test);
 
 /// The loss of whoever tells the mean of these targets: half their variance.

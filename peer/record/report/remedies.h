@@ -2,7 +2,7 @@
 
 namespace gv {
 
-/// What a fleet could do and does not do yet.
+/// The remedies that a fleet could use and does not use yet.
 struct Remedies {
   bool local_steps = false;   ///< more of them between two exchanges
   bool codec = false;         ///< write what travels in fewer bytes

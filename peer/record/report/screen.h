@@ -30,7 +30,7 @@ struct TerminalSize {
   std::size_t columns = 80;
   std::size_t lines = 24;
 };
-/// Of the terminal behind a descriptor; 80 x 24 where none tells.
+/// Asks the terminal behind a descriptor; 80 x 24 where none tells.
 TerminalSize terminal_size(int fd);
 
 /// One line a reader of the terminal or of CI's log can follow: redrawn in place at most ten times

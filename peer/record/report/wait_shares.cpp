@@ -18,8 +18,8 @@ double value_of(const ByPeer& values, PeerId peer) {
   return found == values.end() ? 0 : found->second;
 }
 
-/// How much more than the median of the others each peer was at nothing that has a name: it stood
-/// still, as it has measured by itself (World::stood_still).
+/// Returns how much more than the median of the others each peer was at nothing that has a name: it
+/// stood still, as it has measured by itself (World::stood_still).
 ByPeer standstills(std::span<const PeerTimes> peers) {
   ByPeer stood;
   std::vector<double> all;
@@ -33,8 +33,8 @@ ByPeer standstills(std::span<const PeerTimes> peers) {
   return stood;
 }
 
-/// How long what `from` sends is on its way to most of its neighbours but this one. A slow link
-/// delays what goes over it alone; a neighbour on the same machine reads at once what lies in
+/// Returns how long what `from` sends is on its way to most of its neighbours but this one. A slow
+/// link delays what goes over it alone; a neighbour on the same machine reads at once what lies in
 /// shared memory.
 double common_delay(const Shares& all, PeerId from, std::optional<PeerId> but = {}) {
   std::vector<double> delays;
@@ -47,7 +47,7 @@ double common_delay(const Shares& all, PeerId from, std::optional<PeerId> but = 
   return delays[middle];
 }
 
-/// Those who stood still for many rounds in a row: somebody waited for them in one go for so long.
+/// Finds those who stood still for many rounds in a row: one wait for them lasted as long.
 std::set<PeerId> pauses(std::span<const PeerTimes> peers, const ByPeer& stood) {
   constexpr double many = 8;
   std::map<PeerId, double> longest, seconds;

@@ -17,8 +17,8 @@ struct WaitShares {
   std::map<PeerId, double> held;
 };
 
-/// Of those who recorded anything. Each peer measures by itself how long it stood still, and for
-/// that long it delays what it sends.
+/// Divides the time of those who recorded anything. Each peer measures by itself how long it stood
+/// still, and for that long it delays what it sends.
 std::map<PeerId, WaitShares> wait_shares(std::span<const PeerTimes> peers);
 
 double seconds_of(const PeerTimes& peer);

@@ -21,7 +21,7 @@ std::vector<Knot> knots_of(const StoredRun& run, CurveAxis axis, CurveFigure fig
   return knots;
 }
 
-/// Between the knots beside it; behind the last one, its own.
+/// Interpolates between the knots beside it; behind the last one, its value stays.
 double value_at(const std::vector<Knot>& knots, double at) {
   const auto right = std::ranges::lower_bound(knots, at, {}, &Knot::at);
   if (right == knots.end()) return knots.back().value;

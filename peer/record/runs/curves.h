@@ -35,7 +35,7 @@ std::vector<CurvePoint> curve_of(const RunGroup& group,
                                  CurveFigure figure,
                                  std::size_t most = 2000);
 
-/// Of one evaluation; nothing where it was not recorded, or is not finite.
+/// Reads one evaluation; nothing where it was not recorded, or is not finite.
 std::optional<double> along(const StoredEvaluation& e, CurveAxis axis);
 std::optional<double> shown(const StoredEvaluation& e, CurveFigure figure);
 

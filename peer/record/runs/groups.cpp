@@ -58,7 +58,7 @@ bool is_word(const std::string& value) {
          value != "true" && value != "false";
 }
 
-/// Whether these columns tell all groups apart.
+/// Returns whether these columns tell all groups apart.
 bool distinct(const std::vector<RunGroup>& groups, const std::vector<std::string>& columns) {
   std::set<std::vector<std::string>> seen;
   for (const RunGroup& group : groups) {

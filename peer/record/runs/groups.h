@@ -23,7 +23,7 @@ struct RunTable {
   std::vector<std::string> notes;  ///< what was left out, in sentences
 };
 
-/// Whether a key is part of what a run is: not the seed, names, folders, and how it is launched.
+/// Returns whether a key is part of what a run is: not its seed, names, folders, or way of launch.
 bool tells_runs_apart(const std::string& key);
 
 /// Groups what `runs` says; they must outlive the table. Of two runs with the same keys and seed
@@ -37,8 +37,8 @@ std::vector<std::string> columns_named(const RunTable& table, const std::string&
 /// The group's value of a column of `columns_named`; "" when it has none.
 std::string value_of(const RunGroup& group, const std::string& column);
 
-/// What people call the group: its values without those of `but`, "d-psgd ring". A number or a
-/// flag comes with its key's last word: "lr 0.05".
+/// Returns what people call the group: its values without those of `but`, "d-psgd ring". A number
+/// or a flag comes with its key's last word: "lr 0.05".
 std::string label_of(const RunTable& table,
                      const RunGroup& group,
                      const std::vector<std::string>& but = {});

@@ -13,7 +13,7 @@
 
 namespace gv {
 
-/// How long a peer waited for a neighbour: seconds, and how often they exchanged.
+/// The seconds that a peer waited for a neighbour, and how often they exchanged.
 struct StoredNeighbour {
   double late = 0, wire = 0, longest_wait = 0;
   double exchanges = 0;
@@ -33,7 +33,7 @@ struct PeerTotals {
 /// Those of a run, in ascending order of peer; empty where none were written. Throws UnusableRun.
 std::vector<PeerTotals> read_peer_totals(const std::string& run_folder);
 
-/// The same as culprits() takes it.
+/// Reads the same in the form that culprits() takes.
 std::vector<PeerTimes> read_peer_times(const std::string& run_folder);
 
 /// The sums that a comparison shows: CPU seconds and peak memory, where every peer has them.

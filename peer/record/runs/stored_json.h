@@ -13,9 +13,9 @@ namespace gv {
 std::string stored_text(const JsonValue& object, const std::string& key);
 /// Not negative and below 1e18; NaN for null.
 double stored_amount(const JsonValue& object, const std::string& key);
-/// The same; nothing where there is no such key, or null.
+/// Does the same; nothing where there is no such key, or null.
 std::optional<double> stored_maybe(const JsonValue& object, const std::string& key);
-/// Of a fraction in 0 .. 1; nothing where there is no such key, or null.
+/// Reads a fraction in 0 .. 1; nothing where there is no such key, or null.
 std::optional<double> stored_fraction(const JsonValue& object, const std::string& key);
 /// A number of either sign below 1e300; NaN for null, as which what is not finite was written.
 double stored_number(const JsonValue& object, const std::string& key);

@@ -5,9 +5,9 @@
 
 namespace gv {
 
-/// What was predicted of a run: summary.json, "predicted".
+/// The figures that were predicted of a run: summary.json, "predicted".
 struct StoredPrediction {
-  /// Of its end, where the theory knows it.
+  /// The losses at its end, where the theory knows them.
   struct Losses {
     double consensus = 0, mean = 0, local = 0;
   };

@@ -194,7 +194,7 @@ void read_summary(const JsonValue& json, StoredRun& run) {
   }
 }
 
-/// What a sweep wrote beside the run.
+/// Reads what a sweep wrote beside the run.
 void read_trial(const std::string& path, StoredRun& run) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return;
@@ -203,7 +203,7 @@ void read_trial(const std::string& path, StoredRun& run) {
   if (const JsonValue* values = json.find("values")) read_texts(*values, run.labels);
 }
 
-/// What the sweep that the folder belongs to goes for: its plan changes when its file does.
+/// Reads what the sweep of the folder goes for: its plan changes when its file does.
 void read_plan(const std::string& path, StoredRun& run) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return;

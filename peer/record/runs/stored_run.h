@@ -29,14 +29,14 @@ struct StoredEvaluation {
   double sent_bytes = 0;
   std::optional<double> samples, epoch;
   std::optional<double> frames;  ///< of agents, whose losses are minus their returns
-  /// Where their actors are peers: as in metrics.jsonl.
+  /// The figures of actors that are peers: as in metrics.jsonl.
   std::optional<double> samples_per_insert, memory, actors;
   std::optional<StateSums> states;
   std::optional<double> hidden_wire;
   std::optional<double> repeated_bytes;  ///< sent again, beside sent_bytes
 };
 
-/// What a run folder says of a run that has ended.
+/// All that a run folder says of a run that has ended.
 struct StoredRun {
   std::string path;   ///< of the folder
   std::string shown;  ///< the same, printable

@@ -33,7 +33,7 @@ struct PeerState {
   std::size_t queue = 0;  ///< messages that waited for it of late, the most
 };
 
-/// What became of an order (orders.h) that concerns rounds to come.
+/// The answer to an order (orders.h) that concerns rounds to come.
 struct OrderAnswer {
   std::uint64_t order = 0;  ///< its number
   Round round = 0;          ///< at the end of which every peer keeps a checkpoint, or from which on

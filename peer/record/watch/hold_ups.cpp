@@ -21,7 +21,7 @@ double part(double of, double all) {
   return all > 0 ? of / all : 0;
 }
 
-/// Of those that were done since the fleet began or went on.
+/// Counts those that were done since the fleet began or went on.
 double rounds_since(Round first, Round round) {
   return round > first ? static_cast<double>(round - first) : 0;
 }
@@ -65,7 +65,7 @@ bool have_own_shares(const Fleet& fleet) {
   return !fleet.own_steps.empty() || std::ranges::any_of(fleet.peers, unequal);
 }
 
-/// What helps against this one in this fleet; "": nothing that is known.
+/// Says what helps against this one in this fleet; "": nothing that is known.
 std::string help_for(const Culprit& culprit, const Fleet& fleet) {
   constexpr double clearly = 1.3;
   if (culprit.kind == Culprit::Kind::link || culprit.kind == Culprit::Kind::network)

@@ -13,8 +13,8 @@ namespace gv {
 
 // Who keeps a fleet from being faster, by what its peers have recorded since the start.
 
-/// Where the time of each peer went until now; those that record nothing are left out. `first`: the
-/// round in which they began.
+/// Returns where the time of each peer went until now; those that record nothing are left out.
+/// `first`: the round in which they began.
 std::vector<PeerTimes> times_of(const std::vector<PeerState>& peers, Round first);
 
 /// A link that takes longer than the fleet file says of it.

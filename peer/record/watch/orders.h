@@ -6,7 +6,7 @@
 
 namespace gv {
 
-/// What somebody asks of a launcher while it runs.
+/// A thing that somebody asks of a launcher while it runs.
 struct Order {
   enum class Kind : std::uint8_t { stop, checkpoint, record };
   Kind kind = Kind::stop;
@@ -14,7 +14,7 @@ struct Order {
   std::uint64_t rounds = 0;  ///< to be recorded
 };
 
-/// Where other threads leave their orders; the launcher takes them about ten times a second.
+/// The place for other threads' orders; the launcher takes them about ten times a second.
 class Orders {
  public:
   /// Returns the order's number; 0: so many are waiting already that this one is not taken.
