@@ -206,7 +206,7 @@ void print_text(const AlgorithmsArguments& arguments) {
   }
 }
 
-/// Of a plug-in the summary names the paper.
+/// Prints each paper's entry once; a plug-in names its paper in its summary.
 void print_bibtex(const AlgorithmsArguments& arguments) {
   std::set<std::string> printed;
   for (const AlgorithmRow* row : rows_of(arguments.kind))

@@ -4,11 +4,11 @@
 
 namespace gv::cli {
 
-/// Where an answer goes: a README.md with two lines, and a picture beside it.
+/// The place of an answer: a README.md with two lines, and a picture beside it.
 class AnswerPage {
  public:
-  /// Of "sweep" the lines are `<!-- answer -->` and `<!-- end of answer -->`, and the picture is
-  /// answer.svg; of another `stem` they are `<!-- answer: STEM -->` and so on, and STEM.svg.
+  /// Takes `<!-- answer -->` and `<!-- end of answer -->` as the lines of "sweep", and answer.svg
+  /// as its picture; for another `stem` they are `<!-- answer: STEM -->` and so on, and STEM.svg.
   AnswerPage(const std::string& folder, const std::string& stem);
 
   const std::string& page() const { return page_; }

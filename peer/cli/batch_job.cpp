@@ -57,7 +57,7 @@ SlurmFleet batch_of(const BatchArguments& arguments, const Fleet& fleet) {
   return batch;
 }
 
-/// What sbatch prints: "1234", of some sites "1234;cluster".
+/// Hands it in and returns what sbatch prints: "1234", of some sites "1234;cluster".
 std::string submitted(const std::string& script) {
   std::string said, wrong;
   try {

@@ -22,7 +22,7 @@ struct Placed {
 /// there is no job, or too few nodes, and FleetError where the file cannot be read.
 Placed place_fleet(const FleetOptions& file, const std::string& given);
 
-/// What is to run as a batch job.
+/// A fleet that is to run as a batch job.
 struct BatchArguments {
   FleetOptions file;
   std::string program;

@@ -20,7 +20,7 @@ struct DeviceArguments {
   double beside = 0;
 };
 
-/// Without a file: the model of the README on digits.
+/// Makes the fleet where no file is given: the model of the README on digits.
 Assembly usual_fleet() {
   Fleet fleet;
   fleet.path = "bench device";

@@ -22,7 +22,7 @@ struct CheckpointArguments {
 
 constexpr auto between_looks = std::chrono::milliseconds(50);
 
-/// Until every peer's file is there; the files are renamed to their names when they are whole.
+/// Waits until every peer's file is there; they get their names when they are whole.
 Round await_files(const std::string& folder, Round round) {
   constexpr int looks_after = 40;  // two seconds for the last file to be written
   ProgressLine progress;

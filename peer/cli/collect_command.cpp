@@ -86,7 +86,7 @@ void fetch(const std::string& place, const std::string& into) {
   gather_peers(fetched.path(), into);
 }
 
-/// Where the run is put together: the one folder in which the peers left it, or that of -o.
+/// Returns where the run is put together: in the one folder where the peers left it, or that of -o.
 std::string target_of(const CollectArguments& arguments) {
   const std::string& first = arguments.from.front();
   if (arguments.into.empty() && (arguments.from.size() > 1 || is_remote(first)))
@@ -111,13 +111,13 @@ void gather(const CollectArguments& arguments, const std::string& into) {
   }
 }
 
-/// Whether a run that had a launcher left something on its hosts.
+/// Returns whether a run that had a launcher left something on its hosts.
 bool is_rest_elsewhere(const std::string& folder) {
   const HostFolders hosts = read_host_folders(folder);
   return std::ranges::any_of(hosts, [](const auto& host) { return !host.second.fetched; });
 }
 
-/// What the launcher could not fetch at the end of the run.
+/// Fetches what the launcher could not fetch at the end of the run.
 int collect_rest(const std::string& run, FleetOptions& file) {
   if (connect_live(run).open())
     throw std::invalid_argument(fmt::format("collect: {} goes on", run));
@@ -167,7 +167,7 @@ Assembly fleet_of(const CollectedPeers& peers, FleetOptions& file) {
           : "--set " + printable(fmt::format("{}", fmt::join(whose.sets, " --set ")), 400)));
 }
 
-/// What `run` would have written as it began.
+/// Writes what `run` would have written as it began.
 void begin(const Assembly& fleet, const RunFolder& folder, const FleetOptions& file) {
   const RunOrigin origin{.kind = "run",
                          .file = file.file,

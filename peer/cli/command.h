@@ -42,9 +42,9 @@ class Option {
   bool named_ = false;  ///< by call_values
 };
 
-/// What a command accepts. A name without dashes is an argument; "-o,--output" has a short form
-/// too. What is referred to must outlive the parsing and keeps its value when nothing is given. An
-/// option with a vector may be repeated.
+/// The words that a command accepts. A name without dashes is an argument; "-o,--output" has a
+/// short form too. What is referred to must outlive the parsing and keeps its value when nothing is
+/// given. An option with a vector may be repeated.
 class Options {
  public:
   explicit Options(CLI::App& app) : app_(app) {}

@@ -49,7 +49,7 @@ void print_json(const Comparison& comparison,
   fmt::print("{}\n", json.dump());
 }
 
-/// Beside a table for another program they go to stderr.
+/// Prints the claims; beside a table for another program they go to stderr.
 void print_claims(const std::vector<JudgedClaim>& claims, bool aside) {
   if (!claims.empty() && !aside) fmt::print("\n");
   for (const JudgedClaim& claim : claims)

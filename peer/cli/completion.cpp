@@ -10,7 +10,7 @@ std::string path_text(const CommandFacts& command) {
   return fmt::format("{}", fmt::join(command.path, " "));
 }
 
-/// What may stand behind the command: the commands of a group, else its options.
+/// Returns what may stand behind the command: the commands of a group, else its options.
 std::vector<std::string> words_behind(const CommandFacts& command) {
   std::vector<std::string> words = command.commands;
   for (const OptionFacts& option : command.options)
@@ -22,12 +22,12 @@ std::vector<std::string> words_behind(const CommandFacts& command) {
   return words;
 }
 
-/// In the single quotes of fish and zsh: a backslash and a quote are escaped by the caller's rule.
 std::string first_sentence(const std::string& text) {
   const std::size_t end = text.find_first_of(".;:(");
   return text.substr(0, end);
 }
 
+/// Puts a text in a shell's single quotes; `escaped` stands for a quote within it.
 std::string quoted(const std::string& text, std::string_view escaped) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string(escaped) : std::string(1, c);

@@ -10,7 +10,7 @@ namespace gv::cli {
 /// most 80 columns.
 std::string data_text(const Assembly& fleet);
 
-/// The same for programs, `grapevine.data/1`.
+/// Does the same for programs, `grapevine.data/1`.
 std::string data_json(const Assembly& fleet);
 
 }  // namespace gv::cli

@@ -99,7 +99,7 @@ Finding fashion_mnist() {
                  "dataset-fashion-mnist)"};
 }
 
-/// What the key files are good for; "" where there are none, and none are asked for.
+/// Says what the key files are good for; "" where there are none, and none are asked for.
 std::string keys_text(const Fleet& fleet, const KeyCheck& keys) {
   const std::string& folder = fleet.security.keys;
   if (keys.good.empty() && keys.findings.empty()) {

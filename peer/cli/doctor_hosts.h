@@ -6,8 +6,8 @@
 
 namespace gv::cli {
 
-/// What `doctor FILE` says: two lines or more of each host, the roads, `keys` ("": nothing is to be
-/// said of them), and what is wrong; as JSON where that is asked for.
+/// Prints what `doctor FILE` says: two lines or more of each host, the roads, `keys` ("": nothing
+/// is to be said of them), and what is wrong; as JSON where that is asked for.
 void print_hosts(const LanCheck& check, const std::string& keys, bool json);
 
 }  // namespace gv::cli

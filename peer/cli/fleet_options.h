@@ -43,9 +43,9 @@ void check_again(const std::string& run_folder, const Assembly& fleet, const std
 /// The fleet of a run that is to go on: both.
 Assembly assemble_again(const std::string& run_folder, FleetOptions& options);
 
-/// Before these peers are started: see check_devices. Notices go to stderr.
+/// Checks the devices of peers to be started: see check_devices. Notices go to stderr.
 void tell_devices(const Assembly& fleet, const std::vector<PeerId>& peers);
-/// On stderr, when the fleet is known to diverge at its learning rate or its step of consensus.
+/// Warns on stderr of a rate, or a step of consensus, at which the fleet is known to diverge.
 void warn_of_rate(const Assembly& fleet);
 
 }  // namespace gv::cli

@@ -80,7 +80,7 @@ struct Prediction {
   bool stable(double rate) const { return values || (rates && rates->contains(rate)); }
 };
 
-/// Why there are no values.
+/// Says why there are no values.
 void explain(const Prediction& p, const PredictOptions& o) {
   const std::string what = fmt::format("order {} on {}", o.fleet.order, o.topology);
   if (p.stable(o.fleet.rate)) {

@@ -14,7 +14,7 @@ namespace gv::cli {
 /// One object of the JSON document; `more`: with conductance, mixing time and transients.
 Json to_json(const GraphRow& row, bool more);
 
-/// The same as a table on stdout.
+/// Prints the same as a table on stdout.
 void print_table(const std::vector<GraphRow>& rows, double discount, bool more);
 
 /// A graph's name in its column, 22 wide; one that is too long has a line of its own.

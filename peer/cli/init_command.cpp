@@ -43,7 +43,7 @@ void write_new(const std::string& path, const std::string& text) {
   if (!out) throw std::runtime_error(path + ": cannot be written");
 }
 
-/// What the user would want to look at again.
+/// Lists what the user would want to look at again.
 std::string decisions_text(const std::vector<std::string>& decisions) {
   if (decisions.empty()) return "";
   std::string text = "; in the data:";

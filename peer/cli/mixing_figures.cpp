@@ -26,7 +26,7 @@ MixingFigures of_matrix(const Assembly& fleet) {
           .schedule = nullptr};
 }
 
-/// Without W: how fast what the peers hold evens out, where it can be computed.
+/// Tells how fast what the peers hold evens out without W, where it can be computed.
 MixingFigures of_push_sum(const Assembly& fleet) {
   const std::string& name = fleet.topology.name;
   try {

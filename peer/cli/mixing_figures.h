@@ -17,8 +17,8 @@ struct MixingFigures {
 };
 MixingFigures mixing_figures(const Assembly& fleet);
 
-/// To how many neighbours peer i sends in a round: the mean over a period, or over many rounds of a
-/// random schedule.
+/// Counts the neighbours to which peer i sends in a round: the mean over a period, or over many
+/// rounds of a random schedule.
 double mean_receivers(const Assembly& fleet, PeerId i);
 
 }  // namespace gv::cli

@@ -31,7 +31,7 @@ std::shared_ptr<const ModelProfile> profile_for(const Assembly& fleet, const std
   return profile;
 }
 
-/// Which of `peers` in the file each one is.
+/// Returns which of `peers` in the file each one is.
 std::vector<PeerId> in_file(const Assembly& fleet, std::vector<PeerId> place) {
   const std::vector<PeerId> own =
       fleet.fleet.parallel ? fleet.fleet.parallel->place : std::vector<PeerId>{};
@@ -46,7 +46,7 @@ bool as_they_stand(const std::vector<PeerId>& place) {
   return true;
 }
 
-/// What the file itself says of its network where the peers stand so. Read once for each order.
+/// Asks the file what its network is where the peers stand so. It is read once for each order.
 NetworkInPlace network_in_place(const Assembly& fleet, const std::vector<std::string>& sets) {
   const NetworkSpec& network = fleet.fleet.network;
   if (network.links.empty() && network.cards.empty()) return nullptr;
@@ -63,7 +63,7 @@ NetworkInPlace network_in_place(const Assembly& fleet, const std::vector<std::st
   };
 }
 
-/// With its best among those that are known.
+/// Searches, and adds its best to those that are known.
 std::optional<StrategySearch> search(const StrategyCosts& costs,
                                      const ParallelQuestion& question,
                                      ParallelAdvice& advice) {
@@ -190,7 +190,7 @@ void print_search(const StrategySearch& found) {
                      7));
 }
 
-/// What to write where the advice is more than a model for each peer as they stand.
+/// Returns what to write where the advice is more than a model for each peer as they stand.
 std::string keys_of(const Assembly& fleet, const ParallelAdvice& advice) {
   using Way = ParallelAdvice::Way;
   if (advice.way == Way::pipeline) return parallel_text(fleet, advice.proposals.front());

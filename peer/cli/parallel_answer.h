@@ -8,7 +8,7 @@
 
 namespace gv::cli {
 
-/// What `plan --parallel` is asked.
+/// The question that `plan --parallel` is asked.
 struct ParallelQuestion {
   std::vector<std::string> sets{};  ///< of the fleet file
   std::string profile{};            ///< a file; "": that of the fleet file, or else by operations

@@ -55,8 +55,8 @@ Time time_of(double seconds) {
   return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
 }
 
-/// The same columns about this peer alone, which knows no other model; the time is that of its
-/// training, without the wait for the others to come.
+/// Fills the same columns about this peer alone, which knows no other model; the time is that of
+/// its training, without the wait for the others to come.
 FleetRecord alone(const Assembly& fleet, const Report& report) {
   FleetRecord record;
   record.round = report.round;
@@ -164,7 +164,7 @@ int run_by_hand(const Assembly& fleet,
   return exit_code::failed;
 }
 
-/// For engines that start again whatever ends: until they say that it is to end.
+/// Waits for engines that start again whatever ends, until they say that it is to end.
 void stay_until_told(const std::string& folder) {
   fmt::print(stderr, "done; stays until SIGTERM, so that {} can be fetched\n", folder);
   sigset_t ends;
@@ -234,13 +234,13 @@ void check_id(PeerId id, const Fleet& fleet) {
       fmt::format("--id {}: {} has peers 0 .. {}", id, fleet.path, fleet.size() - 1));
 }
 
-/// With what training begins; "": the program's own tensors.
+/// Names the file with which training begins; "": it begins with the program's own tensors.
 std::string start_of(const Fleet& fleet, const PeerOptions& options) {
   if (options.start.empty()) return fleet.start;
   return (std::filesystem::path(fleet.path).parent_path() / options.start).string();
 }
 
-/// Those that train are programs; those that serve hold parts of what these train.
+/// Becomes the program that a peer which trains is; those that serve hold parts of its model.
 [[noreturn]] void run_program_peer(const Fleet& fleet, PeerId id, const PeerOptions& options) {
   const bool launched = !options.launched.empty();
   OwnProgram own{
@@ -266,7 +266,7 @@ std::string start_of(const Fleet& fleet, const PeerOptions& options) {
   become_program(fleet, own);
 }
 
-/// Of a fleet of programs; of others nothing.
+/// Reads the model of which a server holds a part; nothing where the fleet is not of programs.
 std::optional<ProgramModel> model_of_server(const Fleet& fleet, const PeerOptions& options) {
   if (!fleet.program) return std::nullopt;
   const std::string path = start_of(fleet, options);

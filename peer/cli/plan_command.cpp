@@ -33,7 +33,7 @@
 namespace gv::cli {
 namespace {
 
-/// What peer i puts on the wire in one round of gossip.
+/// Counts the bytes that peer i puts on the wire in one round of gossip.
 double gossip_bytes(const Assembly& fleet, PeerId i) {
   const Message m{.from = 0, .kind = Kind::contribution, .number = 1, .part = 0, .payload = {}};
   const std::uint64_t frame = wire::frame_bytes(m, fleet.dimension * sizeof(float));
@@ -76,7 +76,7 @@ Json predicted_json(const Assembly& fleet, const RoundPrediction& round) {
           {"seconds", endless(fleet) ? Json(nullptr) : Json(seconds)}};
 }
 
-/// What the alpha-beta model says of the time.
+/// Prints what the alpha-beta model says of the time.
 void print_prediction(const Assembly& fleet, const RoundPrediction& round) {
   fmt::print(
       "time   about {} a round: {} of compute {}\n"
@@ -144,7 +144,7 @@ void add_all_beside(FleetForecast& ahead,
   }
 }
 
-/// Where no losses are predicted: why.
+/// The calibration, or why no losses are predicted.
 struct Calibrated {
   std::optional<FleetCalibration> calibration;
   std::string why_not;

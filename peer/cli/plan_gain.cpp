@@ -16,7 +16,7 @@ constexpr double worth_a_change = 1.1;
 constexpr double unequal = 1.5;  ///< the slowest peer's seconds over what all would take together
 constexpr std::uint32_t more_steps = 8;
 
-/// In a round; where a round draws those that train, so many on average.
+/// Counts the samples of a round; where it draws those that train, so many on average.
 std::vector<double> samples_of(const Assembly& fleet) {
   const auto part = fleet.setup->settings.find(fraction_option.name);
   const double trains = part == fleet.setup->settings.end() ? 1 : part->second;

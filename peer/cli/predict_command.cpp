@@ -23,7 +23,7 @@ struct PredictOptions {
   bool json = false;
 };
 
-/// What each line is about: a picture's file, or a row of a table, from 1.
+/// The names of what each line is about: a picture's file, or a row of a table, from 1.
 class RowNames {
  public:
   explicit RowNames(const ModelRows& rows) : names_(rows.names) {}

@@ -94,7 +94,7 @@ LaunchResult launch(const Assembly& fleet,
   return result;
 }
 
-/// Where the run of this folder goes on. What came later is made again: it goes out of
+/// Finds where the run of this folder goes on. What came later is made again: it goes out of
 /// metrics.jsonl, and so does the old end.
 Resumed go_on(const Assembly& fleet, const RunFolder& folder) {
   const Round round = newest_common_round(fleet, folder);
@@ -133,7 +133,7 @@ Json end_json(RunMeter& meter, const std::optional<Resumed>& past) {
   return ended;
 }
 
-/// Before there is a folder. Throws std::invalid_argument.
+/// Checks them before there is a folder. Throws std::invalid_argument.
 void check_arguments(const RunOptions& options) {
   if (options.file.file.empty() && options.resume.empty())
     throw std::invalid_argument(

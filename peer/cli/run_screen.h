@@ -20,14 +20,14 @@ class Screen {
   Screen(const Assembly& fleet, const RunFolder& folder, bool json);
 
   LaunchScreen callbacks(Feed& feed);
-  /// With the model of the record where it is the best one and to be kept.
+  /// Shows a record, and keeps its model where it is the best one and to be kept.
   void record(const FleetRecord& record, const Observer& observer);
-  /// On stderr, above the line of progress.
+  /// Prints on stderr, above the line of progress.
   void say(const std::string& text);
   void finish() { progress_.clear(); }
 
  private:
-  /// Before that much is a start: files that are read for the first time, links that speed up.
+  /// The length of the start: files that are read for the first time, links that speed up.
   static constexpr double first_look_seconds = 10;
 
   void log(PeerId id, const std::string& line);

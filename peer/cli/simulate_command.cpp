@@ -90,7 +90,7 @@ struct SimulateOptions {
   SwarmArguments swarm;
 };
 
-/// Where a simulation goes on from.
+/// The point from which a simulation goes on.
 struct ResumePoint {
   std::vector<Checkpoint> checkpoints;  ///< none: from the beginning
   std::string lines;                    ///< of metrics.jsonl until then
@@ -176,7 +176,7 @@ class Lines {
     }
   }
 
-  /// How it ended is known all the same; the first error has been told.
+  /// Keeps how it ended, which is known all the same; the first error has been told.
   void end_unsaved(const std::string& summary) {
     if (!folder_) return;
     try {

@@ -20,7 +20,7 @@ void check_memory(double least,
                   std::optional<std::uint64_t> free,
                   std::optional<std::uint64_t> swap);
 
-/// Before anything is made or started: whether this machine can hold what lives on it.
+/// Checks, before anything is made or started, that this machine can hold what lives on it.
 void check_run_fits(const Assembly& fleet);
 void check_peer_fits(const Assembly& fleet, PeerId id);
 

@@ -19,7 +19,7 @@ struct StopArguments {
   bool json = false;
 };
 
-/// Until it does not answer any more: its launcher ends what does not stop by itself
+/// Waits until it does not answer any more: its launcher ends what does not stop by itself
 /// (launch.grace).
 void await_end(const std::string& folder) {
   ProgressLine progress;

@@ -38,7 +38,7 @@ struct Answer {
   Comparison whole;
 };
 
-/// Where a name is clear within each section the claim is about each of them.
+/// Judges each section where a name is clear within each of them, else all runs together.
 JudgedClaim judge(const Answer& answer, const ExpectedClaim& claim) {
   if (answer.apart.by.empty() || !claim.where.empty()) return judge_claim(answer.apart, claim);
   try {
@@ -48,7 +48,7 @@ JudgedClaim judge(const Answer& answer, const ExpectedClaim& claim) {
   }
 }
 
-/// Of each section; none where the file asks for another picture.
+/// Draws the map of each section; none where the file asks for another picture.
 std::vector<FirstMap> maps_of(const SweepFile& file,
                               const std::vector<StoredRun>& runs,
                               const CompareOptions& options) {

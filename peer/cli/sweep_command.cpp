@@ -102,7 +102,7 @@ int submit(const SweepArguments& arguments, const SweepPlan& plan, const SweepFo
   return exit_code::done;
 }
 
-/// What a person or a program sees while it runs.
+/// The view that a person or a program has of a sweep while it runs.
 class SweepScreen {
  public:
   SweepScreen(const SweepPlan& plan, const SweepState& state, bool json)

@@ -105,7 +105,7 @@ void await_summary(const std::string& folder) {
     if (!pause_for(std::chrono::milliseconds(50))) return;
 }
 
-/// What its folder says once it does not answer any more.
+/// Prints what its folder says once it does not answer any more.
 int show_end(const Watched& run, bool json) {
   const std::string& folder = run.folder;
   if (run.address) {

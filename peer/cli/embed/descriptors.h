@@ -6,7 +6,7 @@
 
 namespace gv::embed {
 
-/// Where a program finds the launcher: out of the way of what it reads and prints.
+/// The descriptors of the launcher's line in a program: out of the way of what it reads and prints.
 inline constexpr LauncherLine::Descriptors launchers_descriptors{
     .ear = 4, .mouth = 5, .vectors = 3};
 

@@ -5,8 +5,8 @@
 
 namespace gv::embed {
 
-/// What goes wrong behind the C interface: a code of grapevine_program.h (GV_E_...), and the text
-/// of gv_error.
+/// An error behind the C interface: a code of grapevine_program.h (GV_E_...), and the text of
+/// gv_error.
 struct Fault : std::runtime_error {
   Fault(int fault_code, const std::string& text) : std::runtime_error(text), code(fault_code) {}
   int code;

@@ -108,7 +108,7 @@ class Loopback {
     }
   }
 
-  /// For the exception at hand.
+  /// Keeps the exception at hand, if it is the first, and stops all peers.
   void stop_all() {
     const std::lock_guard lock(mutex_);
     if (!failure_) failure_ = std::current_exception();

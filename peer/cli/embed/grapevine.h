@@ -22,14 +22,14 @@ struct Evaluation {
   double consensus = 0;            ///< mean squared distance of the peers' models to the mean model
 };
 
-/// How it ended.
+/// The end of a fleet's training.
 struct Outcome {
   Evaluation end;
   std::vector<float> mean_model;  ///< all parameters, in the order of the saved model's tensors
   std::string params_hash;        ///< XXH3-128 of all peers' models, as `grapevine run` prints it
 };
 
-/// Where a peer listens.
+/// The address at which a peer listens.
 struct Address {
   std::uint32_t peer = 0;
   std::string host;
@@ -48,11 +48,11 @@ class Fleet {
   std::uint32_t peers() const;
   std::size_t parameters() const;
 
-  /// All peers in virtual time, on all cores. Throws std::runtime_error where it cannot go on.
+  /// Runs all peers in virtual time, on all cores. Throws std::runtime_error where it cannot go on.
   Outcome simulate(const OnEvaluation& on_evaluation = {}) const;
-  /// All peers in this process, each with threads of its own, over TCP on loopback. With a method
-  /// that waits for its neighbours it ends with the bits of simulate(). `on_evaluation` is called
-  /// by one thread at a time. Throws std::runtime_error likewise.
+  /// Runs all peers in this process, each with threads of its own, over TCP on loopback. With a
+  /// method that waits for its neighbours it ends with the bits of simulate(). `on_evaluation` is
+  /// called by one thread at a time. Throws std::runtime_error likewise.
   Outcome run_on_loopback(const OnEvaluation& on_evaluation = {}) const;
 
  private:
@@ -76,10 +76,10 @@ class Peer {
   /// Binds to an address of this machine; 0 takes any free port. Returns the port. Throws
   /// std::runtime_error when it is taken.
   std::uint16_t listen(const std::string& address = "127.0.0.1", std::uint16_t port = 0);
-  /// After listen(), once: waits 30 seconds at most for the neighbours among `all`, trains to the
-  /// end, and returns its own model. Throws std::runtime_error where it cannot.
+  /// Waits 30 seconds at most for the neighbours among `all`, trains to the end, and returns its
+  /// own model; after listen(), once. Throws std::runtime_error where it cannot.
   std::vector<float> run(const std::vector<Address>& all);
-  /// From any thread while run() runs: leave after this round.
+  /// Makes run() leave after this round; from any thread while it runs.
   void stop();
 
  private:

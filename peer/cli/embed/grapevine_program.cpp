@@ -71,7 +71,7 @@ void need(bool given, const char* what) {
   if (!given) throw Fault(GV_E_USE, what);
 }
 
-/// For calls from any thread.
+/// Serves calls from any thread of the peer's own process.
 template <class F>
 int anywhere(const gv_peer* peer, F f) noexcept {
   return guarded([&] {
@@ -84,7 +84,7 @@ int anywhere(const gv_peer* peer, F f) noexcept {
   });
 }
 
-/// For calls of the peer's own thread.
+/// Serves calls of the peer's own thread.
 template <class F>
 int at_home(const gv_peer* peer, F f) noexcept {
   return anywhere(peer, [&] {

@@ -11,15 +11,15 @@
 
 namespace gv::embed {
 
-/// Which thread does a program's peer's arithmetic: the program's own while it waits, or one of the
-/// library.
+/// The thread that does the arithmetic of a program's peer: the program's own while it waits, or
+/// one of the library.
 class Hands {
  public:
   explicit Hands(ProgramTurns& turns) : turns_(turns), lent_(std::make_shared<LentThread>(turns)) {}
   virtual ~Hands() = default;
 
   const std::shared_ptr<LentThread>& arithmetic() const { return lent_; }
-  /// For the program's thread: see LentThread::lend.
+  /// Waits for a turn on the program's thread: see LentThread::lend.
   virtual Turn wait(std::chrono::nanoseconds at_most) { return lent_->lend(at_most); }
   /// See LentThread::help. In a turn no other thread does any job.
   void help(std::chrono::nanoseconds at_most) { lent_->help(at_most); }

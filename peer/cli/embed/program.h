@@ -40,18 +40,18 @@ class Program {
   virtual void say(const SayWords& words) = 0;
   /// False: not yet.
   virtual bool finish(int timeout_ms) = 0;
-  /// Of a program that is alone: what it gives is what all give.
+  /// Does a verb; by default as a program that is alone: what it gives is what all give.
   virtual int verb(const gv_call& call, std::span<std::byte> data, int timeout_ms);
-  /// Of a program that is alone: it has no neighbours.
+  /// Begins to push; by default refuses: a program that is alone has no neighbours.
   virtual std::uint64_t push(const gv_call& call, std::vector<std::byte> data);
   virtual std::uint64_t pull(const gv_call& call, std::size_t bytes);
   virtual int wait(std::uint64_t handle, std::span<std::byte> data, int timeout_ms);
   virtual void end_turn() = 0;
-  /// What a forked child is to close; until go_on() nothing is at work.
+  /// Returns what a forked child is to close; until go_on() nothing is at work.
   virtual std::vector<int> pause() = 0;
   virtual void go_on() = 0;
 
-  /// What was restored; empty: nothing.
+  /// Returns what was restored; empty: nothing.
   const std::string& restored() const { return restored_; }
   void take_restored() { restored_.clear(); }
 
@@ -73,18 +73,18 @@ VerbCall transfer_of(const gv_call& call, const char* name);
 VerbCall push_of(const gv_call& call, std::vector<std::byte> data);
 VerbCall pull_of(const gv_call& call, std::size_t bytes);
 
-/// As the task says.
+/// Makes the program that the task asks for.
 std::unique_ptr<Program> make_program(OpenWords words);
 
 /// Throws Fault (GV_E_USE) where what is told cannot be.
 void check_told(const gv_told& told);
 
-/// What a peer's method needs to be told by the end of a turn.
+/// The things that a peer's method needs to be told by the end of a turn.
 struct TurnChecks {
   const AlgorithmRow* method = nullptr;
   bool pointed = false;   ///< the gradients of the turn at hand
   bool has_rate = false;  ///< it was told once
-  /// Before `turn` ends. Throws Fault (GV_E_USE): it was not told, and the turn goes on.
+  /// Checks the end of `turn`. Throws Fault (GV_E_USE): it was not told, and the turn goes on.
   void end(const gv_told& told, Turn turn);
 };
 Told told_of(const gv_told& said);

@@ -17,7 +17,7 @@
 namespace gv::embed {
 namespace {
 
-/// Without a launcher nobody reads a report: a peer that cannot leave in this time is ended.
+/// The time to leave in, once no launcher reads a report; a peer that cannot is ended.
 constexpr int orphan_deadline_ms = 4000;
 
 }  // namespace
@@ -103,7 +103,7 @@ bool ProgramPeer::launcher_speaks() const {
   return false;
 }
 
-/// Without a launcher nobody reads a report: a peer that cannot leave in time ends.
+/// Hears the launcher. Once it is gone nobody reads a report: who cannot leave in time ends.
 bool ProgramPeer::heed_launcher(const WatchThread& watch) {
   bool there = false;
   life_->with([&](TcpPeer& peer) { there = line_->hear(peer); });

@@ -15,7 +15,7 @@ namespace gv::embed {
 struct ProgramFleet {
   Fleet fleet;
   PeerId id = 0;
-  /// As it is before the program has said what it trains: graph, weights and method.
+  /// The fleet as it is before the program has said what it trains: graph, weights and method.
   std::shared_ptr<const Assembly> outline;
 };
 
@@ -23,7 +23,7 @@ struct ProgramFleet {
 /// it.
 ProgramFleet open_fleet(const OpenWords& words);
 
-/// The same with the program's model. Throws Fault (GV_E_FLEET).
+/// Makes the fleet ready with the program's model. Throws Fault (GV_E_FLEET).
 std::unique_ptr<const Assembly> assemble(const ProgramFleet& of, ProgramModel model);
 
 /// The rows of a data set of n that are peer `id`'s; `labels`: n, or none. Throws Fault (GV_E_USE,

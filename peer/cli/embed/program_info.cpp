@@ -10,7 +10,7 @@
 namespace gv::embed {
 namespace {
 
-/// Of numbers that any reader of JSON takes as they are.
+/// The bits of numbers that any reader of JSON takes as they are.
 constexpr std::uint64_t exact_bits = (std::uint64_t{1} << 53) - 1;
 
 std::string_view word_of(const OpenWords& words) {
@@ -44,7 +44,7 @@ Json neighbors_of(const Neighborhood& row) {
   return all;
 }
 
-/// Who it is among those that train.
+/// Says who it is among those that train.
 Json identity_of(const ProgramFleet& of) {
   const Fleet& fleet = of.fleet;
   const PeerSpec& own = fleet.peers[of.id];

@@ -10,7 +10,7 @@
 
 namespace gv::embed {
 
-/// What of gv_info changes while a peer lives.
+/// The part of gv_info that changes while a peer lives.
 struct ProgramState {
   Round round = 0;
   bool rejoined = false;

@@ -70,7 +70,7 @@ void ProgramLife::fail(Fault fault) {
   if (!failure_) failure_ = std::move(fault);
 }
 
-/// On the loop.
+/// Holds the loop, on which it is called, until go_on().
 void ProgramLife::stand_still() {
   std::unique_lock lock(mutex_);
   if (!pausing_) return;

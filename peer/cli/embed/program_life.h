@@ -24,7 +24,7 @@ class ProgramLife {
   ProgramLife(const ProgramLife&) = delete;
   ProgramLife& operator=(const ProgramLife&) = delete;
 
-  /// Where all peers are to be found; nothing: there will be no training.
+  /// The places where all peers are to be found; nothing: there will be no training.
   using Addresses = std::optional<std::vector<PeerAddress>>;
   /// Trains from now on. `meet` is called on the loop's thread before the loop begins.
   void begin(std::function<Addresses(TcpPeer&)> meet);

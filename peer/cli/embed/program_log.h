@@ -7,8 +7,8 @@
 
 namespace gv::embed {
 
-/// What a program says of its training beside loss and accuracy: FOLDER/program.jsonl, a line a
-/// call. Any thread.
+/// The log of what a program says of its training beside loss and accuracy: FOLDER/program.jsonl, a
+/// line a call. Any thread.
 class ProgramLog {
  public:
   explicit ProgramLog(const std::string& folder) : path_(folder + "/program.jsonl") {}

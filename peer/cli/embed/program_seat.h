@@ -11,7 +11,7 @@
 
 namespace gv::embed {
 
-/// Of an argument `timeout_ms`: a negative one is without end, as far as anybody can wait.
+/// Reads an argument `timeout_ms`: a negative one is without end, as far as anybody can wait.
 std::chrono::nanoseconds time_of(int timeout_ms);
 
 /// A program in a simulation: a peer of it, or the one that evaluates its models (task "ask").

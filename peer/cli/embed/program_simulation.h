@@ -20,7 +20,7 @@
 
 namespace gv::embed {
 
-/// Where a program sits in a simulation: what both know of each other.
+/// The place of a program in a simulation: what both know of each other.
 struct Seat {
   ProgramTensors tensors{};
   SeatTurns turns{};
@@ -53,15 +53,15 @@ class ProgramSimulation {
   void sit(Seat& seat, PeerId id);
   /// Somebody leaves without a word: no program has a turn any more, and all ends in no time.
   void abandon();
-  /// What the program of peer `id` waits for within its turn is here: it goes on soon.
+  /// Lets the program of peer `id` go on soon: what it waits for within its turn is here.
   void go_on_soon(Seat& seat, PeerId id);
   /// Every peer stops after its round.
   void stop() { stopped_ = true; }
-  /// False: not within this time.
+  /// Waits for the end; false: it does not come within this time.
   bool over(std::chrono::nanoseconds at_most);
-  /// Why it could not go on; there once it is over.
+  /// Says why it could not go on; known once it is over.
   std::optional<Fault> failure() const;
-  /// What gv_simulation_info writes.
+  /// Returns what gv_simulation_info writes.
   std::string info() const;
 
  private:

@@ -57,7 +57,7 @@ void read_open(WordReader& words, OpenWords& open) {
   open.log = words.choice("log", open.log ? 0 : 1, {"stderr", "none"}) == 0;
 }
 
-/// What `grapevine peer` has left for its program; then the path alone.
+/// Reads what `grapevine peer` has left for its program, or else the path alone.
 void read_environment(const Environment& environment, OpenWords& open) {
   if (const char* const peer = environment("GRAPEVINE_PEER"); peer != nullptr) {
     WordReader words("GRAPEVINE_PEER", peer);

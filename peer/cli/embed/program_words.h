@@ -15,10 +15,10 @@ namespace gv::embed {
 // The JSON texts that calls of grapevine_program.h take, read strictly: each reader throws a Fault
 // that names the call, the member and what it may be.
 
-/// What a program's process is started for.
+/// The task for which a program's process is started.
 enum class ProgramTask : std::uint8_t { peer, ask, measure };
 
-/// Of gv_open.
+/// The words of gv_open.
 struct OpenWords {
   std::string fleet;  ///< a path; "" with `text` "" too: none
   std::string text;
@@ -47,21 +47,21 @@ using Environment = std::function<const char*(const char*)>;
 /// `json` may be null, as in each of these. What it leaves out, `environment` says.
 OpenWords open_words(const char* json, const Environment& environment);
 
-/// Of gv_simulate.
+/// The words of gv_simulate.
 struct SimulationWords {
   OpenWords open;
   std::optional<double> step_seconds;  ///< of a gradient and a step at speed 1; nothing: measured
 };
 SimulationWords simulation_words(const char* json);
 
-/// Of gv_simulated.
+/// The words of gv_simulated.
 struct SeatWords {
   std::optional<PeerId> id;  ///< there for task `peer`
   ProgramTask task = ProgramTask::peer;
 };
 SeatWords seat_words(const char* json);
 
-/// Of gv_attach.
+/// The words of gv_attach.
 struct AttachWords {
   bool evaluates = false;
   bool saves = false;
@@ -73,10 +73,10 @@ struct AttachWords {
 };
 AttachWords attach_words(const char* json);
 
-/// Of gv_begin.
+/// Reads the addresses of gv_begin.
 std::vector<PeerAddress> address_words(const char* json);
 
-/// Of gv_say.
+/// The words of gv_say.
 struct SayWords {
   std::vector<std::pair<std::string, double>> log;
   std::vector<std::pair<std::string, double>> figures;

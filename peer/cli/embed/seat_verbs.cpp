@@ -12,7 +12,7 @@
 
 namespace gv::embed {
 
-/// Before the first turn it sits down and waits for that. False: not yet.
+/// Sits down, if it has not yet, and waits for its first turn. False: it is not there yet.
 bool ProgramSeat::is_in_turn(const char* call, int timeout_ms) {
   if (!begun_) throw Fault(GV_E_USE, fmt::format("{} comes after gv_begin", call));
   if (!std::exchange(sits_, true)) simulation_->sit(seat_, fleet_.id);

@@ -41,23 +41,23 @@ class VerbAtHand {
   std::optional<VerbEnd> end_;
 };
 
-/// What a wait for a verb ended with; neither: the fleet has stopped before it.
+/// The end of a wait for a verb; neither: the fleet has stopped before it.
 struct Waited {
   bool more = false;
   std::optional<VerbEnd> end{};
 };
 
-/// What gv_verb or gv_wait returns then; the outcome is in `data`. Throws Fault: that of the verb,
-/// or else `failure`, with which the fleet has stopped.
+/// Returns what gv_verb or gv_wait is to return; the outcome is in `data`. Throws Fault: that of
+/// the verb, or else `failure`, with which the fleet has stopped.
 int code_of(const Waited& waited,
             VerbOp op,
             std::span<std::byte> data,
             const std::optional<Fault>& failure);
 
-/// Of a push, which gives nothing back, or a pull.
+/// Makes the verb of a push, which gives nothing back, or of a pull.
 std::shared_ptr<VerbAtHand> transfer_at_hand(const VerbCall& call, bool pushes);
 
-/// What a program has pushed and pulled and has not waited for yet.
+/// The pushes and pulls of a program for which it has not waited yet.
 class TransfersAtHand {
  public:
   struct Transfer {

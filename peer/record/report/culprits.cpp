@@ -16,7 +16,7 @@ namespace {
 
 /// The part of all peers' time from which on a cause is named.
 constexpr double worth_saying = 0.15;
-/// The factor of standing out: who does is waited for so many times as long as the median of its
+/// A factor: who stands out is waited for so many times as long as the median of its
 /// like.
 constexpr double clearly = 2.5;
 
