@@ -14,7 +14,7 @@
 
 namespace gv::wire {
 
-/// What the frames of one connection may hold, as the fleet decides and not the sender.
+/// The bounds of what frames of one connection may hold, set by the fleet and not the sender.
 struct FrameBounds {
   bool messages = false;            ///< false: the other side has not said who it is
   std::uint32_t kinds = 0;          ///< bit k: messages of kind k, with a payload or without

@@ -29,9 +29,9 @@ class Borrower : public std::enable_shared_from_this<Borrower> {
  protected:
   virtual Verdict judge_place(const Loan& loan) const;
   virtual Verdict judge_use(const Loan& loan) const;
-  /// What our region says of the block may be of a process before this one, or this use may have
-  /// come before, over a connection that no longer counted, and have been given back. The neighbour
-  /// does not look before we acknowledge the message.
+  /// Gives back what came before: what our region says of the block may be of a process before this
+  /// one, or this use may have come before over a connection that no longer counted, and have been
+  /// given back. The neighbour does not look before we acknowledge the message.
   virtual void hold(const Loan& loan) { give_back(loan.block, loan.generation - 1); }
 
  private:

@@ -24,7 +24,7 @@ class Lender : public BufferMemory {
          std::size_t smallest,
          std::function<bool(std::uint64_t offset, std::uint64_t bytes)> reserve = {});
 
-  /// In the region while it has room, else ordinary memory.
+  /// Allocates in the region while it has room, else in ordinary memory.
   std::byte* allocate(std::size_t bytes) override;
   void release(std::byte* block) noexcept override;
   bool lent(const std::byte* block) const override;
@@ -36,7 +36,7 @@ class Lender : public BufferMemory {
   void open(std::uint32_t row, Region theirs, std::uint32_t their_row);
   /// Its process has ended.
   void close(std::uint32_t row);
-  /// Nothing: it is to travel as bytes.
+  /// Lends a payload to the neighbour of `row`; nothing: it is to travel as bytes.
   std::optional<Loan> lend(const Buffer& payload, std::uint32_t row);
 
  protected:

@@ -15,7 +15,7 @@ namespace gv {
 /// and nobody but its maker can write it.
 class MemoryFile {
  public:
-  /// Nothing: this system has no such memory.
+  /// Makes a region; null: this system has no such memory.
   static std::shared_ptr<MemoryFile> make(const RegionShape& shape);
 
   const Region& region() const { return region_; }

@@ -14,7 +14,7 @@
 
 namespace gv {
 
-/// What a test puts in the place of the parts that ship, to show that the swarm notices.
+/// The parts that a test puts in the place of those that ship, to show that the swarm notices.
 struct SharingParts {
   std::function<std::shared_ptr<Lender>(Region ours, std::size_t smallest)> lender{};
   std::function<std::shared_ptr<Borrower>(Region theirs, Region ours, std::uint32_t row)>
@@ -62,7 +62,7 @@ class Sharing {
   void shut(PeerId neighbor);
   bool is_open(PeerId neighbor) const;
 
-  /// Nothing: the payload is to travel as bytes.
+  /// Lends a payload to a neighbour; nothing: it is to travel as bytes.
   std::optional<Loan> lend(PeerId to, const Buffer& payload);
   /// A loan that came over a connection with this process of the neighbour.
   Verdict borrow(PeerId from,

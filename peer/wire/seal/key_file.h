@@ -24,8 +24,8 @@ std::vector<std::string> write_key_files(const std::string& folder,
 /// a link, that is not ours, that others may read, or that holds no keys.
 PeerKeys read_key_file(const std::string& path);
 
-/// What peer `id` proves itself with, of its file. Throws std::runtime_error also when the keys are
-/// another peer's, or do not belong together.
+/// Reads what peer `id` proves itself with from its file. Throws std::runtime_error also when the
+/// keys are another peer's, or do not belong together.
 std::shared_ptr<const TlsContext> context_of_file(const std::string& path, PeerId id);
 
 /// The three parts of such a file, or of a text like it; `name` is that of the text in errors.

@@ -10,7 +10,7 @@
 
 namespace gv {
 
-/// What one peer of a fleet proves itself with, and judges the others by. Each is PEM text.
+/// The keys with which one peer of a fleet proves itself, and judges the others. Each is PEM text.
 struct PeerKeys {
   Secret key;               ///< Ed25519, private
   std::string certificate;  ///< of the key: whose it is; signed by the fleet's authority

@@ -30,8 +30,8 @@ class RunToken {
   /// 40 bytes: the time, and HMAC-SHA256 (RFC 2104) under the token over side, ends and time.
   /// `ends`: of the connection, as both name them; `now`: nanoseconds of the machine's clock.
   std::string proof(Side side, std::string_view ends, std::uint64_t now) const;
-  /// Why these bytes are not what that side says on this connection, at `since` or later; "": they
-  /// are. They are compared in a time that does not depend on where they differ.
+  /// Says why these bytes are not what that side says on this connection, at `since` or later; "":
+  /// they are. They are compared in a time that does not depend on where they differ.
   Verdict objection(std::string_view proof,
                     Side side,
                     std::string_view ends,

@@ -8,7 +8,7 @@ namespace gv {
 
 /// Overwrites bytes so that no compiler leaves it out.
 void wipe(void* bytes, std::size_t count);
-/// What a text holds, and it is empty then.
+/// Overwrites what a text holds, which is empty then.
 void wipe(std::string& text);
 
 /// Memory that is overwritten before it is given back.

@@ -15,7 +15,7 @@
 namespace gv {
 namespace {
 
-/// Of a stranger at once, and of a neighbour: reads of many records cost fewer calls.
+/// The room for a stranger at once, and for a neighbour: long reads cost fewer calls.
 constexpr std::size_t first_space = 8 * 1024;
 constexpr std::size_t later_space = 128 * 1024;
 /// A neighbour that makes us answer and does not read is no neighbour.

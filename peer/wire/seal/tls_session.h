@@ -43,12 +43,12 @@ class TlsSession {
   TlsSession& operator=(const TlsSession&) = delete;
 
   State state() const { return state_; }
-  /// Why it is broken, in words for the log; nothing of what a stranger said is in them.
+  /// Says why it is broken, in words for the log; nothing of what a stranger said is in them.
   const std::string& why() const { return why_; }
   /// Whom the other end has proved to be; while secured.
   PeerId peer() const { return peer_; }
-  /// What both ends, and nobody else, know of this connection, and no other one has: 32 bytes of
-  /// the exporter (RFC 8446, section 7.5); while secured.
+  /// Returns what both ends, and nobody else, know of this connection, and no other one has: 32
+  /// bytes of the exporter (RFC 8446, section 7.5); while secured.
   const std::string& channel() const { return channel_; }
 
   /// Returns where the next bytes of the stream go; filled() says how many were put there. Read
@@ -67,8 +67,8 @@ class TlsSession {
   void write(std::span<const std::span<const std::byte>> pieces);
   /// Says to the other end that nothing more will come from us; once, and only while secured.
   void say_farewell();
-  /// Whether the other end has said so, and read() has given out all that it said before: nothing
-  /// behind it is believed.
+  /// Returns whether the other end has said so, and read() has given out all that it said before:
+  /// nothing behind it is believed.
   bool ended() const { return ended_; }
   /// Returns whether something is to be sent; take_output() hands it over.
   bool has_output() const { return !outgoing_.empty(); }
@@ -103,7 +103,7 @@ class TlsSession {
   std::vector<std::byte> outgoing_;
 };
 
-/// Whether a stream that begins with this byte is one of TLS, and not of plain frames.
+/// Returns whether a stream that begins with this byte is one of TLS, and not of plain frames.
 constexpr bool begins_tls(std::byte first) {
   return first == std::byte{0x16};  // a handshake: RFC 8446, section 5.1
 }

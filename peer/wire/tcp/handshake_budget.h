@@ -8,12 +8,12 @@
 
 namespace gv {
 
-/// How many strangers may make us do the arithmetic of a handshake, which costs us more than them:
-/// 1 to 1.5 ms of a core, most of it X.509. A neighbour's own address has an allowance that nobody
-/// else can use up. Seconds are counted one after the other, the next from the first handshake
-/// after it has passed. Invariant: in none of them more than `of_all` handshakes are begun for
-/// addresses that are not a neighbour's, nor more than `of_one` for one address that is not our own
-/// machine's, or for each neighbour that lives there.
+/// The limit to how many strangers may make us do a handshake's arithmetic, which costs us more
+/// than them: 1 to 1.5 ms of a core, most of it X.509. A neighbour's own address has an allowance
+/// that nobody else can use up. Seconds are counted one after the other, the next from the first
+/// handshake after it has passed. Invariant: in none of them more than `of_all` handshakes are
+/// begun for addresses that are not a neighbour's, nor more than `of_one` for one address that is
+/// not our own machine's, or for each neighbour that lives there.
 class HandshakeBudget {
  public:
   static constexpr std::size_t of_all = 50;

@@ -45,7 +45,7 @@ void LentThread::end() {
   turns_.forget();
 }
 
-/// Behind a job that asked for a turn, whoever waits for its end waits for the program.
+/// Makes whoever waits for the end of a job that asked for a turn wait for the program.
 void LentThread::work(Job job) {
   {
     const OwnFloatingPoint mode;

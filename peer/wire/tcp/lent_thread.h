@@ -27,13 +27,13 @@ class LentThread : public Arithmetic {
   std::uint64_t done() const override { return done_; }
   bool working() const override { return working_; }
 
-  /// For the program's thread, by one thread at a time: does jobs until the program has a turn, and
+  /// Does jobs on the program's thread, one thread at a time, until the program has a turn, and
   /// returns that. `none`: there was none for so long, or interrupt() was called; `over`: the
   /// arithmetic has ended. The turn is at hand until HeldTurns::done().
   Turn lend(std::chrono::nanoseconds at_most);
-  /// In a turn, for the program's thread: does jobs that came behind the one that asked for it,
-  /// until interrupt() or for so long. Who waits for something else than the end of its turn keeps
-  /// nobody else waiting so. The caller's x is to be read and written meanwhile.
+  /// Does jobs that came behind the one that asked for the turn, on the program's thread and in
+  /// that turn, until interrupt() or for so long. Who waits for something else than the end of its
+  /// turn keeps nobody else waiting so. The caller's x is to be read and written meanwhile.
   void help(std::chrono::nanoseconds at_most);
   /// Makes lend() and help() come back soon, this time or the next; from any thread.
   void interrupt();

@@ -19,7 +19,7 @@ class NeighborClock {
   NeighborClock() = default;
   explicit NeighborClock(bool same_machine) : same_(same_machine) {}
 
-  /// When a message that came at `now` was sent, by our clock; not after `now`.
+  /// Returns when a message that came at `now` was sent, by our clock; not after `now`.
   Time sent_at(Time stamp, Time now);
 
  private:

@@ -11,7 +11,7 @@
 namespace gv {
 namespace {
 
-/// What a descriptor of epoll's kind waits for, as /proc has it: "tfd: 7 events: ...".
+/// Returns what a descriptor of epoll's kind waits for, by /proc: "tfd: 7 events: ...".
 std::vector<int> waited_for(int epoll) {
   std::ifstream info("/proc/self/fdinfo/" + std::to_string(epoll));
   std::vector<int> targets;

@@ -37,7 +37,7 @@ class Shaper {
   /// Returns when the last byte of a frame that is handed over at `now` is with `to`; never before
   /// the frame that was handed over before it for the same peer. `now` must not decrease.
   Time arrival(PeerId to, std::uint64_t bytes, Time now);
-  /// Nothing more arrives with `to` before `time`.
+  /// Lets nothing more arrive with `to` before `time`.
   void hold(PeerId to, Time time);
 
  private:

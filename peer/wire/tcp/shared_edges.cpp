@@ -155,7 +155,7 @@ bool SharedEdges::send_ours(const Socket& socket, PeerId to) {
 
 // ---- How it ends.
 
-/// Nothing more is said: the socket's end is that of the process.
+/// Waits for the socket's end, which is that of the process: nothing more is said.
 asio::awaitable<void> SharedEdges::watch(PeerId neighbor, Socket socket) {
   co_await socket->async_wait(Local::socket::wait_read, as_result);
   if (sockets_[neighbor] == socket) {

@@ -50,7 +50,7 @@ class SharedEdges {
   asio::awaitable<void> visit(PeerId neighbor, std::string door);
   asio::awaitable<void> receive_visit(Socket socket);
   asio::awaitable<void> watch(PeerId neighbor, Socket socket);
-  /// False: nothing came in time.
+  /// Waits for something to read; false: nothing came in time.
   asio::awaitable<bool> readable(Socket socket);
   std::optional<PeerId> take(const Socket& socket, std::optional<PeerId> expected);
   bool send_ours(const Socket& socket, PeerId to);

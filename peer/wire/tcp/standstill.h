@@ -23,7 +23,7 @@ class Standstill {
     last_ = now;
     worked_ = worked;
   }
-  /// Until now, what has not ended yet included.
+  /// Returns how long it stood still until now, what has not ended yet included.
   Time total(Time now, Time worked) const {
     const Time overdue = now - last_ - period - (worked - worked_);
     return overdue > tolerance ? before_ + overdue : before_;

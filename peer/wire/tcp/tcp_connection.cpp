@@ -214,7 +214,7 @@ asio::awaitable<void> TcpConnection::write_loop(Self self) {
   self->writing_ended();
 }
 
-/// What waits of the handshake, and as many frames as make a piece.
+/// Writes what waits of the handshake, and as many frames as make a piece.
 asio::awaitable<bool> TcpConnection::write_encrypted(Self self, std::size_t most) {
   if (self->proved() && !self->queue_.empty()) {
     std::vector<std::span<const std::byte>> pieces;

@@ -23,7 +23,7 @@ namespace gv {
 struct Outgoing {
   std::vector<std::byte> head;
   Payload payload;
-  /// When it is to be with the other side, on an emulated network.
+  /// The time at which it is to be with the other side, on an emulated network.
   std::optional<std::chrono::steady_clock::time_point> due = {};
   std::size_t fill() const { return payload ? wire::fill_after(payload->size()) : 0; }
   std::size_t size() const { return head.size() + (payload ? payload->size() : 0) + fill(); }
@@ -41,7 +41,7 @@ class TcpConnection : public std::enable_shared_from_this<TcpConnection> {
     std::function<void(std::size_t bytes)> on_bytes;  ///< came, of whole frames or not
     /// Tells that what came is no frame that may come. on_end follows.
     std::function<void()> on_no_frame;
-    /// Nothing more will come, and the socket is closed; once, and not after close().
+    /// Tells that nothing more will come, and the socket is closed; once, and not after close().
     std::function<void(const std::string& why)> on_end;
     /// The other end has proved to be proved(); frames may go and come.
     std::function<void()> on_secured{};
@@ -73,9 +73,9 @@ class TcpConnection : public std::enable_shared_from_this<TcpConnection> {
   std::string channel() const { return proved() ? tls_->channel() : ""; }
   void set_borrow(wire::FrameReader::Borrow borrow) { reader_.set_borrow(std::move(borrow)); }
   void send(Outgoing frame);
-  /// Nothing more will be sent after what waits. The other side may go on.
+  /// Sends nothing more after what waits. The other side may go on.
   void finish();
-  /// At once, whatever is on its way.
+  /// Closes at once, whatever is on its way.
   void close();
 
  private:
@@ -98,7 +98,7 @@ class TcpConnection : public std::enable_shared_from_this<TcpConnection> {
   void say_farewell();
   std::string ending() const;
   void refuse(const std::string& why);
-  /// Up to `most` bytes of the queue, beginning where the last write ended.
+  /// Returns up to `most` bytes of the queue, beginning where the last write ended.
   std::vector<asio::const_buffer> next_buffers(std::size_t most) const;
   void written(std::size_t bytes);
   void writing_ended();
@@ -119,10 +119,10 @@ class TcpConnection : public std::enable_shared_from_this<TcpConnection> {
   bool closed_ = false;
 };
 
-/// Of a socket before it listens or connects, as the window is fixed there: on loopback a
-/// congestion control that does not hold back, and buffers of a size that stays in cache: together
-/// a round of 1e6 floats takes 0.8 of the time that it takes with the system's. Elsewhere the
-/// system knows better: what is right depends on the distance.
+/// Tunes a socket before it listens or connects, as the window is fixed there: on loopback it takes
+/// a congestion control that does not hold back, and buffers of a size that stays in cache:
+/// together a round of 1e6 floats takes 0.8 of the time that it takes with the system's. Elsewhere
+/// the system knows better: what is right depends on the distance.
 void tune_for(const asio::ip::address& address, int socket);
 
 }  // namespace gv

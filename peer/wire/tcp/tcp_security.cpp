@@ -91,7 +91,7 @@ std::size_t TcpWorldImpl::neighbors_at(const tcp::endpoint& from) const {
   return static_cast<std::size_t>(std::ranges::count_if(options_.links.neighbors, lives_there));
 }
 
-/// Nothing: it is hung up on, and where there is an objection that is said.
+/// Returns nothing where it is to be hung up on; an objection, if there is one, is to be said.
 std::optional<TcpConnection::Protection> TcpWorldImpl::protection_from(const tcp::socket& visitor,
                                                                        std::string& objection) {
   using Protection = TcpConnection::Protection;
@@ -139,7 +139,7 @@ std::string TcpWorldImpl::ends_to_prove(const tcp::socket& socket, bool dialled)
   return dialled ? text(ours) + " " + text(theirs) : text(theirs) + " " + text(ours);
 }
 
-/// What goes into our Hello of this connection, so that it is none of another.
+/// Returns what goes into our Hello of this connection, so that it is none of another.
 std::string TcpWorldImpl::channel_of(const Connection& connection) const {
   const TcpConnection& stream = *connection.stream;
   if (stream.proved() || connection.ends.empty()) return stream.channel();
