@@ -210,7 +210,7 @@ class Server::Impl {
     return all;
   }
 
-  /// By accept4(2), since no descriptor may pass to a peer that is started at that moment.
+  /// Accepts by accept4(2), since no descriptor may pass to a peer that is started at that moment.
   asio::awaitable<void> accept(Gate& gate) {
     constexpr auto when_none_is_left = std::chrono::milliseconds(100);
     for (;;) {

@@ -24,7 +24,7 @@ bool lives(const PeerState& peer) {
   return runs(peer) || peer.stage == PeerState::Stage::starting;
 }
 
-/// At least so many rounds behind the furthest, as that one was heard.
+/// Counts by how many rounds at least each is behind the furthest, as that one was heard.
 void add_lags(RunView& view) {
   Round furthest = 0;
   for (const PeerView& p : view.peers) furthest = std::max(furthest, p.state.round);

@@ -15,12 +15,12 @@ std::string find_run(const std::string& wanted);
 /// The newest round of which every peer of the folder has a checkpoint, by the names of the files.
 std::optional<Round> common_checkpoint(const std::string& folder);
 
-/// How to go on with a run that was ended early, or how to keep what one could go on from. One
+/// Says how to go on with a run that was ended early, or how to keep what one could go on from. One
 /// line.
 std::string resume_line(const std::string& folder);
 
-/// What a folder says of a run that does not go on any more, for people: its end, or what is known
-/// of it. Several lines, the last without its end.
+/// Tells what a folder says of a run that does not go on any more, for people: its end, or what is
+/// known of it. Several lines, the last without its end.
 std::string end_of_run(const std::string& folder);
 
 }  // namespace gv

@@ -160,7 +160,7 @@ std::vector<std::string> hints_of(const RunView& view) {
   return hints;
 }
 
-/// Those that are worth a line when there are too few lines for all, by id.
+/// Chooses those that are worth a line when there are too few lines for all, by id.
 std::vector<const PeerView*> chosen(const RunView& view, std::size_t most) {
   std::vector<const PeerView*> peers;
   for (const PeerView& peer : view.peers) peers.push_back(&peer);

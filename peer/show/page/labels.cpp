@@ -20,7 +20,7 @@ bool overlap(const Label& a, const Label& b) {
   return std::abs(a.at.y - b.at.y) < line_height && a.at.x < right_of(b) && b.at.x < right_of(a);
 }
 
-/// What the obstacles below a name weigh, against pixels that it moves away.
+/// Weighs the obstacles below a name against pixels that it moves away.
 double covered(const Label& label, const std::vector<Point>& obstacles) {
   const double right = right_of(label);
   const auto below = std::ranges::count_if(obstacles, [&](Point p) {

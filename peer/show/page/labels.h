@@ -31,7 +31,7 @@ std::vector<Label> place_labels(std::vector<Label> labels,
                                 double top,
                                 double bottom);
 
-/// Each name as far as it must be said to tell it from the others: its first words.
+/// Cuts each name to what must be said to tell it from the others: its first words.
 std::vector<std::string> telling_names(const std::vector<std::string>& names);
 
 /// The square and the text, with a thin line to the anchor where one had to move away.

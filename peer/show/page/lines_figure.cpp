@@ -103,7 +103,7 @@ std::vector<std::vector<Point>> pieces(const Plane& plane,
   return out;
 }
 
-/// Between the least and the most, where both are known.
+/// Draws the band between the least and the most, where both are known.
 std::string band(const Plane& plane, const PlotLine& line) {
   if (line.low.empty()) return "";
   std::vector<double> low = line.low;
@@ -212,7 +212,7 @@ std::vector<Point> obstacles_of(const Plane& plane) {
   return out;
 }
 
-/// Over all lines, so that none crosses a name.
+/// Draws the names over all lines, so that none crosses a name.
 std::string names(const Plane& plane) {
   std::string out;
   for (const svg::Label& label :

@@ -25,7 +25,7 @@ bool has(const StoredRun& run, const std::string& key) {
   return run.keys.contains(key);
 }
 
-/// Whether a peer takes more than one step in a round, or may.
+/// Returns whether a peer takes more than one step in a round, or may.
 bool has_local_steps(const StoredRun& run) {
   const std::string key = "train.local_steps";
   if (!has(run, key)) return has(run, key + ".kind");
@@ -47,7 +47,7 @@ std::optional<double> models_sent(const StoredRun& run, std::size_t n) {
   return std::nullopt;
 }
 
-/// Of one gradient, in the mean over the seeds.
+/// Computes the seconds of one gradient, in the mean over the seeds.
 std::optional<double> gradient_seconds(const Contender& contender, std::size_t trainers) {
   double seconds = 0;
   double rounds = 0;

@@ -127,8 +127,8 @@ void aim(LinePlot& plot, CurveFigure what, const std::optional<CompareTarget>& t
     if (!line.reached) line.reached = meets(line, *plot.target, from_below);
 }
 
-/// What the comparison says that it cost to get to the target, so that page and table agree;
-/// nothing where it has no such measure, or a seed misses the target.
+/// Returns what the comparison says that it cost to get to the target, so that page and table
+/// agree; nothing where it has no such measure, or a seed misses the target.
 std::optional<double> cost_along(const Contender& contender, CurveAxis axis) {
   const auto mean = [&](Measure measure) -> std::optional<double> {
     const auto summary = summary_of(contender, measure);
@@ -166,7 +166,7 @@ bool has_values(const PlotLine& line) {
   return std::ranges::any_of(line.y, [](double y) { return std::isfinite(y); });
 }
 
-/// Of the mean model, between the worst and the best of the local ones.
+/// Draws the accuracy of the mean model between the worst and the best of the local ones.
 LinePlot accuracy_plot(const StoredRun& run, const AxisWords& axis) {
   PlotLine line = of_run(run, axis.axis, CurveFigure::accuracy);
   const PlotLine worst = of_run(run, axis.axis, CurveFigure::worst_accuracy);

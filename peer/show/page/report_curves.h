@@ -33,7 +33,7 @@ std::vector<Figure> learning_figures(const StoredRun& run,
 /// Consensus distance over rounds, on a logarithmic scale; dashed, what was predicted of its end.
 Figure agreement_figure(const GroupRow& row);
 
-/// Where a line that ascends or falls first meets the height, between its points; none when never.
+/// Returns where a line that ascends or falls first meets the height, also between points, or none.
 std::optional<double> meets(const PlotLine& line, double height, bool from_below);
 
 }  // namespace gv

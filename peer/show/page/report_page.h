@@ -30,7 +30,7 @@ struct Finding {
   std::vector<std::string> remarks = {};
 };
 
-/// What a report says, in the order of the page: sentences first, then pictures, then numbers.
+/// A report in the order of the page: sentences first, then pictures, then numbers.
 struct RunReport {
   std::string title;
   std::string lead;  ///< what was run, in one line

@@ -15,9 +15,9 @@ struct QueueRounds {
   std::vector<StoredRounds> rounds;
 };
 
-/// How many messages waited for those that serve and do not train, against time: the most of each
-/// row of rounds. At most eight servers, those with the longest queues. No picture where nothing
-/// ever waited.
+/// Shows how many messages waited for those that serve and do not train, against time: the most of
+/// each row of rounds. At most eight servers, those with the longest queues. No picture where
+/// nothing ever waited.
 Figure queue_figure(std::vector<QueueRounds> peers, const std::string& name);
 
 }  // namespace gv

@@ -26,7 +26,7 @@ std::string capitalized(std::string text) {
   return text;
 }
 
-/// What all runs have in common, or how many there are.
+/// Says what all runs have in common, or how many values there are.
 template <class Value>
 std::string shared(const Comparison& c, Value value, const char* many) {
   std::set<std::string> values;

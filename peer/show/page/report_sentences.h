@@ -14,7 +14,7 @@ using Tile = std::pair<std::string, std::string>;
 
 /// The name that the runs share, or what they are.
 std::string title_of(const std::vector<StoredRun>& runs);
-/// What was run, in one line.
+/// Says what was run, in one line.
 std::string lead_of(const Comparison& comparison);
 
 /// Says how one run went.

@@ -56,7 +56,7 @@ struct Sections {
                       "Messages that waited for a server: where its queue grows, all wait for it."};
 };
 
-/// In the last row, the first one where there is none.
+/// Adds a figure to the last row, the first one where there is none.
 void add(ReportSection& section, Figure figure) {
   if (section.rows.empty()) section.rows.emplace_back();
   if (!figure.picture.empty()) section.rows.back().figures.push_back(std::move(figure));
@@ -159,7 +159,7 @@ void add_row(const GroupRow& row,
   add(race ? s.agreement : s.learning, std::move(agreement));
 }
 
-/// What nobody recorded, in words.
+/// Says in words what nobody recorded.
 std::vector<std::string> missing_in(const Sections& s) {
   std::vector<std::string> missing;
   const auto say = [&](const ReportSection& section, const char* words) {

@@ -15,7 +15,7 @@ namespace {
 constexpr double width = 520, right = 14;
 constexpr std::size_t longest_name = 22;  ///< of a dense row
 
-/// Where the parts of a row stand, from its upper border.
+/// The places of a row's parts, from its upper border.
 struct Rows {
   double left, height, bar_top, bar, hidden, label;  ///< label: baseline of the segments' names
   bool named;
@@ -98,7 +98,7 @@ std::string hidden_parts(const std::vector<SharesRow>& rows, const svg::Axis& x,
   return out;
 }
 
-/// What takes at least a hundredth, the largest first, as far as the line goes.
+/// Names what takes at least a hundredth, the largest first, as far as the line goes.
 std::string segment_names(const SharesRow& row, double from, double baseline) {
   std::vector<std::size_t> states;
   for (std::size_t state = 0; state < n_states; ++state)

@@ -7,7 +7,7 @@
 
 namespace gv {
 
-/// Where the time of a group of runs, or of one peer, goes.
+/// The time of a group of runs, or of one peer, by where it goes.
 struct SharesRow {
   std::string name;
   StateSeconds seconds{};

@@ -8,8 +8,8 @@
 namespace gv::svg {
 namespace {
 
-/// Of a strip no wider than `width`, the first point, the lowest, the highest and the last: what a
-/// curve of a million points shows there. So the quadratic worst case of what follows stays small.
+/// Keeps of a strip no wider than `width` the first point, the lowest, the highest and the last:
+/// what a curve of a million points shows there. So the quadratic worst case below stays small.
 std::vector<Point> thinned(const std::vector<Point>& points, double width) {
   std::vector<Point> out;
   std::size_t first = 0;

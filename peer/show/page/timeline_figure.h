@@ -13,7 +13,7 @@ struct TimelineMoment {
   double begin = 0, end = 0;  ///< seconds, on one clock for all lanes
 };
 
-/// What one peer did, in ascending order of time and without overlaps.
+/// The moments of one peer, in ascending order of time and without overlaps.
 struct TimelineLane {
   std::string name;
   std::vector<TimelineMoment> moments;
