@@ -11,7 +11,7 @@
 
 namespace gv {
 
-/// What the evaluations of a run are held to, and what is done at its end.
+/// The aims to which the evaluations of a run are held, and what is done at its end.
 struct Aims {
   std::optional<TargetSpec> target{};
   std::uint32_t patience = 0;  ///< evaluations without a better one that end the run; 0: none do

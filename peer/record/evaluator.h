@@ -11,7 +11,7 @@
 
 namespace gv {
 
-/// Who says how good a model is, at once or later. One question is open at a time.
+/// The one who says how good a model is, at once or later. One question is open at a time.
 class Evaluator {
  public:
   virtual ~Evaluator() = default;

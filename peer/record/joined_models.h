@@ -10,7 +10,7 @@
 
 namespace gv {
 
-/// What the models are worth that chains of peers divide, of which no peer has one whole.
+/// The judge of models that chains of peers divide, of which no peer has one whole.
 struct ModelJudge {
   std::size_t size = 0;  ///< of a model, in floats
   std::function<Evaluation(PeerId model, std::span<const float> x)> evaluate{};

@@ -341,7 +341,7 @@ FleetRecord Observer::look_at(std::uint64_t tick,
   return record;
 }
 
-/// Of each peer what it said then or later, as far as it has.
+/// Takes of each peer what it said then or later, as far as it has.
 Reports Observer::at_tick(std::uint64_t tick) const {
   Reports reports = pointers_to(finals_);
   for (const auto& [peer, each] : ticks_) {

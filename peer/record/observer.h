@@ -45,7 +45,7 @@ struct FleetRecord {
   /// `time` without evaluations and checkpoints: without what the peer that spent most on them did.
   Time training_time{0};
   std::uint64_t samples = 0;  ///< trained on by all peers
-  /// Of agents, whose losses are minus their returns: steps of environments, of all peers.
+  /// The steps of all agents in their environments; their losses are minus their returns.
   std::optional<std::uint64_t> frames{};
   std::optional<ExperienceFigures> experience{};  ///< of all memories and actors of agents
   std::uint64_t model_bytes = 0;                  ///< of sent_bytes: payloads

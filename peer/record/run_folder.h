@@ -6,7 +6,7 @@
 
 namespace gv {
 
-/// Where a run leaves what it made, for its owner alone:
+/// The place where a run leaves what it made, for its owner alone:
 ///   metrics.jsonl summary.json model.safetensors fleet.yaml peers/003/{pid,stderr.log,models/}
 class RunFolder {
  public:

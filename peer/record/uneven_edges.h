@@ -14,7 +14,7 @@ struct UnevenEdge {
   EdgeEnd at_a, at_b;
 };
 
-/// What the last reports of the peers say of their edges, ascending. An edge of which only one end
+/// Finds the uneven edges in the peers' last reports, ascending. An edge of which only one end
 /// reports is none: the other one was lost, which is said elsewhere.
 std::vector<UnevenEdge> uneven_edges(const std::map<PeerId, const Report*>& last);
 

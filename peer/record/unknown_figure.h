@@ -15,7 +15,7 @@ inline double unknown_figure() {
   return std::bit_cast<double>(unknown_figure_bits);
 }
 
-/// Whether this is it, and not another NaN.
+/// Returns whether this is it, and not another NaN.
 inline bool is_unknown(double figure) {
   return std::bit_cast<std::uint64_t>(figure) == unknown_figure_bits;
 }

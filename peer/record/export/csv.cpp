@@ -54,7 +54,7 @@ void add_axes(const std::vector<ExportedRun>& runs, std::vector<Mark>& marks) {
   for (const ExportedRun& run : runs) marks.back().values.push_back(csv_word(run.stage));
 }
 
-/// Where a run is kept, and what it is called, says nothing of what it is.
+/// Leaves out where a run is kept and what it is called, which say nothing of what it is.
 bool is_about_the_run(const std::string& key) {
   return key != "name" && !key.starts_with("output");
 }

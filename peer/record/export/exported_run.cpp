@@ -35,7 +35,7 @@ std::optional<double> written_begin(const std::string& path) {
 
 constexpr std::size_t most_keys = 10'000;
 
-/// Nothing where there is none, or it cannot be read.
+/// Reads the file; nothing where there is none, or it cannot be read.
 std::optional<JsonValue> about(const std::string& path) {
   std::ifstream in(path);
   if (!in) return std::nullopt;

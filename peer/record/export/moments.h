@@ -39,9 +39,9 @@ struct RoundRange {
   Round last = 0;
 };
 
-/// What the peers of a run folder recorded of the rounds in range, from peers/NNN/moments.K.npy and
-/// rounds.K.npy. Throws std::runtime_error with path and row on damage, and a sentence where the
-/// run recorded no moments at all.
+/// Reads what the peers of a run folder recorded of the rounds in range, from
+/// peers/NNN/moments.K.npy and rounds.K.npy. Throws std::runtime_error with path and row on damage,
+/// and a sentence where the run recorded no moments at all.
 std::vector<PeerMoments> read_moments(const std::string& folder, const RoundRange& range);
 
 }  // namespace gv

@@ -38,7 +38,7 @@ class Recorder {
 
   /// Every interval of these rounds too, both included, as far as there is room.
   void keep_whole(Round first, Round last) { asked_ = {first, last}; }
-  /// True once, after the last of them.
+  /// Returns true once, after the last of them.
   bool take_asked_done();
   bool wants_intervals(Round rounds) const {
     return moments_wanted_ && (is_asked(rounds) || is_kept_whole(rounds)) && has_room(rounds);

@@ -9,7 +9,7 @@
 
 namespace gv {
 
-/// What the peers clipped of one of them, all together (gossip/clipping.h).
+/// The sums of what the peers clipped of one of them (gossip/clipping.h).
 struct ClippedPeer {
   PeerId peer = 0;
   std::uint64_t exchanges = 0;  ///< of which something was clipped
@@ -19,8 +19,8 @@ struct ClippedPeer {
   std::vector<PeerId> by{};     ///< ascending
 };
 
-/// By each peer, of its neighbours -> of each peer; first those that are taken for liars, most
-/// often first, then those of whom most was clipped.
+/// Turns what each peer clipped of its neighbours into what was clipped of each; first those that
+/// are taken for liars, most often first, then those of whom most was clipped.
 std::vector<ClippedPeer> clipped_peers(const std::map<PeerId, std::vector<ClippedFlows>>& by);
 
 /// Names those that are taken for liars, one line each, and counts the others in one; "" where

@@ -16,8 +16,7 @@ namespace {
 
 /// The part of all peers' time from which on a cause is named.
 constexpr double worth_saying = 0.15;
-/// A factor: who stands out is waited for so many times as long as the median of its
-/// like.
+/// The multiple of the median of its like from which on a peer or a link stands out.
 constexpr double clearly = 2.5;
 
 using Pair = std::pair<PeerId, PeerId>;
@@ -41,7 +40,7 @@ class Blame {
       waits = hand_on(waits);
   }
 
-  /// In shares of one peer's time, summed over the peers.
+  /// Returns shares of one peer's time, summed over the peers.
   const std::map<PeerId, double>& peers() const { return peers_; }
   const std::map<Pair, double>& links() const { return links_; }
   /// The largest share of an end's own time that it waits for what is on its way between the two.
@@ -62,8 +61,8 @@ class Blame {
     return held == shares.held.end() ? 0 : held->second;
   }
 
-  /// What `whom` waits for on its way from `next`, as far as that explains why `who` waits for
-  /// `whom`: two that send each other their models at once both wait for the link, and who has
+  /// Returns what `whom` waits for on its way from `next`, as far as that explains why `who` waits
+  /// for `whom`: two that send each other their models at once both wait for the link, and who has
   /// received while the other has not begun to send waits for something else.
   double explains(PeerId who, PeerId whom, PeerId next, double wire) const {
     return next == who ? std::max(0.0, wire - this->wire(who, whom)) : wire;
@@ -105,7 +104,7 @@ class Blame {
   std::map<Pair, double> links_;
 };
 
-/// What the peer does for longer than the median of the others, as shares of their time.
+/// Finds what the peer does for longer than the median of the others, as shares of their time.
 Activity excess_of(const PeerTimes& peer, std::span<const PeerTimes> peers) {
   Activity most = Activity::compute;
   double excess = 0;
@@ -233,7 +232,7 @@ std::optional<PeerId> network_of(const Blame& blame, std::span<const Pair> slow)
   return whole ? peer : std::nullopt;
 }
 
-/// Who is blamed itself sends slowly on all its links, and so those say nothing of its network.
+/// Returns whether the peer is blamed itself: it sends slowly on all links, whatever its network.
 bool is_blamed(const Blame& blame, PeerId peer, std::span<const Culprit> found) {
   return std::ranges::any_of(found, [&](const Culprit& culprit) {
     return culprit.peer == peer && is_large(culprit.share, blame);

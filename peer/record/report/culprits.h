@@ -21,7 +21,7 @@ struct NeighborWait {
   double longest = 0;  ///< of its waits for that neighbour
 };
 
-/// Where one peer's time went, in seconds.
+/// The time of one peer, and where it went, in seconds.
 struct PeerTimes {
   PeerId peer = 0;
   ActivitySeconds spent{};
@@ -47,7 +47,7 @@ struct Culprit {
   bool operator==(const Culprit& other) const = default;
 };
 
-/// Those for whom a large part of the fleet's time is waited, the worst first; empty where nobody
+/// Finds those for whom a large part of the fleet's time is waited, worst first; empty where nobody
 /// stands out, as in a fleet of equals, or nobody recorded.
 ///
 /// A wait for what is on its way counts against the link, and where the sender stood still or
@@ -63,7 +63,7 @@ std::string peer_name(PeerId peer, std::span<const std::string> hosts);
 std::string name_of(const Culprit& culprit, std::span<const std::string> hosts);
 /// "peer 3 holds the others up: 34 % of all peers' time is waiting for it".
 std::string short_text_of(const Culprit& culprit, std::span<const std::string> hosts);
-/// The same, with what it does meanwhile.
+/// Adds what it does meanwhile.
 std::string text_of(const Culprit& culprit, std::span<const std::string> hosts);
 
 }  // namespace gv

@@ -27,7 +27,7 @@ Json seconds_by_peer(const std::map<PeerId, Time>& values) {
   return json;
 }
 
-/// What is said of the models, after a round and at the end.
+/// Adds what is said of the models, after a round and at the end.
 void add_models(Json& line, const FleetRecord& r) {
   if (r.validated) line["evaluated_on"] = "validation";
   line.update({{"loss", r.mean.loss},

@@ -73,7 +73,7 @@ class Charge {
     usual_ = usual_of(std::move(delays));
   }
 
-  /// Of what `who` waits for on its way from `whom`, in shares of its time: what `whom` delays ...
+  /// Returns, of what `who` waits for on its way from `whom`, as shares: what `whom` delays ...
   double by_sender(PeerId who, PeerId whom, double wire) const {
     if (!all_.contains(whom)) return 0;
     return std::min(wire, std::max(by_work(whom, who), by_stops(who, whom, wire)));

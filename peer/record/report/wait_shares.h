@@ -12,8 +12,8 @@ namespace gv {
 struct WaitShares {
   double work = 0;  ///< what is no waiting
   std::map<PeerId, double> late, wire;
-  /// What looks like wire, while one of its two ends stood still or was slow with what it had to
-  /// send or receive: by that end.
+  /// The waits that look like wire, while one of its two ends stood still or was slow with what it
+  /// had to send or receive: by that end.
   std::map<PeerId, double> held;
 };
 

@@ -31,7 +31,7 @@ double value_at(const std::vector<Knot>& knots, double at) {
   return left.value + part * (right->value - left.value);
 }
 
-/// Where any run has a knot between `from` and `to`, or evenly where these are more than `most`.
+/// Returns where runs have knots in `from` .. `to`, or even places where these are above `most`.
 std::vector<double> places_of(const std::vector<std::vector<Knot>>& runs,
                               double from,
                               double to,

@@ -8,7 +8,7 @@
 
 namespace gv {
 
-/// What a curve goes along, and what it shows.
+/// The axis that a curve goes along, and the figure that it shows.
 enum class CurveAxis : std::uint8_t { rounds, seconds, bytes, epochs, frames };
 enum class CurveFigure : std::uint8_t {
   accuracy,

@@ -21,7 +21,7 @@ constexpr std::array other_rooms{std::string_view("output."),
                                  std::string_view("checkpoint."),
                                  std::string_view("record")};
 
-/// Which keys name a group rather than others, best first: the method, the graph, the network.
+/// Ranks keys by how well they name a group, best first: the method, the graph, the network.
 int rank_of(const std::string& key) {
   constexpr std::array best{std::string_view("method"),
                             std::string_view("algorithm.kind"),

@@ -30,7 +30,7 @@ struct PeerTotals {
   std::vector<double> staleness;  ///< counts of 0, 1, 2, 3-4, 5-8, ...
 };
 
-/// Those of a run, in ascending order of peer; empty where none were written. Throws UnusableRun.
+/// Reads those of a run, ascending by peer; empty where none were written. Throws UnusableRun.
 std::vector<PeerTotals> read_peer_totals(const std::string& run_folder);
 
 /// Reads the same in the form that culprits() takes.

@@ -12,7 +12,7 @@ struct StatedNumber {
   std::string_view unit;  ///< "s", "Mbit/s", or "" of a plain number
 };
 
-/// Nothing for what is no such number.
+/// Returns nothing for what is no such number.
 std::optional<StatedNumber> stated_number(std::string_view text);
 
 /// A label that is a number, or a name with one at its end: "16", "easgd-16".

@@ -11,7 +11,7 @@ namespace gv {
 
 /// Printable, on one line, at most 200 bytes.
 std::string stored_text(const JsonValue& object, const std::string& key);
-/// Not negative and below 1e18; NaN for null.
+/// Reads a number that is not negative and below 1e18; NaN for null.
 double stored_amount(const JsonValue& object, const std::string& key);
 /// Does the same; nothing where there is no such key, or null.
 std::optional<double> stored_maybe(const JsonValue& object, const std::string& key);

@@ -15,7 +15,7 @@ struct StoredPrediction {
   std::optional<double> round_seconds;  ///< by the clock of its method, on its file's network
 };
 
-/// Nothing where nothing was predicted. Throws UnusableRun for a damaged summary.
+/// Returns nothing where nothing was predicted. Throws UnusableRun for a damaged summary.
 std::optional<StoredPrediction> read_prediction(const std::string& run_folder);
 
 }  // namespace gv

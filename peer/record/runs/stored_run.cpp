@@ -47,7 +47,7 @@ void read_texts(const JsonValue& object, std::map<std::string, std::string>& int
   for (const auto& [key, value] : object.members) into[on_one_line(key)] = on_one_line(value.text);
 }
 
-/// What could not be measured is a text, and says so.
+/// Reads the measurements; what could not be measured is a text, and says so.
 void read_end(const JsonValue& ended, StoredRun& run) {
   run.resumed = run.resumed || ended.find("from_round") != nullptr;
   const JsonValue* energy = ended.find("energy");

@@ -23,7 +23,7 @@ struct PeerState {
   double heard = 0;  ///< when it said so, in seconds of the fleet
   int restarts = 0;
   std::string ending{};  ///< of a lost one: "killed by signal 9"
-  /// On the wire by the end of `reported` rounds, as its newest report says.
+  /// The bytes on the wire by the end of `reported` rounds, as its newest report says.
   std::optional<std::uint64_t> sent_bytes{};
   Round reported = 0;
   // Where the peers tell it; what nobody recorded is not there.

@@ -38,7 +38,7 @@ std::vector<HoldUp> hold_ups(const Fleet& fleet, const FleetState& state);
 /// different times, a part of a cause is found for a moment before the whole is.
 class LastingHoldUps {
  public:
-  /// Of what a look has found, what is to be told now.
+  /// Picks what is to be told now of what a look has found.
   std::vector<HoldUp> after(std::vector<HoldUp> found);
 
  private:
