@@ -102,7 +102,7 @@ std::vector<std::string> codecs_of(const AlgorithmRow& row) {
   return words;
 }
 
-/// Whether programs that bring their own gradients can train by it, and what it asks of them.
+/// Says whether programs that bring their own gradients can train by it, and what it asks of them.
 Json programs_of(const AlgorithmRow& row) {
   const ProgramUse& use = row.program;
   if (!use.objection.empty()) return Json{{"runs", false}, {"why", use.objection}};
@@ -113,7 +113,7 @@ Json programs_of(const AlgorithmRow& row) {
               {"rate", use.rate}};
 }
 
-/// Whether agents can be trained by it, and what that is called.
+/// Says whether agents can be trained by it, and what that is called.
 Json agents_of(const AlgorithmRow& row) {
   const AgentUse use = agent_use(row);
   const auto given = [](std::string_view text) {

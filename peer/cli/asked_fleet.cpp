@@ -16,7 +16,7 @@ void say(const std::string& line) {
   fmt::print(stderr, "{}\n", line);
 }
 
-/// As a launcher starts peer 0, and for another task. It needs no folder of a run.
+/// Says how to start it, as a launcher does peer 0, for another task. It needs no run's folder.
 std::vector<std::string> scout_words(const FleetOptions& options,
                                      const std::string& binary,
                                      const std::string& task) {

@@ -21,7 +21,7 @@ Assembly assemble_to_run(const FleetOptions& options,
 /// steps alone, so that what a model of the fleet's time says has their seconds.
 Assembly assemble_to_plan(const FleetOptions& options);
 
-/// Of what the scout has said, in the run's folder.
+/// The name of the file in the run's folder that holds what the scout has said.
 inline constexpr const char* start_name = "start.safetensors";
 
 /// Keeps what the scout has said in the run's folder, and returns the options by which peers find

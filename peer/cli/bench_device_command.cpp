@@ -55,7 +55,7 @@ void print_row(const DeviceRow& row) {
   std::fflush(stdout);
 }
 
-/// What to write into the fleet file, from the rows at its own batch.
+/// Prints what to write into the fleet file, from the rows at its own batch.
 void print_advice(const std::vector<DeviceRow>& rows, std::uint32_t base) {
   fmt::print("for the fleet file, as measured at batch {}:\n", base);
   for (const DeviceRow& row : rows) {

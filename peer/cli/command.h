@@ -25,7 +25,7 @@ class Option {
  public:
   explicit Option(CLI::Option& option) : option_(option) {}
   Option& required();
-  /// How the help text calls a value, such as "KEY.PATH=VALUE", instead of its type and range.
+  /// Makes the help text call a value `name`, such as "KEY.PATH=VALUE", not its type and range.
   Option& call_values(const std::string& name);
   /// Values outside are refused, and the help text names the range.
   Option& range(int low, int high);

@@ -50,7 +50,7 @@ int write_statistics(const DataOptions& options) {
   return exit_code::done;
 }
 
-/// Which rows of the user's own file nobody trains on, or which pictures, in their order.
+/// Lists the rows of the user's own file that nobody trains on, or the pictures, in their order.
 std::string held_out_text(const Fleet& fleet) {
   std::string text;
   if (fleet.data.kind == "images" && fleet.data.test_dir.empty()) {

@@ -160,7 +160,7 @@ std::string class_table(const Assembly& fleet) {
   return text;
 }
 
-/// How much of a class a peer has, beside what an equal share of it is.
+/// Shows how much of a class a peer has, beside what an equal share of it is.
 const char* shade_of(std::uint64_t count, std::uint64_t all, std::size_t peers) {
   if (count == 0) return shades[0];
   const double times = static_cast<double>(count) * static_cast<double>(peers) /

@@ -6,7 +6,7 @@
 
 namespace gv::cli {
 
-/// What a fleet trains on, for people: columns, classes, and who has which of them. Lines of at
+/// Tells people what a fleet trains on: columns, classes, and who has which of them. Lines of at
 /// most 80 columns.
 std::string data_text(const Assembly& fleet);
 

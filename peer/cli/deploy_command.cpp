@@ -128,7 +128,7 @@ KubernetesFleet kubernetes_fleet(const DeployArguments& arguments, const Fleet& 
   return pods;
 }
 
-/// What the manifests alone do not do, on stderr.
+/// Tells on stderr what the manifests alone do not do.
 void advise(const DeployArguments& arguments, const Fleet& fleet, const KubernetesFleet& pods) {
   const auto say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
   const std::string space = pods.space.empty() ? "" : "-n " + pods.space + " ";

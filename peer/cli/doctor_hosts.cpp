@@ -43,7 +43,7 @@ std::string devices_text(const DataLook& look) {
   return text;
 }
 
-/// Where it is found, and what it has.
+/// Says where a host is found, and what it has.
 std::string belongings(const HostCheck& host) {
   const HostFacts& facts = *host.facts;
   std::string text = "no address that others can reach";

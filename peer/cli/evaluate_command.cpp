@@ -27,7 +27,7 @@ struct EvaluateOptions {
   bool json = false;
 };
 
-/// What is evaluated on, and what it is called.
+/// The data for an evaluation, and what they are called.
 struct TestData {
   std::shared_ptr<const Dataset> set;
   std::string name;

@@ -113,7 +113,7 @@ void explain(const Prediction& p, const PredictOptions& o) {
   }
 }
 
-/// By its modes, or along its own sequence where its matrices share none.
+/// Predicts by its modes, or along its own sequence where its matrices share none.
 Prediction predict_schedule(const PredictOptions& o, const Centers& centers) {
   if (!centers.empty())
     throw std::invalid_argument("--spread: a schedule takes a variance, not a file");

@@ -73,7 +73,7 @@ void add_modes(GraphRow& row,
   if (!options.html.empty()) row.modes = std::move(modes);
 }
 
-/// Of a directed graph, where it has one.
+/// Computes it for a directed graph, where it has one.
 std::optional<PushSum> push_sum_of(const Topology& t) {
   if (!t.directed) return std::nullopt;
   try {
@@ -104,8 +104,8 @@ MixingMatrix matrix_of(const Topology& t, const std::string& weights) {
   }
 }
 
-/// Of a graph whose edges nobody wants to hold, from its family's formulas; nothing where it has
-/// none, or the weights are others.
+/// Reports on a graph whose edges nobody wants to hold by its family's formulas; nothing where it
+/// has none, or the weights are others.
 std::optional<GraphRow> counted_row(const TopologySpec& spec, const ReportOptions& options) {
   const std::optional<GraphCounts> counts = counted(spec, options.peers);
   if (!counts) return std::nullopt;

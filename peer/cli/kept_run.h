@@ -22,8 +22,8 @@ std::string save(const Assembly& fleet,
                  const std::string& summary,
                  const Json& ended);
 
-/// With what else a program's model has than parameters, it goes where only the program can write
-/// it; returns the words for that.
+/// Saves all of a program's model, also what is no parameter, where only the program can write it;
+/// returns the words for that.
 std::string save_whole(const RunFolder& folder, const Observer& observer, Scout* scout);
 
 /// The run is over, with what it says of itself but without its model.

@@ -7,7 +7,7 @@
 
 namespace gv::cli {
 
-/// What can be said of a fleet's W, or of its schedule, before anything runs.
+/// The figures of a fleet's W, or of its schedule, that are known before anything runs.
 struct MixingFigures {
   std::string text;  ///< one line for people
   std::string name;  ///< of the graph or the schedule

@@ -161,7 +161,7 @@ std::string parallel_text(const Assembly& fleet, const ParallelProposal& p) {
                      order);
 }
 
-/// On which of the file's peers, where that is not its order.
+/// Says which of the file's peers they are, where that is not its order.
 std::string place_text(const Assembly& fleet, const ParallelProposal& p) {
   const std::vector<PeerId> place = in_file(fleet, p.place);
   if (as_they_stand(place)) return "";

@@ -209,7 +209,7 @@ LaunchedPeer launched_peer(const PeerOptions& options) {
   return launched;
 }
 
-/// As given, or as the engine says that has started this process.
+/// Returns the one given, or what the engine says that has started this process.
 PeerId own_id(const PeerOptions& options) {
   if (options.id) return static_cast<PeerId>(*options.id);
   const std::optional<EngineIdentity> engine = engine_identity();
@@ -240,7 +240,7 @@ std::string start_of(const Fleet& fleet, const PeerOptions& options) {
   return (std::filesystem::path(fleet.path).parent_path() / options.start).string();
 }
 
-/// Becomes the program that a peer which trains is; those that serve hold parts of its model.
+/// Becomes the program, as this peer trains; those that serve hold parts of what these train.
 [[noreturn]] void run_program_peer(const Fleet& fleet, PeerId id, const PeerOptions& options) {
   const bool launched = !options.launched.empty();
   OwnProgram own{

@@ -26,7 +26,7 @@ std::string leaf_file(const std::string& file) {
   return path.parent_path() / (path.stem().string() + ".leaf" + path.extension().string());
 }
 
-/// As the fleet file takes it, whose folder may be another one than ours.
+/// Names it as the fleet file takes it, whose folder may be another one than ours.
 std::string for_fleet(const Assembly& fleet, const std::string& file) {
   const fs::path folder = fs::absolute(fleet.fleet.path).lexically_normal().parent_path();
   return fs::absolute(file).lexically_normal().lexically_proximate(folder).string();

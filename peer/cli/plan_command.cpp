@@ -51,7 +51,7 @@ Sizes shares(const Assembly& fleet) {
   return {low.size(), high.size()};
 }
 
-/// Out of the busiest peer, in one round.
+/// Counts the bytes out of the busiest peer in one round.
 double largest_bytes(const Assembly& fleet, const RoundPrediction& round) {
   if (!fleet.is_plain_d_psgd()) return round.bytes_per_round;
   double most = 0;

@@ -54,7 +54,7 @@ Gain without_changes(const Assembly& fleet, const RoundPrediction& round) {
   return gain;
 }
 
-/// What this fleet could do about its limit, as keys to set.
+/// Returns what this fleet could do about its limit, as keys to set.
 std::vector<std::string> sets_against(const Gain& gain, const Assembly& fleet) {
   const Remedies can = remedies_of(fleet);
   if (gain.limit == Gain::Limit::slowest)
@@ -68,7 +68,7 @@ std::vector<std::string> sets_against(const Gain& gain, const Assembly& fleet) {
   return sets;
 }
 
-/// Nothing where the key cannot be set so.
+/// Tries a key; nothing where it cannot be set so.
 std::optional<Gain::Change> tried(const FleetOptions& options, const std::string& set) {
   FleetOptions other = options;
   other.sets.push_back(set);

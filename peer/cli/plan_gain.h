@@ -10,7 +10,7 @@
 
 namespace gv::cli {
 
-/// What a fleet is worth beside its fastest peer alone, by the seconds of `plan`: samples a second,
+/// The worth of a fleet beside its fastest peer alone, by the seconds of `plan`: samples a second,
 /// which says nothing of how many samples a target needs.
 struct Gain {
   enum class Limit {
@@ -30,7 +30,7 @@ struct Gain {
   std::vector<Change> changes{};  ///< those that bring a tenth more at least, the best one first
 };
 
-/// None of a fleet with less than two models, or of one whose models are divided, which `plan
+/// Finds none for a fleet with less than two models, or with models that are divided, which `plan
 /// --parallel` compares. `options`: where the fleet came from; changes are tried there. Fleets with
 /// programs are told no changes: each would ask the program once more.
 std::optional<Gain> gain_of(const Assembly& fleet,

@@ -14,9 +14,9 @@ namespace gv::cli {
 std::string crowded_note(const Assembly& fleet);
 /// A torus or a grid whose shape is left open is a line where the number of peers is prime.
 std::string thin_note(const Assembly& fleet);
-/// Where equal batches make the others wait for the slowest machine, what unequal ones would bring.
+/// Says what unequal batches would bring where the others wait for the slowest machine.
 std::string unequal_note(const Assembly& fleet);
-/// Where links differ, it matters who stands where.
+/// Says that it matters who stands where, if links differ.
 std::string placement_note(const Assembly& fleet);
 /// A network without latency and bandwidth takes no time, which no real one does.
 std::string network_note(const Assembly& fleet);

@@ -19,7 +19,7 @@ struct ProfileArguments {
   std::string output;
 };
 
-/// Those that are asked for, and a microbatch's of this fleet.
+/// Returns the rows that are asked for, and those of a batch and a microbatch of this fleet.
 std::vector<std::uint32_t> rows_of(const ProfileArguments& options, const Fleet& fleet) {
   std::set<std::uint32_t> rows(options.rows.begin(), options.rows.end());
   const std::uint32_t batch = fleet.peers.front().batch;

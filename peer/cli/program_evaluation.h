@@ -7,7 +7,7 @@
 
 namespace gv::cli {
 
-/// What the model in `path` is worth, which a fleet of programs has trained in the run of that
+/// Says what the model in `path` is worth, which a fleet of programs has trained in the run of that
 /// folder: its program is started again, alone, and asked. `sets`: over the run's own values.
 /// Throws std::invalid_argument where the fleet is another by now or its program evaluates nothing,
 /// and std::runtime_error where it cannot be asked.

@@ -13,7 +13,7 @@ namespace gv::cli {
 
 // What `run` says and writes when a fleet has ended.
 
-/// By its user, or by a signal.
+/// Returns whether its user or a signal ended it.
 bool was_interrupted(const LaunchResult& result);
 
 /// The peers that were lost, a line each.
@@ -29,7 +29,7 @@ void print_end(const Assembly& fleet,
                const LaunchResult& result,
                const std::string& folder);
 
-/// What the hosts have kept, and how to get it.
+/// Says what the hosts have kept, and how to get it.
 std::string not_fetched_text(const std::vector<std::string>& hosts, const std::string& run_folder);
 
 /// The run is over and its model is not there. `why`: with the path.

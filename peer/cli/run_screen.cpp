@@ -136,7 +136,7 @@ void Screen::log(PeerId id, const std::string& line) {
   say(fmt::format("[peer {:{}}] {}", id, width_, line));
 }
 
-/// Between the evaluations of metrics.jsonl, whose readers look for those alone.
+/// Writes between the evaluations of metrics.jsonl, whose readers look for those alone.
 void Screen::note_event(const Json& event) {
   metrics_ << event.dump() << std::endl;
   metrics_.clear();
@@ -161,7 +161,7 @@ void Screen::look_for_hold_ups(const FleetState& state) {
   for (const HoldUp& lasting : held_up_by_.after(hold_ups(fleet_.fleet, state))) say(lasting.text);
 }
 
-/// Nothing where nobody knows: only a target ends the run, or no round is done.
+/// Returns nothing where nobody knows: only a target ends the run, or no round is done.
 std::optional<double> Screen::seconds_left(Round round, double seconds) const {
   std::optional<double> left;
   if (fleet_.fleet.stop.time) left = std::max(0.0, in_seconds(*fleet_.fleet.stop.time) - seconds);

@@ -13,7 +13,7 @@
 
 namespace gv::cli {
 
-/// What a person or a program sees of a run while it goes on, and its metrics.jsonl.
+/// The view that a person or a program has of a run while it goes on, and its metrics.jsonl.
 class Screen {
  public:
   /// `json`: lines on stdout for programs, else a table. Both must outlive it.

@@ -49,7 +49,7 @@ std::string progress_text(Round last, Round round, Time until, Time t, double el
   return text + fmt::format("  {} left", seconds_text(elapsed * std::max(0.0, 1 / done - 1)));
 }
 
-/// What became of the fleet, in words on stderr.
+/// Tells on stderr what became of the fleet.
 void tell(const Assembly& fleet, const SimulationResult& result, const Observer& observer) {
   for (const std::string& violation : result.violations)
     fmt::print(stderr, "violation: {}\n", violation);
@@ -158,7 +158,7 @@ class Lines {
     return folder_ ? gv::life_writer(fleet, *folder_, record_failed_) : nullptr;
   }
 
-  /// False when the folder could not take all of it, which is said.
+  /// Returns false when the folder could not take all of it, which is said.
   bool save(const Assembly& fleet, const Observer& observer, const std::string& summary) {
     if (!folder_) return true;
     try {

@@ -24,7 +24,7 @@ struct SwarmArguments {
   int jobs = 0;
 };
 void add_swarm_options(Options& options, SwarmArguments& arguments);
-/// What is only for a swarm, and was given; "" when nothing was.
+/// Returns what is only for a swarm, and was given; "" when nothing was.
 std::string option_of_swarm(const SwarmArguments& arguments);
 int run_swarm(const FleetOptions& file, const SwarmArguments& arguments);
 

@@ -5,7 +5,7 @@
 
 namespace gv::cli {
 
-/// What a swarm found out, as `simulate` tells it. `seconds`: that it took.
+/// Tells what a swarm found out, as `simulate` does. `seconds`: that it took.
 Json swarm_json(const SwarmResult& result, double seconds);
 void print_swarm(const SwarmResult& result, double seconds);
 

@@ -81,7 +81,7 @@ class Block {
   std::size_t lines_ = 1;
 };
 
-/// False: Ctrl-C came in that time.
+/// Returns false when Ctrl-C came in that time.
 bool pause_for(std::chrono::milliseconds time) {
   sigset_t interrupts;
   sigemptyset(&interrupts);

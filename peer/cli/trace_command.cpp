@@ -46,7 +46,7 @@ RoundRange parse_rounds(const std::string& text) {
   return range;
 }
 
-/// Whether every peer's record, as far as it lies here, reaches to the end of these rounds.
+/// Returns whether every peer's record, as far as it lies here, reaches to the end of these rounds.
 bool all_recorded(const std::string& folder, const RoundRange& range, std::size_t peers) {
   const auto has = [](const PeerMoments& peer) { return !peer.moments.empty(); };
   try {

@@ -18,7 +18,7 @@
 namespace gv::embed {
 namespace {
 
-/// In elements, as the tensor lies.
+/// Counts strides in elements, as the tensor lies.
 std::vector<std::int64_t> strides_of(const Parameter& parameter,
                                      const std::vector<std::uint32_t>& order) {
   std::vector<std::int64_t> strides(parameter.shape.size(), 1);
@@ -130,7 +130,7 @@ Turn AskedProgram::next_to_measure() {
   return next;
 }
 
-/// False: nothing has come in that time. Throws where the launcher has gone.
+/// Returns false when nothing has come in that time. The launcher's end is heard as its `stop`.
 bool AskedProgram::hear(int timeout_ms) {
   pollfd ear{launchers_descriptors.ear, POLLIN, 0};
   if (::poll(&ear, 1, timeout_ms) <= 0) return false;

@@ -51,7 +51,7 @@ int failed(int code, const char* text) noexcept {
   return code;
 }
 
-/// What f returns, or the code of what it throws.
+/// Returns what f returns, or the code of what it throws.
 template <class F>
 int guarded(F f) noexcept {
   try {

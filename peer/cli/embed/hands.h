@@ -23,13 +23,13 @@ class Hands {
   virtual Turn wait(std::chrono::nanoseconds at_most) { return lent_->lend(at_most); }
   /// See LentThread::help. In a turn no other thread does any job.
   void help(std::chrono::nanoseconds at_most) { lent_->help(at_most); }
-  /// help() comes back soon; from any thread.
+  /// Makes help() come back soon; from any thread.
   void interrupt() { lent_->interrupt(); }
   /// Ends the turn at hand, or only tells.
   virtual void done(const Told& told) { turns_.done(told); }
   /// No more turns; see HeldTurns::close.
   virtual void close() { turns_.close(); }
-  /// Whether no job can run now, for the program's thread.
+  /// Returns whether no job can run now, for the program's thread.
   virtual bool rests() const { return true; }
 
  protected:

@@ -17,8 +17,8 @@
 
 namespace gv::embed {
 
-/// What stands behind a gv_peer, whatever it was started for. Each function does what the call of
-/// that name says (grapevine_program.h), and throws a Fault.
+/// The part that stands behind a gv_peer, whatever it was started for. Each function does what the
+/// call of that name says (grapevine_program.h), and throws a Fault.
 class Program {
  public:
   explicit Program(OpenWords words);
@@ -38,7 +38,7 @@ class Program {
   virtual void forget_gradients() = 0;
   virtual void give_state(std::span<const char> bytes) = 0;
   virtual void say(const SayWords& words) = 0;
-  /// False: not yet.
+  /// Returns false while it has not finished.
   virtual bool finish(int timeout_ms) = 0;
   /// Does a verb; by default as a program that is alone: what it gives is what all give.
   virtual int verb(const gv_call& call, std::span<std::byte> data, int timeout_ms);
@@ -68,7 +68,7 @@ class Program {
 
 /// Throws Fault (GV_E_USE) where it says what there is not.
 VerbCall verb_call_of(const gv_call& call);
-/// Likewise of gv_push or gv_pull, which `name` is.
+/// Does the same for gv_push or gv_pull, which `name` is.
 VerbCall transfer_of(const gv_call& call, const char* name);
 VerbCall push_of(const gv_call& call, std::vector<std::byte> data);
 VerbCall pull_of(const gv_call& call, std::size_t bytes);

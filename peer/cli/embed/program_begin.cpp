@@ -57,8 +57,8 @@ void ProgramPeer::begin(const char* addresses) {
   });
 }
 
-/// On the life's thread, as all of these. Waits until the neighbours have come, or the peer is
-/// closed.
+/// Waits until the neighbours have come, or the peer is closed; on the life's thread, as all of
+/// these.
 ProgramLife::Addresses ProgramPeer::meet_in_folder() const {
   using Clock = std::chrono::steady_clock;
   Meeting meeting(*assembly_, fleet_.id, words_.meet);

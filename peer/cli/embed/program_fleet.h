@@ -32,7 +32,7 @@ std::vector<std::uint32_t> rows_of(const ProgramFleet& of,
                                    std::span<const std::int32_t> labels,
                                    std::size_t n);
 
-/// Where it listens, its address and port: as the words say, or by its host in the fleet file.
+/// Returns the address and port where it listens: by the words, or by its host in the fleet file.
 std::pair<std::string, std::uint16_t> listens_at(const ProgramFleet& of, const OpenWords& words);
 
 }  // namespace gv::embed

@@ -82,7 +82,7 @@ void ProgramLife::stand_still() {
   changed_.notify_all();
 }
 
-/// Before the loop has begun, nobody else has the peer.
+/// Stops nothing before the loop has begun, as nobody else has the peer then.
 std::vector<int> ProgramLife::pause() {
   std::unique_lock lock(mutex_);
   descriptors_.clear();

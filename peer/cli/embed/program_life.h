@@ -37,11 +37,11 @@ class ProgramLife {
   }
   /// Ends as a process that dies does.
   void die();
-  /// Whether the loop has ended, or ends within that time.
+  /// Returns whether the loop has ended, or ends within that time.
   bool over(std::chrono::nanoseconds at_most);
   /// The rounds that were done when the loop ended.
   Round rounds();
-  /// What ended it, unless it ended in order.
+  /// Says what ended it, unless it ended in order.
   std::optional<Fault> failure();
   /// The first one counts.
   void fail(Fault fault);

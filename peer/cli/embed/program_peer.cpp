@@ -61,7 +61,7 @@ Turn ProgramPeer::turn(const gv_told* done, int timeout_ms) {
   return given(turn);
 }
 
-/// While the program has a turn, the loop waits for it, and the round stays.
+/// Notes the round: while the program has a turn, the loop waits for it, and the round stays.
 Turn ProgramPeer::given(Turn turn) {
   if (turn == Turn::over) {
     round_ = life_->rounds();

@@ -61,7 +61,7 @@ Turn ProgramSeat::turn(const gv_told* done, int timeout_ms) {
   return turn;
 }
 
-/// In its turn the simulator stands still, and its replica may be touched.
+/// Lets the replica be touched in a turn alone, when the simulator stands still.
 void ProgramSeat::check_in_turn() const {
   if (seat_.replica == nullptr || seat_.turns.at_hand() == Turn::none)
     throw Fault(GV_E_USE, "gv_point: no turn is at hand");

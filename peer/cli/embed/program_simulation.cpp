@@ -216,7 +216,7 @@ void ProgramSimulation::after_job(PeerId i, std::function<void()> ended) {
   seats_[i]->held = std::move(ended);
 }
 
-/// From an event of its own, so that nothing of a turn happens in the middle of another's.
+/// Makes an event of its own, so that nothing of a turn happens in the middle of another's.
 void ProgramSimulation::go_on_soon(Seat& seat, PeerId id) {
   seat.peer->world.after(Time{0}, [this, &seat, id] {
     std::function<void()> ended = std::exchange(seat.held, {});

@@ -121,7 +121,7 @@ Segments segments_of(std::vector<std::span<float>> pieces, const ProgramModel& m
   return Segments(std::move(pieces));
 }
 
-/// Where in the order of the shape the elements of a tensor are, in the order of its memory.
+/// Walks over a tensor's elements as they lie in memory, and tells their places by the shape.
 template <class Take>
 void walk(const Parameter& parameter, const std::vector<std::uint32_t>& order, Take take) {
   std::vector<std::size_t> strides(parameter.shape.size(), 1);  // of the shape's own order

@@ -21,8 +21,8 @@ struct ProgramTensors {
 /// Throws Fault (GV_E_TENSORS) with the name of the first tensor that cannot travel, and why.
 ProgramTensors read_tensors(std::span<const gv_tensor> tensors);
 
-/// As many tensors of those sizes, elsewhere. Throws Fault (GV_E_TENSORS) likewise; `model` has the
-/// names.
+/// Takes as many tensors of those sizes, elsewhere. Throws Fault (GV_E_TENSORS) likewise; `model`
+/// has the names.
 Segments segments_at(std::span<void* const> data, const ProgramTensors& like);
 
 /// 32 hex digits of x, as it lies.

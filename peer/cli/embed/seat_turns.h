@@ -19,8 +19,8 @@ class SeatTurns : public Turns {
   void ask(Turn turn) override;
   Told told() const override;
   void end();  ///< there are no more: wait() says `over`
-  /// Whether the job that has just asked for a turn, or gone on with it, does not end yet: the
-  /// program waits, within that turn, for what others have to do. Once.
+  /// Returns whether the job that has just asked for a turn, or gone on with it, does not end yet:
+  /// the program waits, within that turn, for what others have to do. Once.
   bool take_hold();
   /// It is done: until its turn has ended, or it yields again.
   void resume();

@@ -28,7 +28,7 @@ std::function<void(VerbEnd)> ProgramSeat::ends(const std::shared_ptr<VerbAtHand>
   };
 }
 
-/// Until it is known that the simulator stands still again, nothing of its own is touched.
+/// Touches nothing of the simulator until it is known that this one stands still again.
 Waited ProgramSeat::wait_for(VerbAtHand& verb, int timeout_ms) {
   if (!waits_) {
     if (std::optional<VerbEnd> end = verb.take_end()) return {.end = std::move(end)};

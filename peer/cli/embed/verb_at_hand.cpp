@@ -25,7 +25,7 @@ void VerbAtHand::end(VerbEnd end) {
   changed_.notify_all();
 }
 
-/// Where the loop ends without it, nobody says so here.
+/// Looks again now and then: where the loop ends without it, nobody says so here.
 void VerbAtHand::wait(std::chrono::nanoseconds at_most) {
   constexpr std::chrono::nanoseconds look_again = std::chrono::milliseconds(100);
   std::unique_lock lock(mutex_);

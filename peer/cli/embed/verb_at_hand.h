@@ -26,10 +26,10 @@ class VerbAtHand {
   VerbOp op() const { return call_.op; }
   PeerId root() const { return call_.root; }
   std::size_t bytes() const { return bytes_; }
-  /// Until the end is here, or for so long.
+  /// Waits until the end is here, or for so long, or for less.
   void wait(std::chrono::nanoseconds at_most);
   std::optional<VerbEnd> take_end();
-  /// Whether it has taken a minute since it began, or since this was last true.
+  /// Returns whether it has taken a minute since it began, or since this was last true.
   bool is_slow();
 
  private:
