@@ -84,7 +84,7 @@ std::uint32_t samples_of_program(const Fleet& fleet) {
   return fleet.data.kind == "program" ? fleet.data.train : 0;
 }
 
-/// By number alone: who has which classes is known to the programs.
+/// Divides by number alone: who has which classes is known to the programs.
 Partition partition_of_program(const Fleet& fleet) {
   Dataset counted;
   counted.rows = samples_of_program(fleet);

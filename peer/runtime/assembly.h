@@ -53,14 +53,14 @@ class Assembly {
   std::string model_digest;
 
   Plan plan(PeerId i) const;
-  /// What averaging carries and moves.
+  /// Returns what averaging carries and moves.
   Traffic traffic() const;
-  /// On which peer i talks beside averaging. `part`: what it does for agents, if it is under way.
+  /// Lists what peer i talks on beside averaging. `part`: what it does for agents, if under way.
   std::vector<Channel> channels(PeerId i,
                                 std::shared_ptr<const ExperiencePart> part = nullptr) const;
-  /// Whether its programs may do something together beside the method.
+  /// Returns whether its programs may do something together beside the method.
   bool has_verbs() const { return !verb_trees_.empty(); }
-  /// Whether this is D-PSGD as in its paper, of which the mathematics of graphs says all.
+  /// Returns whether this is D-PSGD as in its paper, of which the mathematics of graphs says all.
   bool is_plain_d_psgd() const;
   Algorithm work_of(PeerId i) const;
   /// Whom it hears of in averaging, by its own row; of a schedule, its links.
@@ -82,11 +82,11 @@ class Assembly {
   const std::shared_ptr<const Dataset>& looked_at() const {
     return validation ? validation : data.test;
   }
-  /// Whether the others go on when a chain has lost a stage: where no collective needs them all.
+  /// Returns whether the others go on when a chain loses a stage: if no collective needs them all.
   bool does_without_chains() const {
     return fleet.stages() > 1 && fleet.models() > 1 && algorithm->promise != Promise::agreement;
   }
-  /// What the fleet file asks of its evaluations. The objective of the test set reads this.
+  /// Returns what the fleet file asks of its evaluations. The objective of the test set reads this.
   Aims aims() const;
 
  private:

@@ -12,7 +12,7 @@
 namespace gv {
 namespace {
 
-/// As the method takes it.
+/// Returns the kind that peer i steps with: its method may take another one than the file says.
 std::string kind_of_optimizer(const Assembly& of, PeerId i) {
   const OptimizerSpec& spec = of.fleet.optimizer;
   const auto own = of.algorithm->optimizer;

@@ -8,13 +8,13 @@
 
 namespace gv {
 
-/// Whether all neighbours take part: what a checkpoint says of the rounds before it. The loop
-/// tells, and a job asks.
+/// Knows whether all neighbours take part, which a checkpoint says of the rounds before it. The
+/// loop tells it, and a job asks.
 class Attendance {
  public:
-  /// Of a neighbour that has not said goodbye.
+  /// Takes what a link says of a neighbour that has not said goodbye.
   void heard(LinkEvent event, PeerId neighbor);
-  /// Whether a neighbour was missing since the last call, or is now.
+  /// Returns whether a neighbour was missing since the last call, or is now.
   bool take_missed();
 
  private:

@@ -19,7 +19,7 @@ std::string algorithm_of(const AlgorithmRow& row) {
   return text + " }";
 }
 
-/// What a method may need; the first that it takes is the example's.
+/// A setting that a method may need; the first that it takes is the example's.
 struct Surroundings {
   const char* data;
   const char* model;

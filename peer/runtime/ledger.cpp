@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr const char* closing = "end";
 constexpr std::size_t most_shown = 200;  ///< bytes of what a file says
 
-/// On one line.
+/// Makes the text fit to print, on one line.
 std::string shown(std::string text) {
   text = printable(text, most_shown);
   std::ranges::replace(text, '\n', ' ');

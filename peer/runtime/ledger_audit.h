@@ -9,9 +9,9 @@
 
 namespace gv {
 
-/// Whether a piece of an exchange may count at one end only: where the process at either end has
-/// died. A survivor applies what the dead one sent and did not live to apply, and a process may die
-/// right after it has applied what its neighbour has not heard yet.
+/// Returns whether a piece of an exchange may count at one end only: where the process at either
+/// end has died. A survivor applies what the dead one sent and did not live to apply, and a process
+/// may die right after it has applied what its neighbour has not heard yet.
 constexpr bool may_count_at_one_end(bool one_has_died, bool other_has_died) {
   return one_has_died || other_has_died;
 }

@@ -25,7 +25,7 @@ std::uint64_t most_models(const Plan& plan) {
   return two_way && plan.links.empty() && plan.channels.empty() ? 2 : plan.peers + 1;
 }
 
-/// What may wait at the other end before anybody there asks for it.
+/// Sums up what may wait at the other end before anybody there asks for it.
 std::uint64_t most_waiting_bytes(const std::vector<Channel>& channels) {
   std::uint64_t bytes = 0;
   for (const Channel& channel : channels) bytes += channel.most_bytes * channel.most_waiting;

@@ -17,7 +17,7 @@
 namespace gv {
 namespace {
 
-/// What all data of a fleet are drawn by.
+/// Returns the generator that all data of a fleet are drawn by.
 Rng data_rng(const Fleet& fleet) {
   return Rng(fleet.seed).derive("data");
 }

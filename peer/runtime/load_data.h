@@ -9,7 +9,7 @@
 
 namespace gv {
 
-/// What a fleet trains on and who has which rows of it.
+/// The data that a fleet trains on, and who has which rows of them.
 struct LoadedData {
   TrainTest sets;                               ///< null pointers for the quadratic
   std::shared_ptr<const Dataset> validation{};  ///< null where the fleet has none

@@ -10,7 +10,7 @@
 
 namespace gv {
 
-/// Where a replica computes.
+/// The place where a replica computes: the CPU or a CUDA device.
 struct Device {
   bool cuda = false;
   int number = 0;  ///< of the CUDA device
@@ -29,25 +29,25 @@ struct AmongPeers {
 };
 AmongPeers among_peers(const Fleet& fleet, PeerId i);
 
-/// What a machine has.
+/// The devices and cores that a machine has.
 struct MachineParts {
   std::size_t devices = 0;  ///< of CUDA
   unsigned cores = 1;
 };
 
-/// What a fleet file's word means to a peer: `cuda` is one of the CUDA devices, so that peers are
-/// spread evenly over them, and `auto` the same where there is one, else the CPU. Peers wait for a
-/// device asleep where there are more than half as many of them as cores. Throws std::runtime_error
-/// when CUDA is asked for by name and not there.
+/// Returns what a fleet file's word means to a peer: `cuda` is one of the CUDA devices, so that
+/// peers are spread evenly over them, and `auto` the same where there is one, else the CPU. Peers
+/// wait for a device asleep where there are more than half as many of them as cores. Throws
+/// std::runtime_error when CUDA is asked for by name and not there.
 Device choose_device(const std::string& word, const AmongPeers& among, const MachineParts& here);
-/// The same of peer i, on this machine.
+/// Does the same for peer i, on this machine.
 Device device_of(const Fleet& fleet, PeerId i);
 
-/// Before anything is started: the devices of these peers must be here, or std::runtime_error says
-/// what to do. Returns what the user should know: that `auto` means the CPU.
+/// Checks before anything starts: the devices of these peers must be here, or std::runtime_error
+/// says what to do. Returns what the user should know: that `auto` means the CPU.
 std::vector<std::string> check_devices(const Fleet& fleet, const std::vector<PeerId>& peers);
 
-/// What a replica is made of, on whichever device.
+/// The things that a replica is made of, on whichever device.
 struct ReplicaParts {
   ModelSpec model;
   Share share;                                            ///< without data for the quadratic

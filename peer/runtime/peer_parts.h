@@ -7,7 +7,7 @@
 
 namespace gv {
 
-/// What stands between a peer and its world and journal; null: nothing.
+/// The parts that stand between a peer and its world and journal; null: nothing does.
 struct Interposed {
   std::unique_ptr<World> world;
   std::unique_ptr<Journal> journal;

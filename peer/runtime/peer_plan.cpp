@@ -27,7 +27,7 @@ Time standstill(const Assembly& assembly, PeerId i) {
                             : Time{0};
 }
 
-/// Over before the launcher loses its own.
+/// Returns a patience that is over before the launcher loses its own.
 Time patience(const Fleet& fleet) {
   return std::min(fleet.faults.patience(), fleet.grace * 3 / 4);
 }
@@ -39,8 +39,8 @@ Time succession(const Fleet& fleet, const AlgorithmRow& row) {
   return row.succeeds ? std::max(Time{seconds(30)}, fleet.faults.deadline) : Time{seconds(3)};
 }
 
-/// Whether peers that were apart go on in one round. Where a collective keeps all together there is
-/// nothing to catch up with, and who talks on channels of its own without rounds has none.
+/// Returns whether peers that were apart go on in one round. Where a collective keeps all together
+/// there is nothing to catch up with, and who talks on channels of its own without rounds has none.
 bool catches_up(const Assembly& fleet) {
   const AlgorithmRow& row = *fleet.algorithm;
   if (!row.mixes) return false;

@@ -157,12 +157,12 @@ std::unique_ptr<Objective> Assembly::honest_objective(PeerId i) const {
   return whole_objective(i);
 }
 
-/// Of a peer that has all of a model.
+/// Makes the objective of a peer that has all of a model.
 std::unique_ptr<Objective> Assembly::whole_objective(PeerId i) const {
   return by_samples(*this, i, stepped(*this, clipped(fleet, plain_objective(i))));
 }
 
-/// The same with its gradients as they are.
+/// Makes the same objective with its gradients as they are.
 std::unique_ptr<Objective> Assembly::plain_objective(PeerId i) const {
   if (data.train) return make_objective(fleet.model, share(i));
   if (fleet.agent)

@@ -11,7 +11,7 @@
 
 namespace gv {
 
-/// What the programs of a fleet train: tensors of float32, one behind the other.
+/// The model that the programs of a fleet train: tensors of float32, one behind the other.
 struct ProgramModel {
   std::vector<Parameter> parameters{};
   TensorOrders orders{};

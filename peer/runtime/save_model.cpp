@@ -16,7 +16,7 @@
 namespace gv {
 namespace {
 
-/// What the card says of the data. That they are sparse shows in the end of no row.
+/// Returns what the card says of the data. That they are sparse shows in the end of no row.
 std::shared_ptr<const Dataset> of_card(const Dataset& data) {
   auto like = without_samples(data);
   if (data.is_sparse()) like->sparse.ends = {0};
@@ -43,7 +43,7 @@ ModelCard card_of(const Assembly& fleet, const SavedMoment& moment) {
   return card;
 }
 
-/// As the evaluation of the mean model looks at them: at everybody's samples.
+/// Returns what the evaluation of the mean model looks at: everybody's samples.
 Share everybodys(const Assembly& fleet) {
   Share share{.train = fleet.data.train,
               .test = fleet.data.test,

@@ -9,7 +9,7 @@
 
 namespace gv {
 
-/// Of which moment of a run a model is.
+/// The moment of a run that a saved model comes from, and whose model it is.
 struct SavedMoment {
   std::uint64_t rounds = 0;
   std::string version;           ///< of the program

@@ -14,7 +14,7 @@
 
 namespace gv {
 
-/// What a peer over TCP reports: to its launcher or screen, to its disk, to its ledger and its log.
+/// The journal of a peer over TCP: it tells its launcher or screen, its disk, its ledger and log.
 struct TcpJournal : Journal {
   std::function<void(Report)> on_report;
   std::function<void(const std::string&)> log;  ///< one line, no newline

@@ -23,7 +23,7 @@ struct PeerProgress {
   std::size_t queue = 0;                        ///< since the last one, the longest
 };
 
-/// What a peer's surroundings give it.
+/// The things that a peer's surroundings give it.
 struct TcpPeerOptions {
   std::string listen_address = "127.0.0.1";
   std::uint16_t listen_port = 0;  ///< 0: any free one
@@ -64,43 +64,43 @@ class TcpPeer {
   TcpPeer(const Assembly& fleet, PeerId id, TcpPeerOptions options);
   ~TcpPeer();
 
-  /// Before run(): what the peer proves itself with.
+  /// Takes, before run(), the keys that the peer proves itself with.
   void use_keys(std::shared_ptr<const TlsContext> keys);
-  /// Before run(): what its neighbours on this machine must know.
+  /// Takes, before run(), what its neighbours on this machine must know.
   void use_token(std::shared_ptr<const RunToken> token);
   /// Binds; returns the port. Throws std::runtime_error when it is taken.
   std::uint16_t listen();
   /// Trains until the end; throws std::runtime_error as TcpWorld::run does.
   void run(const std::vector<PeerAddress>& addresses);
-  /// From any thread: leave after the current round; or at once while links are missing.
+  /// Leaves after the current round, or at once while links are missing; from any thread.
   void stop();
-  /// From any thread: a checkpoint at the end of this round, if it is still to come.
+  /// Keeps a checkpoint at the end of this round, if it is still to come; from any thread.
   void keep_checkpoint(Round round);
-  /// From any thread: see CheckpointStore::hold.
+  /// Holds a checkpoint, see CheckpointStore::hold; from any thread.
   void hold_checkpoint(Round round, Round next);
-  /// From any thread: every interval of these rounds is recorded, both included.
+  /// Records every interval of these rounds, both included; from any thread.
   void record_whole(Round first, Round last);
-  /// From any thread: where a neighbour that was restarted is to be found now.
+  /// Says where a neighbour that was restarted is to be found now; from any thread.
   void readdress(const PeerAddress& address);
-  /// From any thread: no connection with this neighbour for so long.
+  /// Allows no connection with this neighbour for so long; from any thread.
   void cut(PeerId neighbor, Time length);
-  /// From any thread: run() ends at once, without a word to anybody.
+  /// Ends run() at once, without a word to anybody; from any thread.
   void abandon();
-  /// For a program in its turn (HeldTurns): rounds completed.
+  /// Returns the rounds completed, for a program in its turn (HeldTurns).
   Round round() const { return body_.peer->round; }
   /// See TcpWorld.
   std::vector<int> descriptors() const { return world_->descriptors(); }
-  /// From any thread: begins a verb of the program's (gossip/verbs.h); `ended` is called on the
+  /// Begins a verb of the program's (gossip/verbs.h), from any thread; `ended` is called on the
   /// loop, and not where the loop ends before it.
   void together(VerbCall call, std::function<void(VerbEnd)> ended);
-  /// From any thread: runs f(whose part in the verb at hand has not come) on the loop.
+  /// Runs f(whose part in the verb at hand has not come) on the loop; from any thread.
   void ask_missing(std::function<void(std::vector<PeerId>)> f);
-  /// Likewise a push to peer `call.root`, or a pull from it (gossip/transfers.h).
+  /// Begins likewise a push to peer `call.root`, or a pull from it (gossip/transfers.h).
   void push(VerbCall call, std::function<void(VerbEnd)> ended);
   void pull(VerbCall call, std::function<void(VerbEnd)> ended);
   /// See Verbs and Transfers.
   std::string objection_to(const VerbCall& call) const;
-  /// From any thread: runs f(rounds completed) on the loop.
+  /// Runs f(rounds completed) on the loop; from any thread.
   void ask(std::function<void(Round)> f);
 
  private:
