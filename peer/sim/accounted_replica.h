@@ -44,7 +44,7 @@ class AccountedReplica : public Replica {
   void revise(Vector missed) override;
   void descend(const Descent& descent) override;
   NotFinite mix(Range r, const Flows& flows) override;
-  /// The same bits as in one pass (the mixed x is stepped when its last piece is there).
+  /// Yields the same bits as one pass (the mixed x is stepped when its last piece is there).
   NotFinite mix_and_step(Range r, const Flows& flows) override;
   bool add_flow(Vector v, Range r, float w, const Buffer& theirs, const Buffer& ours) override {
     return inner_->add_flow(v, r, w, theirs, ours);

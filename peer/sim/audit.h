@@ -33,7 +33,7 @@ class Audit {
   void believed(Life reader, Life lender);
   /// What this life did, and what was done with it, says nothing about the others.
   void distrust(Life life) { liars_.insert(life); }
-  /// At the end. `dead`: whether a life ended without its last words.
+  /// Reports at the end what counts at one end only. `dead`: a life ended without its last words.
   void close(const std::function<bool(Life)>& dead);
   /// The sum of what a life's exchanges added to its x, as far as it was finite.
   const std::vector<double>& flows(Life life) { return flows_[life]; }

@@ -62,7 +62,7 @@ class BlankReplica : public Replica {
   void skip_to(GradientStep) override {}
 
  private:
-  /// Who gets it looks whether it is finite.
+  /// Fills it with zeros: who gets it looks whether it is finite.
   static void clear(Buffer* sent) {
     if (sent != nullptr) std::ranges::fill(sent->floats(), 0.0F);
   }

@@ -11,7 +11,7 @@
 
 namespace gv {
 
-/// What happens at a time: large enough for a message and whom it comes to.
+/// A thing that happens at a time: large enough for a message and whom it comes to.
 using Event = InplaceFunction<88>;
 
 /// An event that waits for its time.

@@ -12,7 +12,7 @@
 
 namespace gv {
 
-/// What can go wrong in a simulated fleet.
+/// The things that can go wrong in a simulated fleet.
 enum class Fault : std::uint8_t {
   reset,      ///< a connection breaks
   corrupt,    ///< a bit of a frame is flipped
@@ -103,11 +103,11 @@ class FaultInjector {
   std::uint64_t seed() const { return seed_; }
   Time until() const { return until_; }
   double rate(Fault fault) const { return rates_[static_cast<std::size_t>(fault)]; }
-  /// Whether a fault befalls this frame; counted.
+  /// Returns whether a fault befalls this frame, and counts it then.
   bool strikes(Fault fault, Time now);
   std::uint64_t below(std::uint64_t n) { return rng_.below(n); }
   double uniform() { return rng_.uniform(); }
-  /// Between the two, on a logarithmic scale.
+  /// Draws a factor between the two, on a logarithmic scale.
   double factor(double least, double most);
   Time time(Time least, Time most);
 

@@ -12,7 +12,7 @@
 
 namespace gv {
 
-/// What the faults do to a peer beyond its network and its clock.
+/// The things that the faults do to a peer beyond its network and its clock.
 struct FaultHands {
   std::function<void(PeerId)> die;          ///< the process is gone
   std::function<void(PeerId)> rise;         ///< another one takes its place
@@ -63,7 +63,7 @@ class Faults {
   bool set_clock(PeerId victim, double rate);
   bool lie(PeerId victim);
 
-  /// Between a fortieth of dead_after and twice as long.
+  /// Draws a time between a fortieth and the double of dead_after.
   Time drawn_length();
 
   SimShared& shared_;

@@ -143,7 +143,7 @@ Health live_through(const Assembly& fleet,
   return health;
 }
 
-/// Of whoever is furthest from what it was; the dead are not asked.
+/// Returns the ratio of whoever is furthest from what it was; the dead are not asked.
 double pace_ratio(const Health& before, const Health& after, std::optional<PeerId> dead) {
   double ratio = 1;
   for (std::size_t i = 0; i < std::min(before.pace.size(), after.pace.size()); ++i) {
@@ -155,7 +155,7 @@ double pace_ratio(const Health& before, const Health& after, std::optional<PeerI
   return ratio;
 }
 
-/// Whether there is a way between any two peers that does not lead over this one.
+/// Returns whether there is a way between any two peers that does not lead over this one.
 bool meet_without(const Assembly& fleet, PeerId dead) {
   const PeerId peers = fleet.fleet.size();
   std::vector<PeerId> reached;
@@ -166,13 +166,13 @@ bool meet_without(const Assembly& fleet, PeerId dead) {
   return reached.size() + 1 == peers;
 }
 
-/// What can be as it was, once it is over.
+/// The figures that can be as they were, once it is over.
 struct Hopes {
   bool loss = true;       ///< who suffered is there again; else its samples are missing
   bool consensus = true;  ///< all can still meet
 };
 
-/// Of a peer whose clock jumped the fleet sees a model of another time.
+/// Tells what can heal: of a peer whose clock jumped the fleet sees a model of another time.
 Hopes hopes_after(const Assembly& fleet, const Accident& accident) {
   const bool dead = accident.kind == Accident::Kind::kill && !accident.succeeds;
   const bool together = !dead || meet_without(fleet, accident.peer);

@@ -44,7 +44,7 @@ struct Healing {
 /// Names of the accidents, in the order of heal().
 std::vector<std::string_view> accident_names();
 
-/// Why a method cannot bear that one of its peers dies; "": it can.
+/// Says why a method cannot bear that one of its peers dies; "": it can.
 std::string objection_to_death(const AlgorithmRow& row);
 
 /// Lets one accident after the other befall a fleet, each in a run of its own, and compares its end

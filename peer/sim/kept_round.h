@@ -15,15 +15,15 @@ class KeptRound {
   KeptRound(PeerId peers, Round round) : round_(round), states_(peers) {}
 
   Round round() const { return round_; }
-  /// What is of another round is left.
+  /// Takes a state of this round, and leaves what is of another.
   void take(PeerId peer, Round round, std::vector<std::byte> state) {
     if (round == round_) states_[peer] = std::move(state);
   }
-  /// Whether all have come; asked when no peer computes.
+  /// Returns whether all have come; asked when no peer computes.
   bool whole() const {
     return round_ > 0 && std::ranges::none_of(states_, &std::vector<std::byte>::empty);
   }
-  /// By peer, without the digests that a file has.
+  /// Returns them by peer, without the digests that a file has.
   std::vector<Checkpoint> checkpoints() const {
     std::vector<Checkpoint> all;
     for (PeerId i = 0; i < states_.size(); ++i)

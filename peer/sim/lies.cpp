@@ -21,7 +21,7 @@ std::uint64_t wrong(std::uint64_t right, FaultInjector& injector) {
   }
 }
 
-/// Of a float: any, with those below zero and those that are no numbers.
+/// Draws the bits of a float: any, with those below zero and those that are no numbers.
 std::uint32_t wrong_bits(FaultInjector& injector) {
   return static_cast<std::uint32_t>(injector.below(std::uint64_t{1} << 32));
 }

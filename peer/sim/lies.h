@@ -9,7 +9,7 @@
 
 namespace gv {
 
-/// What a neighbour that lies says. Its frames are whole, so that only their meaning gives it away.
+/// The ways in which a neighbour lies. Its frames are whole: only their meaning gives it away.
 enum class Lie : std::uint8_t {
   clock,      ///< it is many rounds ahead
   questions,  ///< it asks for our model, again and again

@@ -33,7 +33,7 @@ class Rows {
   void outside(PeerId peer, Event event);           ///< what touches more than its peer
 
  private:
-  /// What an event did beyond its peer.
+  /// A thing that an event did beyond its peer.
   struct Deed {
     enum class Kind : std::uint8_t { push, work, outside };
     Kind kind = Kind::push;

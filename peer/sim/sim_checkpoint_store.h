@@ -25,7 +25,7 @@ class SimCheckpointStore {
   Saved save(Round round, std::vector<std::byte> state, FaultInjector& injector);
   /// The process has died, and with it what was not on the disk.
   void lose_power(FaultInjector& injector);
-  /// What a successor goes on from; nothing when there is nothing.
+  /// Loads what a successor goes on from; nothing when there is nothing.
   std::optional<Checkpoint> load(std::vector<std::string>& violations);
 
  private:

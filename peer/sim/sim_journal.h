@@ -10,8 +10,8 @@
 
 namespace gv {
 
-/// What one life of a simulated peer reports: to the observer, to its disk, to the audit, and to
-/// the trace.
+/// The journal of one life of a simulated peer: it tells the observer, its disk, the audit, and the
+/// trace.
 class SimJournal : public Journal {
  public:
   SimJournal(SimShared& shared, PeerId id, std::uint64_t life)

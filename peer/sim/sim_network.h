@@ -71,9 +71,9 @@ class SimNetwork {
   void died(PeerId peer, bool silently);
   void send(PeerId from, PeerId to, Message message);
   void end(PeerId peer);  ///< it has said its last words
-  /// Of what this process sends; null: the ordinary one.
+  /// Returns the memory of what this process sends; null: the ordinary one.
   std::shared_ptr<BufferMemory> memory(Life life);
-  /// Of the neighbour's process that a conversation is with; none: they have not met.
+  /// Returns which life of the neighbour a conversation is with; none: they have not met.
   std::optional<std::uint64_t> life_of_neighbor(PeerId self, PeerId neighbor) const;
 
   // The faults. Each returns false where there is nothing to harm.
@@ -85,18 +85,18 @@ class SimNetwork {
   bool stall(Pair& pair, int ways, Time length);  ///< `ways`: 1 or 2
   /// Nothing that `from` sends reaches `to`, and no connection can be made between them.
   void silence(PeerId from, PeerId to, Time length);
-  /// As a real peer is told to by faults.inject: its link layer makes no connection for so long.
+  /// Cuts as faults.inject tells real peers to: their link layers do not connect for so long.
   void cut(PeerId a, PeerId b, Time length);
 
-  /// From now on the process lies so.
+  /// Makes the process lie so from now on.
   void lie(PeerId peer, Lie lie);
-  /// What its neighbours have not acknowledged, in bytes of payload; one that several have not is
-  /// counted once.
+  /// Counts what its neighbours have not acknowledged, in bytes of payload; one that several have
+  /// not is counted once.
   std::uint64_t unacknowledged_bytes(PeerId peer) const;
-  /// What its present process has sent again over other connections, as frames.
+  /// Counts what its present process has sent again over other connections, as frames.
   std::uint64_t repeated_bytes(PeerId peer) const;
 
-  /// Whether nothing is kept any more for the neighbour's process.
+  /// Returns whether nothing is kept any more for the neighbour's process.
   bool given_up(PeerId self, PeerId neighbor) const;
 
   /// A process that lives, and has not ended although it may.

@@ -8,7 +8,7 @@
 namespace gv {
 namespace {
 
-/// Of a message between processes of one machine.
+/// The time that a message between processes of one machine takes.
 constexpr Time local_delay{std::chrono::microseconds(20)};
 
 RegionShape shape_of(const SimShared& shared) {
@@ -66,7 +66,7 @@ void SimSharing::met(Life self, Life neighbor) {
   });
 }
 
-/// What `from` offers has come to `at`. False: it does not want it.
+/// Gives `at` what `from` offers. False: it does not want it.
 bool SimSharing::take(Life at, Life from) {
   const Sharing& theirs = of(from);
   const std::uint32_t row = theirs.row_of(at.peer);

@@ -25,7 +25,7 @@ class SimSharing {
   Sharing& of(Life life);
   /// The link of this process is with that one.
   void met(Life self, Life neighbor);
-  /// Whether what a process believed of a loan is so; the audit is told where it is not.
+  /// Checks what a process believed of a loan; the audit is told where it is not so.
   void audit(Life reader, Life lender, const Loan& loan);
   /// The process has ended; the kernel tells those that are alive.
   void ended(Life life);

@@ -11,7 +11,7 @@
 
 namespace gv {
 
-/// What the peer's own clock shows; it may go wrong.
+/// Returns what the peer's own clock shows; it may go wrong.
 Time SimWorld::now() const {
   return shared_.faults == nullptr ? shared_.queue.now() : shared_.faults->processes().clock(id_);
 }

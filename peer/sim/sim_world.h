@@ -27,7 +27,7 @@ struct SimJob {
   std::function<void()> done;
 };
 
-/// What a peer has been given to compute; with faults only.
+/// The work that a peer has been given to compute; with faults only.
 struct SimWork {
   std::uint64_t jobs = 0;  ///< begun
   Time until{0};           ///< when the last of them is done
@@ -42,7 +42,7 @@ struct SimBacklog {
   Time since;  ///< when the oldest of them came
 };
 
-/// What the worlds of one simulation share.
+/// The things that the worlds of one simulation share.
 struct SimShared {
   EventQueue queue;
   std::vector<SimJob> jobs;

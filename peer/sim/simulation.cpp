@@ -22,12 +22,12 @@
 namespace gv {
 namespace {
 
-/// What a peer's book says of its time adds up to its clock.
+/// Adds up what a peer's book says of its time, which is its clock.
 Time clock_of(const Costs& costs) {
   return costs.spent.total();
 }
 
-/// What was to go wrong before the checkpoint has done so.
+/// Leaves out what was to go wrong before the checkpoint: it has done so.
 FaultPlan without_past(FaultPlan plan, Time before) {
   std::erase_if(plan.inject, [before](const Injection& i) { return i.at < before; });
   for (Injection& injection : plan.inject) injection.at -= before;
@@ -193,8 +193,8 @@ class Simulation {
   void run_next() { rows_ ? rows_->run_next() : shared_.queue.run_next(); }
   bool worked() const { return rows_ ? rows_->worked() : !shared_.jobs.empty(); }
 
-  /// With faults: the arithmetic of one instant, on all cores; then, in order, its end on each
-  /// peer's own clock.
+  /// Runs, with faults, the arithmetic of one instant on all cores; then comes its end, in order,
+  /// on each peer's own clock.
   void run_jobs() {
     std::vector<SimJob> jobs;
     jobs.swap(shared_.jobs);

@@ -21,12 +21,12 @@ namespace gv {
 /// When an end of a broken connection gives the neighbour up, and how often it dials: for fleets
 /// whose rounds take about a millisecond.
 LinkTimes swarm_times();
-/// The same where a frame of this fleet may be on its way for longer than a millisecond: in
-/// proportion, so that a handshake has the time it takes.
+/// Returns such times, longer where a frame of this fleet may be on its way for over a millisecond:
+/// in proportion, so that a handshake has the time it takes.
 LinkTimes swarm_times(const Assembly& fleet);
 
-/// What is checked of a fleet under faults, beyond that nobody waits for ever and no message comes
-/// twice.
+/// The rules that a fleet under faults is held to, beyond that nobody waits for ever and no message
+/// comes twice.
 enum class Judgement : std::uint8_t {
   ends,    ///< nothing more
   finite,  ///< models stay numbers where nobody was poisoned
@@ -35,7 +35,7 @@ enum class Judgement : std::uint8_t {
   bits,    ///< it ends as an undisturbed run does, as long as all live and are honest
 };
 
-/// What goes wrong in virtual time: what is drawn by chance, or what the fleet file asks for.
+/// The things that go wrong in virtual time: drawn by chance, or asked for by the fleet file.
 struct FaultPlan {
   std::uint64_t seed = 0;
   Time until{std::chrono::milliseconds(500)};  ///< no fault is drawn that happens later
@@ -97,7 +97,7 @@ struct SimulationResult {
   bool abandoned = false;
   std::vector<std::vector<Round>> looks{};  ///< at FaultPlan::looks, by peer
 
-  /// Whether everybody lived and did all of its rounds.
+  /// Returns whether everybody lived and did all of its rounds.
   bool whole() const { return lost.empty() && broken_by.empty() && chains_ended.empty(); }
 };
 

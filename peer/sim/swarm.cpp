@@ -15,19 +15,19 @@ bool keeps_the_sum(const AlgorithmRow& row) {
   return row.promise == Promise::mean || row.promise == Promise::tracking;
 }
 
-/// Along a directed link one end sends and the other one hears; its flow is in no book, and what
-/// does not come in time is missing from the sum.
+/// Returns whether links have one end that sends and one that hears: such a flow is in no book, and
+/// what does not come in time is missing from the sum.
 bool directed(const Assembly& fleet) {
   return fleet.schedule ? fleet.schedule->directed() : fleet.topology.directed;
 }
 
-/// Whose flows are all in the books of both ends.
+/// Returns whether its flows are all in the books of both ends.
 bool averages_by_exchanges(const Assembly& fleet) {
   return keeps_the_sum(*fleet.algorithm) && fleet.algorithm->channels == nullptr &&
          !directed(fleet);
 }
 
-/// Whether all of this seed's faults were such as only delay.
+/// Returns whether all of this seed's faults were such as only delay.
 bool only_delayed(const SimulationResult& result) {
   const auto happened = [&](Fault fault) {
     return result.faults[static_cast<std::size_t>(fault)] > 0;

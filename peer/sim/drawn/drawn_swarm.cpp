@@ -13,10 +13,10 @@
 namespace gv {
 namespace {
 
-/// As a rule a seed has some ten thousand.
+/// The bound on the events of a seed, which as a rule has some ten thousand.
 constexpr std::uint64_t most_events_of_a_seed = 20'000'000;
 
-/// What came of one fleet.
+/// The outcome of one fleet.
 struct Drawn {
   std::string row;
   SwarmResult result{};

@@ -31,7 +31,7 @@ struct DrawOptions {
   std::function<void(std::uint64_t fleets)> on_progress;
 };
 
-/// What became of the fleets of one row.
+/// The counts of what became of the fleets of one row.
 struct RowCount {
   std::uint64_t fleets = 0;
   std::uint64_t seeds = 0;

@@ -18,7 +18,7 @@ struct DrawnFleet {
   std::uint64_t until_ms = 500;  ///< virtual milliseconds
 };
 
-/// What one number draws: a row of `rows` with its options, what the row may be combined with
+/// Draws from one number: a row of `rows` with its options, what the row may be combined with
 /// (graph or schedule, weights, codec, data, model, optimizer, batches, local steps), 3 to 9 peers,
 /// their machines and speeds, a network, deadlines, checkpoints. `attempt`: another one, where the
 /// reader refused the last. The same numbers draw the same.
@@ -47,9 +47,9 @@ ReadyFleet draw_ready(std::uint64_t number,
                       std::span<const AlgorithmRow* const> rows,
                       Refusals& refusals);
 
-/// "d-psgd" or "d-psgd:atc".
+/// Returns "d-psgd" or "d-psgd:atc".
 std::string name_of_row(const AlgorithmRow& row);
-/// Those that this names: of a kind without an order all. Throws std::invalid_argument.
+/// Returns those that this names: of a kind without an order all. Throws std::invalid_argument.
 std::vector<const AlgorithmRow*> rows_named(const std::string& name);
 
 }  // namespace gv

@@ -21,7 +21,7 @@ std::vector<std::pair<std::string, FlatKeys>> sections(const FlatKeys& keys) {
   return sections;
 }
 
-/// On one line.
+/// Writes the keys on one line.
 std::string flow(const FlatKeys& keys) {
   const bool word = keys.size() == 1 && (keys[0].first.empty() || keys[0].first == "kind");
   if (word) return keys[0].second;

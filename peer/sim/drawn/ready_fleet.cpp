@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t most_attempts = 5000;
 
-/// What decides together whether a fleet is possible: no one of these is wrong in itself.
+/// The keys that decide together whether a fleet is possible: no one of them is wrong in itself.
 const std::set<std::string, std::less<>> refusable{
     "algorithm", "topology", "robust", "data", "train", "peers"};
 

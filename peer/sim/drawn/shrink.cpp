@@ -16,7 +16,7 @@ namespace {
 /// A smaller fleet takes other turns: it may break the rule under another seed.
 constexpr std::uint64_t seeds_to_try = 20;
 constexpr int most_runs = 1500;
-/// With a key left out a run may be as long as its default says.
+/// A run with a key left out may be as long as the key's default says.
 constexpr std::uint64_t most_events_of_a_run = 200'000;
 
 /// Without a latency what peers tell each other for ever happens in one instant, and the usual data
@@ -56,7 +56,7 @@ class Shrinking {
  private:
   bool over() const { return runs_ >= most_runs || (with_.interrupted && with_.interrupted()); }
 
-  /// What the same rule says of this run; nothing: it holds, or the fleet is none.
+  /// Returns what the same rule says of this run; nothing: it holds, or the fleet is none.
   std::optional<std::vector<std::string>> broken(const DrawnRun& run) {
     ++runs_;
     try {

@@ -41,7 +41,7 @@ struct Repeating {
 /// peers and rounds, keys left out one by one, faults for a shorter time and of fewer classes.
 void shrink(Violation& violation, const Repeating& with);
 
-/// What repeats it: `grapevine simulate FILE --faults swarm --seed S ...`.
+/// Returns what repeats it: `grapevine simulate FILE --faults swarm --seed S ...`.
 std::string command_of(const DrawnRun& run, const std::string& file);
 
 }  // namespace gv
