@@ -202,7 +202,7 @@ class AgentChecks {
 
 }  // namespace
 
-/// What its agents see there they keep for themselves.
+/// Reads the environment of agents, which keep for themselves what they see there.
 void read_environment(Source& source, const Value& at, MapReader& map, DataSpec& data) {
   std::vector<std::string> names;
   for (const EnvironmentRow& row : environments()) names.push_back(row.name);

@@ -17,8 +17,8 @@ std::optional<std::vector<std::uint32_t>> batch_shares(std::span<const double> s
 /// What the fastest would get, before rounding; batch_shares can count up to 4e9.
 double largest_share(std::span<const double> speeds, std::uint32_t mean);
 
-/// By how much the mean of the fleet's gradients is noisier than with equal batches of the same
-/// sum: each peer's gradient counts alike, whatever it was made of, so the variance is
+/// Returns the factor by which the mean of the fleet's gradients is noisier than with equal batches
+/// of the same sum: each peer's gradient counts alike, whatever it was made of, so the variance is
 /// (sigma/n)^2 sum 1/b_i instead of sigma^2 / (n b). At least 1.
 double noise_of_unequal(std::span<const std::uint32_t> batches);
 

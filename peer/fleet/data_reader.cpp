@@ -139,7 +139,7 @@ class DataReader : Readers {
     return {};
   }
 
-  /// What cannot be read stays without one: load_data says which file, and what it lacks.
+  /// Sets it where the files can be read: load_data says which one cannot, and what it lacks.
   void set_content() {
     try {
       if (const auto files = shared_files(); !files.empty()) data_.content = content_of(files);

@@ -9,7 +9,7 @@
 
 namespace gv {
 
-/// What a model sees of data of this kind.
+/// Returns what a model sees of data of this kind.
 DataForm form_of(const DataSpec& data);
 
 /// Reads `data` (null: the digits) for `peers` peers. Paths are taken relative to `folder`.

@@ -85,7 +85,7 @@ std::string words_of(const std::vector<std::string>& words) {
   return text;
 }
 
-/// What is read of which bytes; where they lie does not matter.
+/// Says what is read of which bytes; where they lie does not matter.
 std::string table_of(const DataSpec& data) {
   const TableSpec& t = data.table;
   std::string text = fmt::format("table {} {} {} {} {} {} {} {}one-hot {}{};",
@@ -181,7 +181,7 @@ std::string work_of(const Fleet& f) {
   return text;
 }
 
-/// What the peers learn from.
+/// Says what the peers learn from.
 std::string matter_of(const Fleet& f) {
   std::string text = files_of(f.data) + samples_of(f);
   if (f.program) text += program_of(*f.program);

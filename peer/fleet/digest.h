@@ -11,9 +11,9 @@ namespace gv {
 /// 32 hex digits of XXH3-128 over the rows of W, in single precision, as the averaging takes them.
 /// Two peers that read different graphs or weights from their files must not meet.
 std::string digest_of(const MixingMatrix& w);
-/// The same over the matrices of one period.
+/// Does the same over the matrices of one period.
 std::string digest_of(const MixingSchedule& schedule);
-/// The same over the links of a graph.
+/// Does the same over the links of a graph.
 std::string digest_of(const Topology& graph);
 
 /// 32 hex digits of XXH3-128 over everything that decides the arithmetic, in one fixed order; of
@@ -28,11 +28,11 @@ std::string digest_of(const Fleet& fleet, const std::string& name);
 /// files are told apart by their paths, and computing on GPUs by the devices.
 std::string bits_of(const Fleet& fleet);
 
-/// The same over what decides when a thing happens, in virtual time: the network, and the peers'
-/// speeds.
+/// Does the same over what decides when a thing happens, in virtual time: the network, and the
+/// peers' speeds.
 std::string clock_digest(const Fleet& fleet);
 
-/// The same of a text.
+/// Does the same over a text.
 std::string digest_of_text(const std::string& text);
 
 }  // namespace gv

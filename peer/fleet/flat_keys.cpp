@@ -17,7 +17,7 @@ constexpr std::array short_for_kind{std::string_view("algorithm"),
                                     std::string_view("train.optimizer"),
                                     std::string_view("train.optimizer.schedule")};
 
-/// On one line: `[0, 1]`, `{ host: anna, count: 2 }`.
+/// Writes a value on one line: `[0, 1]`, `{ host: anna, count: 2 }`.
 std::string flow_text(const Value& value) {
   if (value.kind == Value::Kind::scalar) return value.text;
   if (value.kind == Value::Kind::null) return "";

@@ -216,7 +216,7 @@ class FleetReader : Readers {
     }
   }
 
-  /// Who decides by the test set has none any more.
+  /// Asks for a validation set: who decides by the test set has none any more.
   void require_validation(const Value& at, const char* why) {
     // A program looks at what it likes, and an agent at starts that it does not learn from.
     if (fleet_.data.validates() || fleet_.program || fleet_.agent) return;

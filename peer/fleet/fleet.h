@@ -41,8 +41,8 @@ struct PeerSpec {
 
 struct HostSpec {
   std::string name;
-  /// Where its peers are found; "": found out by `run`, and the host's name for peers that are
-  /// started by hand.
+  /// The place where its peers are found; "": found out by `run`, and the host's name for peers
+  /// that are started by hand.
   std::string address{};
   std::uint16_t port =
       0;  ///< base port; peer i of this host listens on port + its index there; 0: any free one
@@ -85,7 +85,7 @@ struct DataSpec {
   PeerId servers = 0;  ///< that hand out minibatches to who trains; 0: everybody has its own part
 
   bool validates() const { return validation > 0 || !validation_file.empty(); }
-  /// Whether each peer reads a table of its own and no other one.
+  /// Returns whether each peer reads a table of its own and no other one.
   bool per_peer() const { return kind == "table" && table.file.find("{id}") != std::string::npos; }
   /// The table of peer i.
   std::string table_file(PeerId i) const;
@@ -107,15 +107,15 @@ struct StopSpec {
   std::uint32_t patience = 0;  ///< evaluations in a row without a better one; 0: without end
 };
 
-/// When a neighbour counts as away, and how many peers must live for the run to go on.
+/// Says when a neighbour counts as away, and how many peers must live for the run to go on.
 struct FaultSpec {
   Time heartbeat = LinkTimes{}.heartbeat;
   Time dead_after = LinkTimes{}.dead_after;
   Time deadline = Plan{}.deadline;  ///< for a neighbour's half in a round; 0: none
-  /// For one job of a peer's own arithmetic; then it ends itself. 0: never.
+  /// The time for one job of a peer's own arithmetic; then it ends itself. 0: never.
   Time stuck_after{std::chrono::minutes(10)};
-  /// For a neighbour that is away at the end of a run: until it has noticed as well, and for two
-  /// dials whose handshakes get lost.
+  /// Returns the time for a neighbour that is away at the end of a run: until it has noticed as
+  /// well, and for two dials whose handshakes get lost.
   Time patience() const { return 2 * dead_after + std::chrono::milliseconds(2500); }
   std::uint32_t min_peers = 1;
   bool ledger = false;              ///< each peer keeps the book of its exchanges, for an audit
@@ -129,13 +129,13 @@ struct AttackersSpec {
   double strength = 1;
 };
 
-/// What each peer keeps to go on from.
+/// The states that each peer keeps to go on from.
 struct CheckpointSpec {
   std::uint64_t every = 0;  ///< rounds; 0: never
   std::uint32_t keep = 2;
 };
 
-/// What each peer writes down of where its time goes.
+/// The record that each peer writes of where its time goes.
 struct RecordSpec {
   bool on = true;
   std::uint32_t rows = 1024;  ///< of rounds, at most
@@ -215,7 +215,7 @@ struct Fleet {
   PeerId stages() const { return parallel ? parallel->stages : 1; }
   /// Models that are trained: the vertices of the graph, and the parts of the data.
   PeerId models() const { return trainers() / stages(); }
-  /// What of its peers' batches is trained on in each model.
+  /// Returns the one of its peers' batches that each model is trained on.
   std::uint32_t batch_of(PeerId model) const { return peers[model * stages()].batch; }
 };
 
@@ -246,7 +246,7 @@ class FleetError : public std::exception {
 Fleet read_fleet(const std::string& path,
                  const std::vector<std::string>& sets,
                  std::vector<std::string>* notices);
-/// The same of a text that is in no file.
+/// Does the same for a text that is in no file.
 Fleet read_fleet_text(const std::string& text);
 
 }  // namespace gv

@@ -163,7 +163,7 @@ ModelProfile read_profile(const std::string& path) {
   return parse_profile(text, printable(path, 300));
 }
 
-/// Of a row a piece keeps the values of each of its layers until its way back.
+/// Counts for a row the values of each layer of a piece, which keeps them until its way back.
 std::vector<ModelProfile::Piece> pieces_of(const NeuralNetwork& network) {
   const std::vector<Cut> cuts = places(network);
   std::vector<ModelProfile::Piece> pieces;

@@ -10,7 +10,7 @@
 
 namespace gv {
 
-/// What the pieces of a network between its places (optim/models/network_cut.h) take on one
+/// The cost of the pieces of a network between its places (optim/models/network_cut.h) on one
 /// machine: `grapevine.profile/1`. Narayanan et al. 2019, "PipeDream", section 3.1, measure layers
 /// so.
 struct ModelProfile {
@@ -29,8 +29,8 @@ struct ModelProfile {
   double add_seconds = 0;   ///< of a microbatch's gradient to a sum, for each parameter
   double step_seconds = 0;  ///< of an optimizer's step, the same
 
-  /// Of a microbatch of so many rows: linear between two that were measured, and in proportion
-  /// beyond the last and before the first of them.
+  /// Returns the seconds of a microbatch of so many rows: linear between two that were measured,
+  /// and in proportion beyond the last and before the first of them.
   double forward(std::size_t piece, std::uint32_t rows_of_it) const;
   double backward(std::size_t piece, std::uint32_t rows_of_it) const;
 };
@@ -44,7 +44,7 @@ Json profile_json(const ModelProfile& profile);
 ModelProfile parse_profile(const std::string& text, const std::string& path);
 ModelProfile read_profile(const std::string& path);
 
-/// Why a profile is not one of this network; "" when it is.
+/// Says why a profile is not one of this network; "" when it is.
 std::string objection_to(const ModelProfile& profile, const NeuralNetwork& network);
 
 }  // namespace gv

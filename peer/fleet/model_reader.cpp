@@ -87,7 +87,7 @@ class ModelReader : Readers {
     if (widths.size() == value.items.size()) model_.values[key.name] = widths;
   }
 
-  /// What each key allows may still not go together.
+  /// Checks the keys together: what each of them allows may still not go with the others.
   void check_together(const ModelRow& row, const Value* map) {
     const auto objection = row.object(model_);
     if (!objection) return;
@@ -106,7 +106,7 @@ class ModelReader : Readers {
 
 }  // namespace
 
-/// Of the file its content alone matters.
+/// Reads `model.start`: of the file its content alone matters.
 void read_start(Source& source,
                 const Value* value,
                 const std::filesystem::path& folder,

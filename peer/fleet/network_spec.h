@@ -18,19 +18,19 @@ struct LinkSpec {
   bool inside = false;   ///< within one machine: not through the peers' network cards
 };
 
-/// Where the bandwidth of a network lies.
+/// The places where the bandwidth of a network lies.
 enum class NetworkShape : std::uint8_t {
   per_link,  ///< each direction of each link has it to itself
   per_nic,   ///< each peer has it for all that it sends, as through one network card
 };
 
-/// How payloads go between processes of one machine.
+/// The ways that payloads go between processes of one machine.
 enum class LocalTransport : std::uint8_t {
   shared,  ///< the neighbour reads them where they lie, in memory that both have mapped
   tcp,     ///< they are sent, as to other machines
 };
 
-/// As fleet files spell it; printed beside every predicted time, which depends on it.
+/// Spells it as fleet files do; printed beside every predicted time, which depends on it.
 constexpr std::string_view name_of(NetworkShape shape) {
   return shape == NetworkShape::per_nic ? "per-nic" : "per-link";
 }
@@ -53,7 +53,7 @@ struct NetworkSpec {
   }
   std::map<PeerId, double> cards = {};  ///< of peers whose network card differs, bytes per second
 
-  /// Of all that one peer sends; 0: no limit.
+  /// Returns the bandwidth of all that one peer sends; 0: no limit.
   double nic_bandwidth(PeerId i) const {
     const auto own = cards.find(i);
     if (own != cards.end()) return own->second;

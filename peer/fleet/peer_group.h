@@ -6,7 +6,7 @@
 
 namespace gv {
 
-/// As a fleet file has it: "fp32".
+/// Spells it as a fleet file does: "fp32".
 std::string_view name_of(Precision precision);
 
 /// `count` such peers as an item of `peers`, with all that a group says, so that `train` changes

@@ -80,7 +80,7 @@ class PeersReader : Readers {
     }
   }
 
-  /// What the peers of a group have in common.
+  /// Reads what the peers of a group have in common.
   void read_kind(MapReader& map, PeerSpec& peer) {
     set(map.take("device"), peer.device, [this](const Value& v) {
       return read_device(source_, v);

@@ -9,7 +9,7 @@
 namespace gv {
 namespace {
 
-/// Of a distance between two models.
+/// The bounds of a distance between two models.
 constexpr double shortest = 1e-9;
 constexpr double longest = 1e9;
 

@@ -6,7 +6,7 @@
 
 namespace gv {
 
-/// How links between peers are protected.
+/// The ways in which links between peers are protected.
 enum class SecurityMode : std::uint8_t {
   automatic,  ///< TLS between machines; plain frames between processes of one machine
   tls,        ///< TLS everywhere

@@ -5,8 +5,8 @@
 
 namespace gv {
 
-/// What the fleet's method knows of the fleet. An option that the file leaves out has its usual
-/// value.
+/// Returns what the fleet's method knows of the fleet. An option that the file leaves out has its
+/// usual value.
 Setup setup_of(const Fleet& fleet);
 
 /// Puts the servers that the method and the data ask for behind the peers that train, so that these

@@ -9,7 +9,7 @@
 
 namespace gv {
 
-/// Where a value stands: in the file (line and column from 1), or in a --set argument.
+/// The place where a value stands: in the file (line and column from 1), or in a --set argument.
 struct Place {
   int line = 0;
   int column = 0;
@@ -43,7 +43,7 @@ class Source {
   /// aliases, merge keys, tags, several documents, duplicate keys, depth above 32, size above 1
   /// MiB. Problems become diagnostics.
   Value parse_file();
-  /// The same of a text that is in no file.
+  /// Does the same for a text that is in no file.
   Value parse_text(const std::string& text);
   /// Merges `key.path=value` into the tree.
   void apply_set(Value& root, const std::string& argument);
@@ -60,7 +60,7 @@ class Source {
   bool full() const;
   const std::string& path() const { return path_; }
 
-  /// From now on every key that a reader asks for goes into `keys`: "train.optimizer.lr".
+  /// Puts every key that a reader asks for from now on into `keys`: "train.optimizer.lr".
   void note_keys(std::set<std::string>& keys) { keys_ = &keys; }
   void note_key(const std::string& map, const std::string& key) {
     if (keys_ != nullptr) keys_->insert(map.empty() ? key : map + "." + key);

@@ -5,19 +5,19 @@
 
 namespace gv {
 
-/// When a run counts as having arrived.
+/// The condition under which a run counts as having arrived.
 struct TargetSpec {
   enum class Figure : std::uint8_t { accuracy, loss };
   enum class Whose : std::uint8_t { mean, local, worst };
   Figure figure = Figure::accuracy;
   Whose whose = Whose::mean;  ///< the mean model; local: mean loss of models; worst: accuracy
   double value = 0;           ///< accuracy: at least, a fraction; loss: at most
-  /// Of an agent, whose loss is minus its return: `value` is minus the one that is asked for.
+  /// True for an agent, whose loss is minus its return: `value` is minus the one that is asked for.
   bool as_return = false;
   std::uint32_t in_a_row = 1;  ///< evaluations that must be there, one after the other
   bool operator==(const TargetSpec&) const = default;
 
-  /// As it is asked for: of a return itself, not minus it.
+  /// Returns the value as it is asked for: of a return itself, not minus it.
   double asked() const { return as_return ? -value : value; }
   bool holds(double measured) const {
     return figure == Figure::accuracy ? measured >= value : measured <= value;

@@ -75,7 +75,7 @@ std::optional<double> with_unit(Source& source,
   return std::nullopt;
 }
 
-/// Of a range: 0.999999999 is not 1.
+/// Writes the end of a range: 0.999999999 is not 1.
 std::string end_text(double end) {
   std::string text = fmt::format("{:g}", end);
   return std::stod(text) == end ? text : fmt::format("{}", end);

@@ -11,20 +11,20 @@
 
 namespace gv {
 
-/// How much each peer does in a round: `train.batch` and `train.local_steps`. Each is a number, or
-/// `auto`: in proportion to the peers' speeds, which are known later. Problems become diagnostics
-/// of `source`.
+/// Reads how much each peer does in a round: `train.batch` and `train.local_steps`. Each is a
+/// number, or `auto`: in proportion to the peers' speeds, which are known later. Problems become
+/// diagnostics of `source`.
 class WorkReader : Readers {
  public:
   explicit WorkReader(Source& source) : Readers(source) {}
 
-  /// Into `usual`, whose batch is 0 where the peers' own ones are shared out by share(). Null: as
-  /// it is.
+  /// Reads into `usual`, whose batch is 0 where the peers' own ones are shared out by share().
+  /// Null: as it is.
   void read_batch(const Value* value, PeerSpec& usual);
-  /// Into `fleet.local_steps`. Null: as it is.
+  /// Reads into `fleet.local_steps`. Null: as it is.
   void read_local_steps(const Value* value, Fleet& fleet);
-  /// What is `auto`, now that the peers are there. What it found odd without being wrong goes to
-  /// `notices`, unless that is null.
+  /// Settles what is `auto`, now that the peers are there. What it found odd without being wrong
+  /// goes to `notices`, unless that is null.
   void share(Fleet& fleet, std::vector<std::string>* notices);
 
  private:

@@ -5,7 +5,7 @@
 
 namespace gv {
 
-/// What somebody says who has no fleet file yet.
+/// The answers of somebody who has no fleet file yet.
 struct DraftAnswers {
   std::string data;  ///< a table, a text (.txt), a folder of pictures or of IDX files, or `digits`
   std::string target;    ///< of a table: the column to be told; "": the last one

@@ -102,7 +102,7 @@ class TableDraft {
   }
 
  private:
-  /// With decimal points; once more with decimal commas where there is one.
+  /// Looks with decimal points; once more with decimal commas where there is one.
   void look() {
     looks_ = looks('.');
     for (std::size_t k = 0; k < looks_.size(); ++k)

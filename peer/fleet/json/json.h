@@ -52,7 +52,7 @@ class Json {
   /// Appends to an array. Null turns into an array.
   void push_back(Json value);
 
-  /// On one line; with `indent` > 0 every value on a line of its own.
+  /// Writes it on one line; with `indent` > 0 every value on a line of its own.
   std::string dump(int indent = 0) const;
 
  private:

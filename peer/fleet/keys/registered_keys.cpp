@@ -13,7 +13,7 @@
 namespace gv {
 namespace {
 
-/// The same key may mean something else in each method, model or graph: a line for each.
+/// Keeps a line for each meaning of a key, which may be another one in each method, model or graph.
 class Collected {
  public:
   void add(const std::string& key,
@@ -108,7 +108,7 @@ std::string takes_of(const GraphParameter& row) {
   return "";
 }
 
-/// As keys of a map: { kind: torus, shape: [4, 4] }.
+/// Writes them as keys of a map: { kind: torus, shape: [4, 4] }.
 std::string map_of(std::string_view family,
                    std::span<const GraphParameter> rows,
                    std::string_view example) {
