@@ -9,7 +9,7 @@
 
 namespace gv {
 
-/// What a model says of one row.
+/// The answer of a model to one row.
 struct Answer {
   bool left_out = false;  ///< a value is missing, and such rows were dropped in training
   std::size_t label = 0;  ///< of a classification: the likeliest class
@@ -18,7 +18,7 @@ struct Answer {
   double value = 0;                   ///< of a regression; a float
 };
 
-/// In the order of the rows.
+/// Returns them in the order of the rows.
 std::vector<Answer> answers(const SavedModel& model, const ModelRows& rows);
 
 }  // namespace gv

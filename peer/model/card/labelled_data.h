@@ -18,7 +18,7 @@ std::shared_ptr<const Dataset> labelled_data(const ModelCard& card, const std::s
 /// Sparse rows; labels are compared with the model's classes where `labels` says so.
 std::shared_ptr<Dataset> sparse_rows(const ModelCard& card, const std::string& path, bool labels);
 
-/// How the model's table was prepared. Throws std::runtime_error where the card does not say it.
+/// Returns how the model's table was prepared. Throws std::runtime_error where the card is silent.
 Preparation preparation_of(const ModelCard& card, const std::string& path);
 
 }  // namespace gv

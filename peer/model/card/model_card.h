@@ -16,7 +16,7 @@ namespace gv {
 /// The kind of a model whose layers only the program knows that has trained it.
 inline constexpr const char* program_model = "program";
 
-/// What a saved model says of itself: all that is needed to use it without the fleet that made it.
+/// The description in a saved model: all that is needed to use it without the fleet that made it.
 struct ModelCard {
   std::string fleet;    ///< its name
   std::string version;  ///< of the program
@@ -26,7 +26,7 @@ struct ModelCard {
   std::optional<std::uint32_t> peer{};  ///< whose local model it is; none: the mean of all
   ModelSpec model;
   std::string data;  ///< its kind
-  /// Of the training data everything but the samples: features, classes, how pictures are scaled,
+  /// Everything of the training data but the samples: features, classes, how pictures are scaled,
   /// the vocabulary of a text, columns and classes by name. None: of the quadratic.
   std::shared_ptr<const Dataset> like{};
   MissingValue missing = MissingValue::refuse;

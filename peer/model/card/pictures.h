@@ -16,7 +16,7 @@ struct PictureFile {
   std::uint8_t label = 0;
 };
 
-/// Whether the folder holds a published set (IDX or CIFAR-10) rather than picture files.
+/// Returns whether the folder holds a published set (IDX or CIFAR-10) rather than picture files.
 bool is_published(const std::string& dir);
 /// The test part of a published set, scaled as the model's training pictures were. Throws
 /// std::runtime_error "path: ..." where its pictures are of another size or kind.

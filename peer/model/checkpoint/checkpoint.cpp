@@ -32,14 +32,14 @@ XXH128_canonical_t check_of(std::span<const std::byte> bytes) {
 }
 static_assert(sizeof(XXH128_canonical_t) == checkpoint_check_bytes);
 
-/// Where the next bytes go.
+/// Returns where the next bytes go.
 std::byte* put(std::byte* to, const void* from, std::size_t bytes) {
   if (bytes > 0) std::memcpy(to, from, bytes);
   return to + bytes;
 }
 
-/// Whether head, digests, state and check are together so many bytes; no sum of lengths is formed
-/// that could wrap.
+/// Returns whether head, digests, state and check are together so many bytes; no sum of lengths is
+/// formed that could wrap.
 bool fill(const Head& head, std::size_t bytes) {
   const std::uint64_t fixed = checkpoint_head_bytes + checkpoint_check_bytes +
                               std::uint64_t{head.fleet_bytes} + head.model_bytes;

@@ -19,7 +19,7 @@ std::string name_of(Round round) {
   return fmt::format("{:08}.ckpt", round);
 }
 
-/// Of a file that carries the very name that we would give it.
+/// Returns the round of a file that carries the very name that we would give it.
 std::optional<Round> round_of(const std::string& name) {
   Round round = 0;
   std::from_chars(name.data(), name.data() + name.size(), round);

@@ -68,12 +68,12 @@ class LayerWriter {
     throw std::logic_error("an operation that ONNX has no word for");
   }
 
-  /// Behind another linear layer.
+  /// Returns whether it is a linear layer, or behind one with nothing but ReLUs between.
   bool is_flat(std::uint32_t k) const {
     const Node& node = network_.nodes[k];
     return node.op == Op::linear || (node.op == Op::relu && is_flat(node.inputs[0]));
   }
-  /// Of a square window, in both directions.
+  /// Returns a value of a square window for both directions.
   static Integers both(std::uint32_t value) { return {value, value}; }
 
   std::string parameter(const Node& node, std::size_t k, const Integers& shape = {}) {

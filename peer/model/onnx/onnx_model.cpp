@@ -70,7 +70,7 @@ class ModelWriter {
     graph_.output(value);
   }
 
-  /// What the first layer sees.
+  /// Adds what the first layer sees, and returns its name.
   std::string input() {
     if (like_.is_text())
       return ask({.name = "tokens",
