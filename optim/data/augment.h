@@ -8,7 +8,7 @@
 
 namespace gv {
 
-/// What may happen to a picture each time it is drawn into a minibatch.
+/// The changes that may befall a picture each time it is drawn into a minibatch.
 struct AugmentSpec {
   bool crop = false;  ///< a random place of the picture inside a border of `crop_padding` zeros
   bool flip = false;  ///< mirrored left to right, every other time

@@ -32,7 +32,7 @@ class ByteTable {
   std::uint8_t operator[](std::size_t k) const { return data()[k]; }
   bool operator==(const ByteTable& other) const { return std::ranges::equal(*this, other); }
 
-  /// To be filled.
+  /// Returns the bytes, to be filled.
   std::vector<std::uint8_t>& own() {
     GV_CHECK(!keep_, "mapped bytes are not written");
     return own_;

@@ -9,10 +9,10 @@ namespace gv {
 /// A column that a model sees, before it is scaled.
 struct ColumnFacts {
   std::string name;
-  /// Of a category: its values in sorted order, each of which becomes a feature of 0 or 1. Empty: a
+  /// The values of a category in sorted order, each of which becomes a feature of 0 or 1. Empty: a
   /// column of numbers, one feature.
   std::vector<std::string> levels{};
-  /// Of a category: the part of the training samples with each value, among those that have one.
+  /// The part of a category's training samples with each value, among those that have one.
   std::vector<double> shares{};
   double mean = 0;  ///< of numbers: over the training samples where it is not missing
   double deviation = 1;
@@ -31,9 +31,9 @@ struct DataFacts {
   std::uint64_t dropped = 0;           ///< samples that were left out, since a value is missing
   bool standardized = false;
   char decimal = '.';  ///< the decimal mark of the numbers in the files
-  /// Of a table whose test set is a part of its file: the rows of that part, counted from 0.
+  /// The rows of the test set, counted from 0, of a table whose test set is a part of its file.
   std::vector<std::uint32_t> held_out{};
-  /// What the loss of a training sample is multiplied by, for each class; empty: all count alike.
+  /// The factor of the loss of a training sample, for each class; empty: all count alike.
   std::vector<float> class_weights{};
 
   std::uint64_t features() const {

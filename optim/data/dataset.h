@@ -14,7 +14,7 @@ namespace gv {
 
 struct DataFacts;
 
-/// How the features of a picture lie: [channel][row][column], as in PyTorch.
+/// The shape of a picture, whose features lie as [channel][row][column], as in PyTorch.
 struct ImageShape {
   std::uint32_t channels = 0;
   std::uint32_t height = 0;
@@ -23,8 +23,8 @@ struct ImageShape {
   bool operator==(const ImageShape&) const = default;
 };
 
-/// How one picture is seen in one minibatch: pixel [y][x] shows what lies at [y + down][x + right],
-/// zero beyond the edges; then mirrored left to right. See draw_view.
+/// One picture as a minibatch sees it: pixel [y][x] shows what lies at [y + down][x + right], zero
+/// beyond the edges; then mirrored left to right. See draw_view.
 struct View {
   std::int8_t down = 0;
   std::int8_t right = 0;
@@ -33,7 +33,7 @@ struct View {
   bool operator==(const View&) const = default;
 };
 
-/// What samples are drawn from; immutable and shared once it is made. Of four forms:
+/// The set that samples are drawn from; immutable and shared once it is made. Its four forms:
 ///  - a table of floats, or of bytes (pictures, a quarter of the memory) that become floats when
 ///    gathered: a row is a sample;
 ///  - sparse rows, of which only what is not zero is kept;
@@ -67,17 +67,17 @@ struct Dataset {
 
   /// out[r * features + c] <- feature c of sample rows[r]. Of a table.
   void gather(std::span<const std::uint32_t> rows, std::span<float> out) const;
-  /// The same, each picture as its view shows it; no views: as it is. What lies beyond the edges is
-  /// zero after normalization.
+  /// Does the same with each picture as its view shows it; no views: as it is. What lies beyond the
+  /// edges is zero after normalization.
   void gather(std::span<const std::uint32_t> rows,
               std::span<const View> views,
               std::span<float> out) const;
-  /// Of a text: inputs[r * context + t] <- tokens[rows[r] + t], and targets[...] <- the one after.
+  /// Reads a text: inputs[r * context + t] <- tokens[rows[r] + t], and targets[...] <- the next.
   void gather_windows(std::span<const std::uint32_t> rows,
                       std::span<std::uint8_t> inputs,
                       std::span<std::uint8_t> targets) const;
-  /// What an evaluation goes through: every row; of a text every context-th, so that each token is
-  /// told once.
+  /// Lists what an evaluation goes through: every row; of a text every context-th, so that each
+  /// token is told once.
   std::vector<std::uint32_t> evaluation_rows() const;
 };
 

@@ -154,8 +154,8 @@ bool write_all(int fd, const void* data, std::size_t size) {
   return true;
 }
 
-/// Under a name of its own first: nobody sees half a file. Process ids would not do, as containers
-/// that share a home count theirs alike.
+/// Writes under a name of its own first: nobody sees half a file. Process ids would not do, as
+/// containers that share a home count theirs alike.
 void write_decoded(const std::string& path, const TrainTest& data) {
   StateWriter header;
   save(*data.train, header);
@@ -183,7 +183,7 @@ void write_decoded(const std::string& path, const TrainTest& data) {
   fs::remove(part, ignored);
 }
 
-/// What nobody has asked for in a month goes.
+/// Removes what nobody has asked for in a month.
 void forget_old(const std::string& folder) {
   const auto then = fs::file_time_type::clock::now() - std::chrono::hours(24 * 30);
   std::error_code ignored;

@@ -8,8 +8,8 @@
 
 namespace gv {
 
-/// Where decoded data sets are kept: GRAPEVINE_CACHE, or else grapevine/data in XDG_CACHE_HOME or
-/// ~/.cache. Empty: nowhere.
+/// Returns where decoded data sets are kept: GRAPEVINE_CACHE, or else grapevine/data in
+/// XDG_CACHE_HOME or ~/.cache. Empty: nowhere.
 std::string decoded_folder();
 
 /// Pictures that lie compressed or as text in `files`, decoded once per machine: the first process

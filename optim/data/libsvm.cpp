@@ -106,7 +106,7 @@ std::vector<float> classes_of(const std::string& path, const LibSvmFile& file) {
   return classes;
 }
 
-/// What the labels are called in the file.
+/// Says what the labels are called in the file.
 std::shared_ptr<const DataFacts> facts_of(const std::vector<float>& classes) {
   DataFacts facts{.format = "LIBSVM", .target = ""};
   for (const float label : classes) {

@@ -86,7 +86,7 @@ bool take_features(Reader& from, Dataset& to, const Dataset& like) {
                             : from.take(to.bytes.own(), like.features);
 }
 
-/// Of values that index something.
+/// Checks values that index something: each must be below `end`.
 bool below(const std::vector<std::uint8_t>& values, std::uint32_t end) {
   return std::ranges::all_of(values, [end](std::uint8_t value) { return value < end; });
 }

@@ -9,7 +9,7 @@
 
 namespace gv {
 
-/// How the training samples are divided among peers.
+/// The way in which the training samples are divided among peers.
 struct PartitionSpec {
   /// iid | dirichlet | dirichlet-equal | by-label | by-class | quantity
   std::string kind = "iid";

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What a table of a user may have at most: whatever a file says, no more than this is allocated.
+/// The most that a table of a user may have: whatever a file says, no more than this is allocated.
 namespace gv::table_bounds {
 
 inline constexpr std::uint64_t rows = 1'000'000'000;

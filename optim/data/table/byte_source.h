@@ -14,8 +14,8 @@ class ByteSource {
   virtual ~ByteSource() = default;
   /// Exactly n bytes. Throws std::runtime_error "path: what is wrong" when there are fewer.
   virtual void read(char* to, std::size_t n) = 0;
-  /// So many bytes are left. An archive may lie about it, but never says more than can come of
-  /// what it holds.
+  /// Returns how many bytes are left. An archive may lie about it, but never says more than can
+  /// come of what it holds.
   virtual std::uint64_t left() const = 0;
   /// Called behind the last byte: throws when a check sum does not fit.
   virtual void end() {}
@@ -25,7 +25,7 @@ class ByteSource {
 std::unique_ptr<ByteSource> open_bytes(const std::string& path,
                                        std::uint64_t offset,
                                        std::uint64_t size);
-/// The same of the whole file.
+/// Does the same for the whole file.
 std::unique_ptr<ByteSource> open_bytes(const std::string& path);
 
 /// The entry of a ZIP archive of that name, stored or deflated; null when there is none. Throws for

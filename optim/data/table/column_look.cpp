@@ -9,7 +9,7 @@
 namespace gv {
 namespace {
 
-/// Whether three digits stand behind its only comma.
+/// Returns whether three digits stand behind its only comma.
 bool is_grouped(std::string_view word) {
   return word.size() - word.find(',') == 4;
 }

@@ -12,7 +12,7 @@
 
 namespace gv {
 
-/// What rows show of a column. A word that is neither missing nor a finite number is text.
+/// The look of a column in its rows. A word that is neither missing nor a finite number is text.
 struct ColumnLook {
   std::uint64_t missing = 0;
   std::uint64_t numbers = 0;

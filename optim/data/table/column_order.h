@@ -9,7 +9,7 @@
 
 namespace gv {
 
-/// Where columns that are known by their names stand in a file.
+/// The places in a file of columns that are known by their names.
 struct ColumnOrder {
   std::vector<std::size_t> features;  ///< of each feature, in the order that is wanted
   std::size_t target = no_target;

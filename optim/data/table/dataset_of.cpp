@@ -12,7 +12,7 @@ namespace {
 
 using Use = PlannedColumn::Use;
 
-/// Where the values of a category go: places[i] is that of levels[i] in sorted order.
+/// Returns where the values of a category go: places[i] is that of levels[i] in sorted order.
 std::vector<std::uint32_t> places_of(const std::vector<std::string>& levels,
                                      const std::vector<std::string>& sorted) {
   std::vector<std::uint32_t> places;

@@ -219,7 +219,7 @@ double NpyArray::number_at(std::size_t index) const {
   }
 }
 
-/// Up to the zeros that fill an element.
+/// Returns an element up to the zeros that fill it.
 std::string NpyArray::text_at(std::size_t index) const {
   const std::string_view element(piece_.data() + index * width_, width_);
   if (kind_ == 'S') return std::string(element.substr(0, element.find('\0')));

@@ -28,11 +28,11 @@ class NpyArray {
   std::uint64_t rows() const { return rows_; }
   std::uint64_t columns() const { return columns_; }  ///< 1 of an array of one dimension
   const std::vector<std::uint64_t>& shape() const { return shape_; }
-  /// Whether its elements are text: numpy's types U and S.
+  /// Returns whether its elements are text: numpy's types U and S.
   bool is_text() const { return kind_ == 'U' || kind_ == 'S'; }
   /// The next row, of `columns()` numbers. Every row may be taken once.
   void read(std::span<double> row);
-  /// The same of text, as UTF-8. Throws std::runtime_error for what are no characters.
+  /// Does the same for text, as UTF-8. Throws std::runtime_error for what are no characters.
   void read(std::span<std::string> row);
 
  private:
@@ -42,7 +42,7 @@ class NpyArray {
   bool parse_text_type(std::string_view type);
   void parse_shape(const std::string& header);
   void read_piece();
-  /// Where the elements of the next row lie: the first one, and how far it is to the next.
+  /// The places of the elements of the next row: the first one, and how far it is to the next.
   struct Stride {
     std::size_t first, step;
   };

@@ -68,7 +68,7 @@ class NpyRows : public RowSource {
   std::uint64_t row_ = 0;
 };
 
-/// By either case of the letter.
+/// Opens an entry by either case of its letter.
 std::unique_ptr<ByteSource> entry_of(const std::string& path, char name) {
   auto entry = open_zip_entry(path, std::string(1, name) + ".npy");
   if (entry) return entry;

@@ -19,7 +19,7 @@ std::string_view word_of(std::string_view& line) {
   return word;
 }
 
-/// Whether the first line that says something is `label column:value`.
+/// Returns whether the first line that says something is `label column:value`.
 bool looks_like_libsvm(std::string_view text) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());

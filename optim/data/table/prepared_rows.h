@@ -16,7 +16,7 @@ struct PreparedRows {
   std::vector<std::uint64_t> left_out;  ///< by `missing: drop`, of the file's rows from 0
 };
 
-/// How a model's table was prepared.
+/// The way in which a model's table was prepared.
 struct Preparation {
   DataFacts facts;  ///< columns, classes, means and deviations
   MissingValue missing = MissingValue::refuse;

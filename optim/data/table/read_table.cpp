@@ -18,8 +18,8 @@ namespace {
 
 using Use = PlannedColumn::Use;
 
-/// What the training rows say of the columns; means and deviations are still to come. Statistics
-/// that are given have their own order.
+/// Returns what the training rows say of the columns; means and deviations are still to come.
+/// Statistics that are given have their own order.
 DataFacts facts_of(const TableSpec& spec, const std::string& format, const RawTable& raw) {
   DataFacts facts{.format = format, .target = raw.plan.columns[raw.plan.target].name};
   for (std::size_t k = 0; k < raw.plan.columns.size(); ++k) {

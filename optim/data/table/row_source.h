@@ -31,10 +31,10 @@ class RowSource {
   /// The next row; false: there is none. Throws RowError where the one behind it can still be
   /// taken, else std::runtime_error; both say "path:line: what is wrong".
   virtual bool next() = 0;
-  /// Of this row; the first word stands in the column behind the last number.
+  /// Returns the numbers of this row; the first word stands in the column behind the last of them.
   std::span<const double> numbers() const { return numbers_; }
   std::span<const std::string_view> words() const { return words_; }
-  /// Where this row stands: "train.csv:12".
+  /// Says where this row stands: "train.csv:12".
   virtual std::string place() const = 0;
   /// No more rows than this will come. What is allocated for them is bounded by what the file has.
   virtual std::uint64_t most_rows() = 0;

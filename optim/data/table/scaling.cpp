@@ -6,8 +6,8 @@
 namespace gv {
 namespace {
 
-/// Of each feature over the rows where it is not missing. Two passes: the squares of large numbers
-/// would cancel.
+/// The moments of each feature over the rows where it is not missing. Two passes: the squares of
+/// large numbers would cancel.
 struct Moments {
   std::vector<double> mean, deviation;
 };
@@ -34,7 +34,7 @@ Moments moments_of(const Dataset& data) {
   return {std::move(sum), std::move(squares)};
 }
 
-/// The same for each feature, and what is subtracted and divided by.
+/// The numbers by which each feature is filled where it is missing, shifted and divided.
 struct Scaling {
   std::vector<double> fill, shift, divisor;
 
@@ -55,7 +55,7 @@ void apply(const Scaling& scaling, Dataset& data) {
     }
 }
 
-/// What stands for a missing value of a category. Statistics that do not tell it leave zeros.
+/// Takes what stands for a missing value of a category. Statistics that do not tell it leave zeros.
 void take_shares(const TableSpec& spec,
                  std::size_t k,
                  std::span<const double> own,

@@ -12,7 +12,7 @@
 
 namespace gv {
 
-/// What happens to a sample without a value in some column.
+/// The ways to treat a sample without a value in some column.
 enum class MissingValue : std::uint8_t {
   refuse,  ///< it is an error
   mean,    ///< the column's mean over the training samples; of a category, the share of each value;
@@ -60,7 +60,7 @@ TaskGuess guess_task(const std::string& file, const std::string& target, char de
 /// and of many different words, each of which becomes a feature.
 std::vector<std::string> table_warnings(const TableSpec& spec);
 
-/// Why two files are no parts of one table: other columns, categories or classes. Empty: they are.
+/// Says why two files are not of one table: other columns, categories or classes. Empty: they are.
 std::string difference(const DataFacts& a, const DataFacts& b);
 
 }  // namespace gv

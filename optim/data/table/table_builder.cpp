@@ -91,7 +91,7 @@ class TableBuilder {
     ++table_.rows;
   }
 
-  /// Before anything of the row is taken: a class or a value that only such rows have is none.
+  /// Looks before anything of a row is taken: a class or value that only such rows have is none.
   bool has_gap() {
     bool gap = false;
     for (std::size_t k = 0; k < table_.plan.columns.size(); ++k) {
@@ -134,7 +134,7 @@ class TableBuilder {
                         "leave it empty where it is missing, or name the column under `ignore`");
   }
 
-  /// What is no plain float: missing, with a plus sign or a decimal comma, too small, or wrong.
+  /// Takes what is no plain float: missing, with a plus sign or decimal comma, too small, or wrong.
   float take_odd(std::size_t k, std::string_view word) {
     if (is_missing(word)) return gap(k);
     const std::optional<double> value = number_in(word, column(k).decimal);
@@ -217,7 +217,7 @@ class TableBuilder {
     return static_cast<float>(at);
   }
 
-  /// Who knows no other values of a category.
+  /// Says who knows no other values of a category.
   std::string unknown_text(std::size_t k) const {
     if (!column(k).told.empty())
       return " is unknown to " + column(k).told + "; leave the line out, or mend it";

@@ -11,7 +11,7 @@
 
 namespace gv {
 
-/// What a column of the file is for.
+/// A column of the file, with what it is for.
 struct PlannedColumn {
   std::string name;
   enum class Use : std::uint8_t { number, date, category, ignored } use = Use::number;
@@ -23,10 +23,10 @@ struct PlannedColumn {
   char decimal = '.';  ///< the decimal mark of its numbers
 };
 
-/// In the place of a target: the file's columns are features and nothing else.
+/// Stands in the place of a target: the file's columns are features and nothing else.
 inline constexpr std::size_t no_target = std::numeric_limits<std::size_t>::max();
 
-/// How the rows of a file are read.
+/// The way in which the rows of a file are read.
 struct TablePlan {
   std::vector<PlannedColumn> columns;  ///< of the file, in its order
   std::size_t target = 0;
