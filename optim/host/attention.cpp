@@ -91,14 +91,14 @@ class Attention : public SingleInputLayer {
   }
 
  private:
-  /// Where a head of a row begins: its queries (keys and values `width` further each), its output,
-  /// its weights [t][t], and as much for the gradient by its scores.
+  /// The places where a head of a row begins: its queries (keys and values `width` further each),
+  /// its output, its weights [t][t], and as much for the gradient by its scores.
   struct Head {
     std::size_t qkv, out;
     float* weights;
     float* score_gradient;
   };
-  /// Slice by slice of the rows; what is not kept for the way back is the slice's own.
+  /// Goes slice by slice through the rows; what is not kept for the way back is the slice's own.
   template <class Body>
   void each_head(Body body) {
     const auto t = static_cast<std::size_t>(t_);

@@ -17,7 +17,7 @@ using Layout = dnnl::memory::desc;
 constexpr auto any = dnnl::memory::format_tag::any;
 constexpr auto best = dnnl::algorithm::convolution_auto;
 
-/// What the library chooses for a whole batch; for a slice of it alone it might choose otherwise.
+/// Tells what the library chooses for a whole batch; for a slice alone it might choose otherwise.
 dnnl::algorithm algorithm_of(const dnnl::primitive_desc_base& whole) {
   const bool winograd =
       std::string_view(whole.impl_info_str()).find("wino") != std::string_view::npos;

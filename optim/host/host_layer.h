@@ -10,7 +10,7 @@
 
 namespace gv {
 
-/// What the norms over the batch divide by: its own moments, or given ones.
+/// The moments that the norms over the batch divide by: its own, or given ones.
 enum class Moments : std::uint8_t { of_the_batch, given };
 
 /// Mean and (biased) variance of each channel before a batch norm, over many batches.
@@ -18,7 +18,7 @@ struct ChannelMoments {
   std::vector<float> mean, variance;
 };
 
-/// Where a layer stands: its node, and what it is made of.
+/// The place of a layer: its node, and what it is made of.
 struct LayerPlace {
   HostMemory& memory;
   const NeuralNetwork& network;

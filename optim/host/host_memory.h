@@ -52,7 +52,7 @@ class HostMemory {
   dnnl::engine engine_;
   dnnl::stream stream_;
   std::shared_ptr<Shelf> shelf_;
-  /// By place; not lent: what is on the shelf is in use when they run.
+  /// The scratch of a place; it is not lent, as what is on the shelf is in use when they run.
   struct Scratch {
     std::size_t bytes = 0;
     std::unique_ptr<Buffer> buffer;
@@ -63,13 +63,13 @@ class HostMemory {
 inline float* floats(const dnnl::memory& tensor) {
   return static_cast<float*>(tensor.get_data_handle());
 }
-/// With what oneDNN pads.
+/// Counts the floats, with what oneDNN pads.
 inline std::size_t float_count(const dnnl::memory& tensor) {
   return tensor.get_desc().get_size() / sizeof(float);
 }
 void point_at(dnnl::memory& tensor, const float* values);
 
-/// Of a primitive: DNNL_ARG_... -> tensor.
+/// The arguments of a primitive: DNNL_ARG_... -> tensor.
 using Arguments = std::unordered_map<int, dnnl::memory>;
 
 /// A primitive with its arguments.
@@ -104,15 +104,15 @@ class Primitive {
   bool bound_ = false;
 };
 
-/// The same values in another layout; costs nothing where the layouts agree.
+/// A conversion to the same values in another layout; costs nothing where the layouts agree.
 class Conversion {
  public:
   Conversion() = default;
-  /// `from` in the layout `wanted`.
+  /// Converts `from` to the layout `wanted`.
   static Conversion of(HostMemory& memory,
                        const dnnl::memory& from,
                        const dnnl::memory::desc& wanted);
-  /// What is computed in the layout `made` comes to lie in `to`.
+  /// Makes what is computed in the layout `made` come to lie in `to`.
   static Conversion into(HostMemory& memory,
                          const dnnl::memory::desc& made,
                          const dnnl::memory& to);
@@ -121,7 +121,7 @@ class Conversion {
   }
   /// The other end: where `of` converts to, or where `into` converts from.
   const dnnl::memory& tensor() const { return lease_.tensor; }
-  /// The same tensor for one who comes after run().
+  /// Returns the same tensor for one who comes after run().
   Conversion again() const {
     Conversion other;
     other.lease_ = lease_;
@@ -141,22 +141,22 @@ std::optional<dnnl::memory::desc> with_rows(const dnnl::memory::desc& layout, st
 /// Rows [begin, begin + rows) of a tensor for whose layout there is with_rows().
 dnnl::memory rows_of(const dnnl::memory& tensor, std::uint32_t begin, std::uint32_t rows);
 
-/// How a picture lies: [rows][channels / block][pixels][block], with zeros behind the last channel.
-/// nchw is block 1, nhwc one block of all channels.
+/// The way a picture lies: [rows][channels / block][pixels][block], with zeros behind the last
+/// channel. nchw is block 1, nhwc one block of all channels.
 struct PictureLayout {
   std::size_t rows, channels, height, width, block;
 
   std::size_t pixels() const { return height * width; }
   std::size_t blocks() const { return (channels + block - 1) / block; }
   std::size_t padded_channels() const { return blocks() * block; }
-  /// Of the pixel 0 of channel c of a row.
+  /// Returns the place of pixel 0 of channel c of a row.
   std::size_t at(std::size_t row, std::size_t c) const {
     return (row * blocks() + c / block) * pixels() * block + c % block;
   }
 };
 /// Empty for a layout of another kind.
 std::optional<PictureLayout> picture_layout(const dnnl::memory::desc& layout);
-/// Of which it is known that it has one.
+/// Returns that of a tensor of which it is known that it has one.
 PictureLayout layout_of(const dnnl::memory& tensor);
 
 /// [rows][channels][height][width]; format any: as a primitive likes it.

@@ -69,7 +69,7 @@ void HostNetwork::backward(std::span<const float> x, std::span<float> g) {
   if (ends_.gradient_in) input_gradient_.gather();
 }
 
-/// Whether the ReLU that alone follows the node is done by its layer.
+/// Returns whether the ReLU that alone follows the node is done by its layer.
 bool HostNetwork::takes_relu(std::uint32_t node) const {
   if (users_[node].size() != 1 || network_.nodes[users_[node][0]].op != Op::relu) return false;
   const Node& n = network_.nodes[node];

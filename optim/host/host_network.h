@@ -8,7 +8,7 @@
 
 namespace gv {
 
-/// What lies beyond a network that is a part of another.
+/// The ends of a network that is a part of another: what lies beyond them.
 struct NetworkEnds {
   bool gradient_in = false;   ///< something before it learns: it gives the gradient by its input
   bool gradient_out = false;  ///< what it computes goes on elsewhere, and its gradient comes back
@@ -18,13 +18,13 @@ struct NetworkEnds {
 /// memory lent once. One thread at a time; which one does not matter.
 class HostNetwork {
  public:
-  /// For backward() it must have been made for training: then every value stays until it is used.
+  /// Takes `training` where backward() is to come: then every value stays until it is used.
   HostNetwork(const NeuralNetwork& network,
               std::uint32_t rows,
               bool training,
               NetworkEnds ends = {});
 
-  /// To be filled before forward(): floats [rows][elements of the input], or tokens
+  /// Returns what is to be filled before forward(): floats [rows][elements of the input], or tokens
   /// [rows][positions].
   std::span<float> inputs();
   std::span<std::uint8_t> tokens() { return tokens_; }

@@ -69,7 +69,7 @@ class MaxPool : public PrimitiveLayer {
   Lease where_;  ///< which element of its window was the maximum
 };
 
-/// Over the whole picture.
+/// The average over the whole picture.
 class AveragePool : public SingleInputLayer {
  public:
   explicit AveragePool(const LayerPlace& place) : SingleInputLayer(place), layout_(layout_of(x_)) {

@@ -21,8 +21,8 @@ void set_compute_threads(int threads);
 /// all are done. A slice that divides its own work again does it alone.
 void run_slices(std::size_t n, const std::function<void(std::size_t)>& slice);
 
-/// Into how many slices work of `flops` (as fast as those of a matrix product) on `extent` rows is
-/// cut: so that each is worth waking a thread for, and at most `most_slices`.
+/// Returns into how many slices work of `flops` (as fast as those of a matrix product) on `extent`
+/// rows is cut: so that each is worth waking a thread for, and at most `most_slices`.
 std::size_t slices_of(double flops, std::size_t extent);
 inline constexpr std::uint32_t most_slices = 16;
 
@@ -44,7 +44,7 @@ struct RowSlices {
   }
 };
 
-/// Before each call of oneDNN: it uses no thread but the calling one.
+/// Keeps oneDNN on the calling thread; comes before each call of it.
 void keep_library_on_this_thread();
 
 }  // namespace gv
