@@ -16,7 +16,7 @@ std::vector<bool> learnt(const NeuralNetwork& network) {
   return depends;
 }
 
-/// Into how many maps the rows of a node's weight are cut.
+/// Returns into how many maps the rows of a node's weight are cut.
 std::uint32_t maps_of(const NeuralNetwork& network, std::uint32_t number) {
   const bool attended = std::ranges::any_of(network.nodes, [&](const Node& node) {
     return node.op == Op::attention && node.inputs.front() == number;

@@ -24,7 +24,7 @@ struct HiddenMatrix {
 /// stretch all directions alike. Jordan et al. 2024, "Muon: an optimizer for hidden layers in
 /// neural networks", kellerjordan.github.io/posts/muon, "Empirical considerations".
 std::vector<HiddenMatrix> hidden_matrices(const NeuralNetwork& network);
-/// The same of a model for these data; none where the model is no network. Throws
+/// Returns the same of a model for these data; none where the model is no network. Throws
 /// std::invalid_argument as model_for does.
 std::vector<HiddenMatrix> hidden_matrices(const ModelSpec& model, const Dataset& data);
 

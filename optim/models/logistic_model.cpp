@@ -41,7 +41,7 @@ struct Shared {
   }
 };
 
-/// What a minibatch has seen: the slope of each sample's loss at its margin.
+/// The findings in a minibatch: the slope of each sample's loss at its margin.
 struct Seen {
   std::vector<float> slopes;
   double loss = 0;  ///< the sum
@@ -84,7 +84,7 @@ class LogisticRegression : public SampledObjective {
     return {loss / test_->rows, static_cast<double>(right) / test_->rows};
   }
 
-  /// Of what is not zero in the samples.
+  /// Counts what is not zero in the samples.
   double gradient_flops(std::uint32_t batch) const override {
     return 4.0 * batch * static_cast<double>(train_->sparse.columns.size()) / train_->rows;
   }

@@ -18,7 +18,7 @@
 namespace gv {
 
 using Widths = std::vector<std::uint32_t>;
-/// What a key of a model takes: a whole number, a list of them that is not empty, or a word.
+/// The value of a model's key: a whole number, a list of them that is not empty, or a word.
 using ModelValue = std::variant<std::uint32_t, Widths, std::string>;
 
 /// A key under `model` in a fleet file. The fleet's digest holds the value of every key.
@@ -41,7 +41,7 @@ struct ModelSpec {
   const std::string& word(const std::string& key) const;
 };
 
-/// What a model can learn from.
+/// The forms of data that a model can learn from.
 enum class DataForm : std::uint8_t {
   pictures,  ///< with class labels
   rows,      ///< of features, with class labels
@@ -52,7 +52,7 @@ enum class DataForm : std::uint8_t {
 };
 DataForm form_of(const Dataset& data);
 
-/// Why values that are each in range do not go together.
+/// A reason why values that are each in range do not go together.
 struct ModelObjection {
   std::string key;  ///< to be blamed
   std::string what;

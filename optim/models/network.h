@@ -14,7 +14,7 @@
 
 namespace gv {
 
-/// What one row (one sample) is at a node. A picture: positions == 1, elements in the order
+/// The shape of one row (one sample) at a node. A picture: positions == 1, elements in the order
 /// [channels][height][width]. A sequence: height == width == 1, elements in the order
 /// [positions][channels]. A plain vector is `channels` alone.
 struct Shape {

@@ -30,7 +30,7 @@ class NetworkBuilder {
   /// Op::batch_norm, Op::group_norm or Op::layer_norm; starts as weight 1, bias 0.
   std::uint32_t norm(Op op, std::uint32_t x, const std::string& name, std::uint32_t groups = 1);
   std::uint32_t shortcut(std::uint32_t x, std::uint32_t channels, std::uint32_t stride);
-  /// Of the input; tensors `token`.weight and `position`.weight.
+  /// Embeds the input; with tensors `token`.weight and `position`.weight.
   std::uint32_t embedding(const std::string& token,
                           const std::string& position,
                           std::uint32_t width);

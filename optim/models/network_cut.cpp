@@ -14,8 +14,8 @@ bool used_behind(const NeuralNetwork& network, std::uint32_t node) {
   });
 }
 
-/// Whether a batch or group norm behind the node has an input that lies as the node's value does:
-/// what has weights chooses a layout, and what has none takes that of its first input.
+/// Returns whether a batch or group norm behind the node has an input that lies as the node's value
+/// does: what has weights chooses a layout, and what has none takes that of its first input.
 bool norm_sees_layout_of(const NeuralNetwork& network, std::uint32_t node) {
   std::vector<bool> alike(network.nodes.size());
   alike[node] = true;

@@ -14,7 +14,7 @@
 
 namespace gv {
 
-/// Where a network may be cut: behind `node` exactly one value is needed, and it is the node's. Of
+/// A place for a cut: behind `node` exactly one value is needed, and it is the node's. Of
 /// all such nodes before one module it is the last: ReLU and pools stay with the layer before.
 ///
 /// A value crosses in a plain layout, however it lies on a device. So none is before a batch or

@@ -78,23 +78,23 @@ class Objective {
   /// minibatches, each at x as its thread saw it. Throws std::logic_error unless
   /// shares_descent().
   virtual double descend(std::span<float> x, const Descent& descent);
-  /// Whether a step touches so little of x that threads may take theirs without a lock.
+  /// Returns whether a step touches so little of x that threads may take theirs without a lock.
   virtual bool shares_descent() const { return false; }
-  /// Of a stage of a network that several peers divide (optim/train/stage_objective.h): a
-  /// microbatch of the next minibatch, which begins with number 0. `in` and `out`: what crosses the
-  /// cuts before and behind the stage, [rows][floats of one]; null where there is none.
-  /// Microbatches go forward in their order, and come back in it, each with the x of its way there.
-  /// Throws std::logic_error where there are no stages, as backward() does.
+  /// Goes forward through a stage of a network that several peers divide
+  /// (optim/train/stage_objective.h): a microbatch of the next minibatch, which begins with number
+  /// 0. `in` and `out`: what crosses the cuts before and behind it, [rows][floats of one]; null
+  /// where there is none. Microbatches go forward in their order, and come back in it, each with
+  /// the x of its way there. Throws std::logic_error where there are no stages, as backward() does.
   virtual void forward(std::span<const float> x, Microbatch at, const Buffer* in, Buffer* out);
   /// g <- the gradient over the microbatch, whose loss is divided by its own rows; in <- the one by
   /// what came in, from `out`, the one by what went out. Returns the loss, at the last stage.
   virtual double backward(
       std::span<const float> x, Microbatch at, Buffer* in, const Buffer* out, std::span<float> g);
-  /// On the test set; for the quadratic: f(x) - f*, with f the mean over all peers.
+  /// Evaluates x on the test set; for the quadratic: f(x) - f*, with f the mean over all peers.
   virtual Evaluation evaluate(std::span<const float> x) = 0;
   /// Floating-point operations of one value_and_gradient; the simulator turns them into seconds.
   virtual double gradient_flops(std::uint32_t batch) const = 0;
-  /// Where the minibatches or the noise stand; nothing for an objective without either.
+  /// Saves where the minibatches or the noise stand; nothing for an objective without either.
   virtual void save(StateWriter&) const {}
   virtual void restore(StateReader&) {}
 };

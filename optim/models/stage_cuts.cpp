@@ -21,7 +21,7 @@ std::string nearest(const std::vector<Cut>& all, Distance distance) {
   return quoted(std::ranges::min_element(all, {}, distance)->name);
 }
 
-/// By how many letters at both ends two names differ less.
+/// Counts the letters that two names have alike at both ends.
 std::ptrdiff_t likeness(const std::string& a, const std::string& b) {
   const auto head = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
   const auto tail = std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend()).first - a.rbegin();
