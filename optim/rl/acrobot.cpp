@@ -53,7 +53,7 @@ Values runge_kutta(const Values& s, double torque) {
   return to;
 }
 
-/// The same angle within [-pi, pi].
+/// Returns the same angle within [-pi, pi].
 double wrapped(double angle) {
   while (angle > pi) angle -= 2 * pi;
   while (angle < -pi) angle += 2 * pi;

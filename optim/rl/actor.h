@@ -13,7 +13,7 @@
 
 namespace gv {
 
-/// Which actor of a fleet it is.
+/// The place of an actor among those of a fleet.
 struct ActorPlace {
   std::uint32_t actor = 0;
   std::uint32_t actors = 1;
@@ -39,7 +39,7 @@ class Actor {
   virtual std::uint64_t frames() const = 0;  ///< steps of all its environments
 };
 
-/// On the CPU. x: what it acts with until it is given another.
+/// Makes one on the CPU. x: what it acts with until it is given another.
 std::unique_ptr<Actor> make_actor(const AgentSpec& spec,
                                   const EnvironmentRow& row,
                                   const NeuralNetwork& network,

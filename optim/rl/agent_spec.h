@@ -8,7 +8,7 @@
 
 namespace gv {
 
-/// With which probability an agent takes any action instead of the best one.
+/// The probability with which an agent takes any action instead of the best one.
 struct ExploreSpec {
   double from = 1, to = 0.05;  ///< falls in a straight line ...
   std::uint64_t over = 5000;   ///< ... over so many of the agent's frames
@@ -45,10 +45,10 @@ struct AgentSpec {
   double samples_per_insert = 16;   ///< learnt for each transition that is taken; 0: no limit
   std::uint32_t model_every = 100;  ///< an actor's frames from one look at the model to the next
 
-  /// Of one gradient, and with actors of one look for transitions that are complete.
+  /// Counts those of one gradient, and with actors of one look for transitions that are complete.
   std::uint64_t frames() const { return std::uint64_t{steps} * environments; }
-  /// That an actor sends at once: an episode that ends completes up to n of them, and each step one
-  /// more.
+  /// Returns the most that an actor sends at once: an episode that ends completes up to n of them,
+  /// and each step one more.
   std::size_t most_transitions() const {
     return std::size_t{environments} * (std::size_t{steps} + n_step);
   }

@@ -16,7 +16,7 @@ constexpr std::uint32_t wall_top = 1;  ///< its first row
 constexpr std::uint32_t wall_rows = 3;
 constexpr std::uint32_t paddle_row = side - 1;
 
-/// Where what stands in the state.
+/// The places of things in the state.
 enum Place : std::size_t { ball_x, ball_y, going_x, going_y, last_x, last_y, paddle, wall };
 constexpr std::size_t values = wall + std::size_t{wall_rows} * side;
 

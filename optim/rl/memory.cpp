@@ -50,7 +50,7 @@ void Memory::recall(std::size_t place, std::span<float> seen, std::span<float> n
   }
 }
 
-/// Of a model that has diverged nothing follows.
+/// Returns the priority of an error; of a model that has diverged nothing follows.
 std::optional<double> Memory::priority_of(float error) const {
   if (!std::isfinite(error)) return {};
   const double size = std::abs(static_cast<double>(error)) + least_error;

@@ -11,7 +11,7 @@
 
 namespace gv {
 
-/// What an agent learns from: n steps of one episode.
+/// The piece of experience that an agent learns from: n steps of one episode.
 struct Transition {
   std::span<const float> seen;  ///< s
   std::uint32_t action = 0;     ///< a
@@ -62,7 +62,7 @@ class Memory {
   void restore(StateReader& in);
 
  private:
-  /// What a transition has beside what was seen; together, since a draw looks at all of it.
+  /// The rest of a transition beside what was seen; together, since a draw looks at all of it.
   struct Rest {
     float reward = 0, future = 0;
     std::uint32_t action = 0;

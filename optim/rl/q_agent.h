@@ -10,14 +10,14 @@
 
 namespace gv {
 
-/// Which agent of a fleet it is.
+/// The place of an agent among those of a fleet.
 struct AgentPlace {
   std::uint32_t peer = 0;
   std::uint32_t peers = 1;
   Rng rng{};              ///< the fleet's: each agent derives its own streams from it
   double step_flops = 0;  ///< flops in which the simulator counts one step of an environment
-  /// Of a learner whose transitions come from a memory that actors fill: where it says how wrong it
-  /// was. Null: it acts and remembers itself.
+  /// The place where a learner whose transitions come from a memory that actors fill says how wrong
+  /// it was. Null: it acts and remembers itself.
   std::shared_ptr<FoundErrors> judged{};
 };
 

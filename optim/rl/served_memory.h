@@ -21,8 +21,8 @@ struct ServedMemorySpec {
   std::map<std::uint32_t, std::uint32_t> batches{};  ///< of each learner, by its number
 };
 
-/// What a served memory has done. From the end of the warm-up on `learnt` is samples_per_insert
-/// times `taken`, but for two minibatches and a chunk.
+/// The counts of what a served memory has done. From the end of the warm-up on `learnt` is
+/// samples_per_insert times `taken`, but for two minibatches and a chunk.
 struct MemoryFigures {
   std::uint64_t inserted = 0;  ///< transitions, all
   std::uint64_t taken = 0;     ///< of them, since the warm-up
@@ -39,27 +39,27 @@ class ServedMemory {
  public:
   ServedMemory(ServedMemorySpec spec, Rng draws);
 
-  /// Whether a chunk may be taken. One of may_take() and may_serve() holds, once it is warm.
+  /// Tells whether a chunk may be taken. One of may_take() and may_serve() holds, once it is warm.
   bool may_take() const;
   /// Takes all of a chunk. False: it is none, and the memory is as it was.
   bool take(const Buffer& chunk);
 
   bool warm() const { return warm_; }
   bool empty() const { return memory_.size() == 0; }
-  /// Whether a minibatch may be handed out.
+  /// Returns whether a minibatch may be handed out.
   bool may_serve() const;
   /// Minibatch `number` of a learner, packed; there must be something to draw. `counts`: within the
   /// limit, not for want of actors. Null: whoever asks is no learner of this memory.
   std::shared_ptr<Buffer> minibatch(std::uint32_t learner, std::uint64_t number, bool counts);
-  /// What a learner found wrong in its minibatch `number`: priorities of those places that have not
-  /// been written anew. What nobody drew, or too long ago, changes nothing. False: they are no
-  /// errors of so many, and the memory is as it was.
+  /// Takes what a learner found wrong in its minibatch `number`: priorities of those places that
+  /// have not been written anew. What nobody drew, or too long ago, changes nothing. False: they
+  /// are no errors of so many, and the memory is as it was.
   bool judge(std::uint32_t learner, std::uint64_t number, const Buffer& errors);
 
   MemoryFigures figures() const;
 
  private:
-  /// What waits for its errors.
+  /// A minibatch that waits for its errors.
   struct HandedOut {
     std::uint64_t number = 0;
     std::vector<std::uint32_t> places;

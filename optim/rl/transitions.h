@@ -14,7 +14,7 @@ namespace gv {
 
 struct EnvironmentRow;
 
-/// What the transitions of an environment look like on their way between processes.
+/// The form of an environment's transitions on their way between processes.
 struct TransitionForm {
   std::uint32_t numbers = 1;  ///< of what is seen
   std::uint32_t actions = 1;
@@ -30,9 +30,9 @@ TransitionForm form_of(const EnvironmentRow& row);
 /// From an actor to a memory `weights` are the sizes of the errors that it found, from a memory to
 /// a learner the importance weights.
 std::shared_ptr<Buffer> pack_transitions(const Drawn& rows, const TransitionForm& form);
-/// Without places. Nothing: they are no transitions of this form, none at all, or more than
-/// `most_rows`. What they say is not believed: an action that there is, rewards, weights and what
-/// is seen finite, a future in 0..1, no negative weight, and no byte but 0 and 1.
+/// Unpacks them, without places. Nothing: they are no transitions of this form, none at all, or
+/// more than `most_rows`. What they say is not believed: an action that there is, rewards, weights
+/// and what is seen finite, a future in 0..1, no negative weight, and no byte but 0 and 1.
 std::optional<Drawn> unpack_transitions(const Buffer& packed,
                                         const TransitionForm& form,
                                         std::size_t most_rows);
