@@ -27,7 +27,7 @@ class FalseObjective : public WrappedObjective {
     if (loss) falsify(g);
     return loss;
   }
-  /// What the steps have moved x by is as false as a gradient.
+  /// Makes what the steps have moved x by as false as a gradient.
   double descend(std::span<float> x, const Descent& descent) override {
     const std::vector<float> before(x.begin(), x.end());
     const double loss = own().descend(x, descent);

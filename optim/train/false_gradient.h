@@ -7,11 +7,11 @@
 
 namespace gv {
 
-/// What a peer says of its gradients that is not so; a factor alone is also how an honest peer
+/// The false part of what a peer says of its gradients; a factor alone is also how an honest peer
 /// counts by its samples.
 struct FalseGradient {
   float factor = 1;  ///< times each of them
-  /// Of one of them, counted from 0, each coordinate is `value`; ~0: of none.
+  /// The one of them, counted from 0, each coordinate of which is `value`; ~0: none.
   std::uint64_t at = ~std::uint64_t{0};
   float value = 0;
 };

@@ -19,7 +19,7 @@ const float* own_end(const Flows& flows, std::size_t j, std::size_t at, const fl
   return was_sent ? flows.ours[j]->floats().data() + at : x;
 }
 
-/// The same sums without the flows that are not finite.
+/// Sums up the same without the flows that are not finite.
 void sum_finite(std::span<const float> x,
                 const Flows& flows,
                 std::size_t at,

@@ -156,7 +156,7 @@ class FollowedByMuon : public WrappedObjective {
 
 }  // namespace
 
-/// From whichever side the product is the smaller one: (X X^T) X = X (X^T X).
+/// Multiplies from whichever side the product is the smaller one: (X X^T) X = X (X^T X).
 void orthogonalize(std::span<float> matrix, std::uint32_t rows, std::uint32_t columns) {
   const auto [a, b, c] = quintic;
   const auto m = static_cast<int>(rows), n = static_cast<int>(columns);

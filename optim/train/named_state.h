@@ -15,8 +15,8 @@ namespace gv {
 class Replica;
 struct Vector;
 
-/// What a method keeps beside x and g: which of a replica's vectors a name means, and scalars. The
-/// replicas of all devices hold one, so that their training states are alike.
+/// The state that a method keeps beside x and g: which of a replica's vectors a name means, and
+/// scalars. The replicas of all devices hold one, so that their training states are alike.
 class NamedState {
  public:
   /// The vector of this name; a new name takes the next index.
@@ -32,7 +32,7 @@ class NamedState {
   void restore(StateReader& in, Replica& replica);
 
  private:
-  /// With the neighbour's id where there is one of it for each neighbour.
+  /// The name, with the neighbour's id where there is one of it for each neighbour.
   using Name = std::pair<std::string, std::optional<std::uint32_t>>;
 
   static void save_name(StateWriter& out, const Name& name);

@@ -235,8 +235,8 @@ void check(const LearningRate& schedule) {
     throw std::invalid_argument("schedule `step` every 0 steps: at least 1");
 }
 
-/// Which part of its decay to zero a schedule has done by step t: the decay begins behind the
-/// warm-up, and ends with the run.
+/// Returns which part of its decay to zero a schedule has done by step t: the decay begins behind
+/// the warm-up, and ends with the run.
 double decayed(const LearningRate& schedule, std::uint64_t t) {
   if (t <= schedule.warmup) return 0;
   if (schedule.total <= schedule.warmup) return 1;

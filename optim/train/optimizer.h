@@ -33,8 +33,8 @@ struct LearningRate {
   /// gamma_t of the fleet, where t counts the steps of this peer: the same bits at every peer's
   /// first step of a round, however many steps each takes.
   double rate(double lr, GradientStep t) const;
-  /// What this peer steps by: gamma_t mean_steps / own_steps. Wang, Liu, Liang, Joshi & Poor,
-  /// "Tackling the objective inconsistency problem in heterogeneous federated optimization",
+  /// Returns what this peer steps by: gamma_t mean_steps / own_steps. Wang, Liu, Liang, Joshi &
+  /// Poor, "Tackling the objective inconsistency problem in heterogeneous federated optimization",
   /// NeurIPS 2020, arXiv:2007.07481: peers that put their gradients together with the weights a_i
   /// settle where sum_i |a_i|_1 grad f_i = 0 (Theorem 1), so |a_i|_1 has to be the same for all.
   /// Their FedNova scales what a peer moved in a round; here its rate is scaled beforehand, which
@@ -71,8 +71,8 @@ class Optimizer {
   virtual double rate() const = 0;  ///< gamma_t of the step that comes: LearningRate::rate
   virtual void apply(std::size_t offset, std::span<float> x, std::span<const float> g) = 0;
 
-  /// The same of a gradient that was taken before others were applied: `missed` is their sum. Only
-  /// adaptive-revision can; the others throw std::logic_error.
+  /// Does the same for a gradient that was taken before others were applied: `missed` is their sum.
+  /// Only adaptive-revision can; the others throw std::logic_error.
   virtual void revise(std::size_t offset,
                       std::span<float> x,
                       std::span<const float> g,

@@ -32,7 +32,7 @@ class Predictor {
   virtual void answer(
       const Dataset& data,
       const std::function<void(std::size_t first, std::span<const float> answers)>& take) = 0;
-  /// Over all rows of samples with labels or targets.
+  /// Evaluates over all rows of samples with labels or targets.
   virtual Evaluation evaluate(const Dataset& data) = 0;
 };
 
@@ -51,7 +51,7 @@ std::vector<Parameter> model_parameters(const ModelSpec& spec, const Dataset& li
 std::vector<RunningMoment> running_moments(const ModelSpec& spec,
                                            const Share& share,
                                            std::span<const float> x);
-/// The same without values: the names, and how many numbers each has.
+/// Returns the same without values: the names, and how many numbers each has.
 std::vector<Parameter> running_moment_shapes(const ModelSpec& spec, const Dataset& like);
 
 }  // namespace gv

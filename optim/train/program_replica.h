@@ -23,7 +23,7 @@ class Segments {
   std::size_t size() const { return ends_.empty() ? 0 : ends_.back(); }
   std::size_t count() const { return pieces_.size(); }
   const std::vector<std::size_t>& ends() const { return ends_; }  ///< of each piece, in floats
-  /// From float `begin` on to the end of its piece. begin < size().
+  /// Returns the floats from `begin` on to the end of their piece. begin < size().
   std::span<float> from(std::size_t begin) const;
 
  private:

@@ -54,7 +54,7 @@ class Replica {
   /// The vector of this name, zero when it is new; on the device, and part of save() and restore().
   /// The names are the method's own; with a neighbour's id there is one for each neighbour.
   virtual Vector vector(std::string_view name, std::optional<std::uint32_t> neighbor = {}) = 0;
-  /// The same of a number. The reference holds as long as the replica.
+  /// Returns the number of this name, likewise. The reference holds as long as the replica.
   virtual double& scalar(std::string_view name, std::optional<std::uint32_t> neighbor = {}) = 0;
 
   /// The next minibatch in so many parts, packed, for gradient_over() here or at another peer: see
@@ -148,24 +148,24 @@ class Replica {
   virtual void prepare() {}
 
   virtual double gradient_flops() const = 0;  ///< of one gradient(); for the simulator's clock
-  /// Whether work of so many flops ends so soon that the network loop may do it itself. On a device
-  /// no work does: each call waits for copies to or from it.
+  /// Returns whether work of so many flops ends so soon that the network loop may do it itself. On
+  /// a device no work does: each call waits for copies to or from it.
   virtual bool runs_inline(double flops) const {
     static_cast<void>(flops);
     return false;
   }
 
-  /// What training goes on from, between two rounds: x, the optimizer, where the minibatches stand,
-  /// what has a name.
+  /// Saves what training goes on from, between two rounds: x, the optimizer, where the minibatches
+  /// stand, what has a name.
   virtual void save(StateWriter& out) const = 0;
-  /// What an equally made replica saved. Throws std::runtime_error for anything else; this replica
-  /// is then half restored and no longer to be used.
+  /// Restores what an equally made replica saved. Throws std::runtime_error for anything else; this
+  /// replica is then half restored and no longer to be used.
   virtual void restore(StateReader& in) = 0;
   /// The schedule of the rate goes on as if `t` gradient steps had been done.
   virtual void skip_to(GradientStep t) = 0;
 
-  /// Where buffers lie best that are copied to and from its vectors; null: anywhere. It outlives
-  /// the replica with the buffers in it.
+  /// Returns where buffers lie best that are copied to and from its vectors; null: anywhere. It
+  /// outlives the replica with the buffers in it.
   virtual std::shared_ptr<BufferMemory> buffer_memory() const { return nullptr; }
 };
 

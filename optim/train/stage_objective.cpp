@@ -19,7 +19,7 @@ namespace {
 struct Drawn {
   std::vector<std::uint32_t> rows{};
   std::vector<View> views{};
-  /// Where their stream stood before; only where other minibatches may be under way meanwhile.
+  /// The place where their stream stood before; only where other minibatches may be under way too.
   std::optional<Minibatches> before{};
 };
 
@@ -136,7 +136,7 @@ class StageObjective : public Objective {
     drawn_ = drawn;
   }
 
-  /// What crosses a cut with one microbatch; nothing where there is no cut.
+  /// Returns what crosses a cut with one microbatch; nothing where there is no cut.
   template <class AnyBuffer>
   auto crossing(AnyBuffer* buffer, std::size_t floats_of_a_row) const
       -> decltype(buffer->floats()) {

@@ -16,8 +16,8 @@ struct StageSpec {
   std::uint32_t stage = 0;
   std::uint32_t microbatches = 1;  ///< of a minibatch, which they divide
   bool recompute = false;  ///< of a microbatch under way, its input alone is kept: arXiv:1604.06174
-  /// That may be under way at a time. More than one: the next goes forward before the one before
-  /// has come back, and they have no microbatches.
+  /// The number that may be under way at a time. More than one: the next goes forward before the
+  /// one before has come back, and they have no microbatches.
   std::uint32_t minibatches = 1;
 };
 

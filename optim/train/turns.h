@@ -11,7 +11,7 @@
 
 namespace gv {
 
-/// What a program that brings its own gradients is to do next.
+/// The next thing that a program that brings its own gradients is to do.
 enum class Turn : std::uint8_t {
   none,  ///< nothing yet
   gradient,
@@ -22,12 +22,12 @@ enum class Turn : std::uint8_t {
   over,  ///< nothing ever again
 };
 
-/// What a program says at the end of its turn; nothing: as before.
+/// The word of a program at the end of its turn; nothing: as before.
 struct Told {
   std::optional<double> loss{};            ///< of the gradient
   std::optional<double> rate{};            ///< gamma of the step that comes
   std::optional<Evaluation> evaluation{};  ///< of x
-  /// Of the turn `save`: bytes that only the program reads; null: as before.
+  /// The bytes of the turn `save`, which only the program reads; null: as before.
   std::shared_ptr<const std::string> state{};
 };
 
