@@ -7,7 +7,7 @@
 
 namespace gv {
 
-/// Where buffers lie that are not ordinary memory: a device copies faster from memory that is
+/// A place for buffers that is not ordinary memory: a device copies faster from memory that is
 /// locked for it, and neighbours on the same machine read what is shared with them. Blocks are
 /// aligned to 64 bytes. Calls come from whatever thread makes or drops a buffer; of a pool's, all
 /// from its loop.
@@ -16,7 +16,7 @@ class BufferMemory {
   virtual ~BufferMemory() = default;
   virtual std::byte* allocate(std::size_t bytes) = 0;  ///< bytes > 0; throws when there is none
   virtual void release(std::byte* block) noexcept = 0;
-  /// Whether somebody else may still read a block whose buffer waits on the shelf of a pool.
+  /// Tells whether somebody else may still read a block whose buffer waits on the shelf of a pool.
   virtual bool lent(const std::byte*) const { return false; }
   /// A buffer in this block is about to be filled anew.
   virtual void renew(std::byte*) {}

@@ -13,7 +13,7 @@
     }                                                                                      \
   } while (false)
 
-/// The same for two counts that must be equal; says what they were.
+/// Does the same for two counts that must be equal; says what they were.
 #define GV_CHECK_EQUAL(a, b, what)                                        \
   do {                                                                    \
     const auto gv_a = static_cast<unsigned long long>(a);                 \

@@ -40,18 +40,18 @@ struct Codec {
   double fraction = 0.01;  ///< top_k, random_k: k / n, in (0, 1]
   bool operator==(const Codec&) const = default;
 
-  /// Whether every value arrives, about as it was; else a method has to make up for the rest.
+  /// Tells whether every value arrives, about as it was; else a method has to make up for the rest.
   bool dense() const { return kind <= Kind::int8; }
   bool keeps_some() const { return kind == Kind::top_k || kind == Kind::random_k; }
   /// k of n: fraction n to the nearest, at least one.
   std::size_t kept(std::size_t n) const;
-  /// Of n floats encoded.
+  /// Returns the bytes of n floats encoded.
   std::size_t bytes(std::size_t n) const;
 };
 
 /// The words for the kinds in a fleet file, in the order of Kind.
 std::vector<std::string> codec_words();
-/// As a fleet file says it: "int8", "{ kind: top-k, fraction: 0.1 }".
+/// Spells it as a fleet file does: "int8", "{ kind: top-k, fraction: 0.1 }".
 std::string to_string(const Codec& codec);
 /// The kind of a word; throws std::invalid_argument for any other.
 Codec::Kind codec_kind(const std::string& word);

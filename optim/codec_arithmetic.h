@@ -70,8 +70,8 @@ constexpr float int8_scale(std::uint32_t largest) {
   return std::bit_cast<float>(largest) / 127.0F;
 }
 
-/// What value x at place k of a block adds to the block's seed. The sum wraps around, and is the
-/// same in every order.
+/// Returns what value x at place k of a block adds to the block's seed. The sum wraps around, and
+/// is the same in every order.
 constexpr std::uint32_t int8_seed_of(float x, std::uint32_t k) {
   return std::bit_cast<std::uint32_t>(x) * (2 * k + 1);
 }

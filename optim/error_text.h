@@ -9,7 +9,7 @@ namespace gv {
 /// The text of an error of the system, of which a full disk, a quota and a limit of the size of
 /// files all begin alike.
 Verdict error_text(int error);
-/// Whether some text is about such a one.
+/// Returns whether some text is about such an error.
 bool is_no_space(const std::string& text);
 
 }  // namespace gv

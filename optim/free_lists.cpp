@@ -31,7 +31,7 @@ struct List {
   std::size_t count = 0;
 };
 
-/// What is given back after its thread's lists have ended goes to the heap.
+/// The blocks of a thread; what is given back after its lists have ended goes to the heap.
 struct Lists {
   std::array<List, sizes> of_size{};
   bool ended = false;

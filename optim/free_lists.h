@@ -12,10 +12,10 @@ namespace gv {
 /// the rest goes to the heap. So do blocks above the largest size, and all of them under the
 /// address sanitizer.
 void* take_block(std::size_t bytes);
-/// `bytes`: as taken. From any thread.
+/// Gives a block back. `bytes`: as taken. From any thread.
 void give_block(void* block, std::size_t bytes) noexcept;
 
-/// For what the standard library allocates.
+/// An allocator for what the standard library allocates.
 template <class T>
 struct FreeListAllocator {
   using value_type = T;

@@ -36,7 +36,7 @@ constexpr std::pair<char32_t, char32_t> unseen[] = {{0x061C, 0x061C},
                                                     {0x2060, 0x206F},
                                                     {0xFEFF, 0xFEFF}};
 
-/// Of a character of two or three bytes; those of four are all shown.
+/// Looks up a character of two or three bytes; those of four are all shown.
 bool is_unseen(std::string_view character) {
   if (character.size() < 2 || character.size() > 3) return false;
   char32_t code = static_cast<unsigned char>(character[0]) & (character.size() == 2 ? 0x1F : 0x0F);

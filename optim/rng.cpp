@@ -30,7 +30,7 @@ std::uint64_t join(std::uint32_t low, std::uint32_t high) {
   return static_cast<std::uint64_t>(high) << 32 | low;
 }
 
-/// As many blocks at once as the compiler turns into vector instructions.
+/// The number of blocks at once that the compiler turns into vector instructions.
 constexpr std::size_t lanes = 16;
 using Lane = std::array<std::uint32_t, lanes>;
 

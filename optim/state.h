@@ -19,7 +19,7 @@ namespace gv {
 //   name   := vector of char                        what the values after it belong to
 // Nothing says of which type a value is: what is saved in one order is restored in the same.
 
-/// What a training state is saved to.
+/// The writer that a training state is saved to.
 class StateWriter {
  public:
   void name(std::string_view name) { values(name); }

@@ -11,7 +11,7 @@ double median(std::vector<double> values);
 /// A quarter of at least one value is below it.
 double lower_quartile(std::vector<double> values);
 
-/// How often a piece of work is repeated to be measured.
+/// The repetitions of a piece of work that is measured.
 struct Repetition {
   double seconds = 1;     ///< at least so long in all,
   std::size_t least = 5;  ///< and so many measurements

@@ -4,7 +4,7 @@
 
 namespace gv {
 
-/// What is wrong: an error text, empty when all is well.
+/// An error text that says what is wrong; empty when all is well.
 using Verdict = std::string;
 
 }  // namespace gv
