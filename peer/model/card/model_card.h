@@ -34,8 +34,8 @@ struct ModelCard {
   std::string train_digest{}, test_digest{};  ///< see data_digest
 };
 
-/// What a safetensors file takes: JSON by key. `layers` says how the network computes, for readers
-/// that are not this program. Where a table's columns take more than 8 MiB, they are left out.
+/// Returns what a safetensors file takes: JSON by key. `layers` says how the network computes, for
+/// readers other than this program. A table's columns are left out where they take more than 8 MiB.
 std::map<std::string, std::string> card_metadata(const ModelCard& card);
 
 /// Nothing of it is believed: every number has a bound, every name is printable. Throws
