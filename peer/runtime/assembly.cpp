@@ -42,7 +42,7 @@ constexpr std::size_t most_parameters = 50'000'000'000;
   throw FleetError(fleet.path, std::move(all));
 }
 
-/// Of the parameters, and of what the columns and classes of a user's data are called: peers that
+/// Digests the parameters, and what the columns and classes of a user's data are called: peers that
 /// each read a table of their own must mean the same by each parameter.
 std::string digest_of(const std::vector<Parameter>& parameters, const TrainTest& data) {
   std::string text;

@@ -49,7 +49,7 @@ class Assembly {
   TensorOrders orders{};      ///< of a program's tensors; empty: all as their shapes
   std::size_t dimension = 0;  ///< d
   std::vector<float> start;   ///< x_0 of `model.start`; empty: it is drawn
-  /// Of the parameters' names and shapes, and of the names in a user's data; 32 hex digits.
+  /// The digest of the parameters' names and shapes, and of names in a user's data; 32 hex digits.
   std::string model_digest;
 
   Plan plan(PeerId i) const;
@@ -63,15 +63,15 @@ class Assembly {
   /// Returns whether this is D-PSGD as in its paper, of which the mathematics of graphs says all.
   bool is_plain_d_psgd() const;
   Algorithm work_of(PeerId i) const;
-  /// Whom it hears of in averaging, by its own row; of a schedule, its links.
+  /// Returns whom it hears of in averaging, by its own row; of a schedule, its links.
   Neighborhood neighborhood(PeerId i) const;
   std::size_t size_of(PeerId i) const;  ///< of peer i's vector: d, or a server's part of it
-  /// On the peer's own device, see device_of. Throws std::runtime_error when it is not there.
-  /// Null: a program's, which it has itself.
+  /// Makes it on the peer's own device, see device_of. Throws std::runtime_error when it is not
+  /// there. Null: a program's, which it has itself.
   std::unique_ptr<Replica> replica(PeerId i) const;
   /// Peer 0's on a device and with a batch of one's own, to be measured.
   std::unique_ptr<Replica> replica_on(const Device& device, std::uint32_t batch) const;
-  /// On the CPU, whatever the file says: the simulator's.
+  /// Makes it on the CPU, whatever the file says: the simulator's.
   std::unique_ptr<Replica> host_replica(PeerId i) const;
   /// Peer i's own, its minibatches from the beginning. A server's has no gradient.
   std::unique_ptr<Objective> objective(PeerId i) const;
@@ -127,7 +127,7 @@ class Assembly {
   double program_flops_ = 0;       ///< see ProgramModel
   OptimizerSpec optimizer_;
   QuadraticOptimum optimum_;
-  /// By peer that learns, where actors act for agents: from its replica to what it sends.
+  /// The errors by peer that learns, where actors act: from its replica to what it sends.
   std::vector<std::shared_ptr<FoundErrors>> judged_;
   std::vector<Neighborhood> rows_;                           ///< of push-sum
   std::shared_ptr<const MixingSchedule> schedule_of_peers_;  ///< `schedule`, where it is of models

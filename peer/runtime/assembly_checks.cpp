@@ -83,7 +83,7 @@ void check_muon(const Assembly& of) {
       no("muon steps on the CPU only: take `device: cpu`, or `kind: adamw`");
 }
 
-/// Where programs train, what is ours in training must not be asked for; and nobody but them can.
+/// Refuses training by anybody but the programs, and what is ours in training where they train.
 void Assembly::check_program() const {
   if (!trains_elsewhere_ && fleet.program)
     refuse(fleet,
@@ -129,7 +129,7 @@ void Assembly::check_samples() const {
              "samples that come from other peers are trained on by the CPU: take `device: cpu`");
 }
 
-/// Where a peer knows nobody's samples but its own, nothing may depend on how many others have.
+/// Refuses what depends on how many samples others have, where a peer knows nobody's but its own.
 void Assembly::check_own_tables() const {
   if (!fleet.data.per_peer()) return;
   constexpr const char* why = "no peer knows how many samples the others have in their files";

@@ -10,12 +10,12 @@ namespace gv {
 
 /// `parallel.ahead` as the fleet file says it: "all", or a number.
 std::string ahead_text(std::uint32_t ahead);
-/// That a chain does no more rounds, since this stage of it has died or has not got on.
+/// Says that a chain does no more rounds, since this stage of it has died or has not got on.
 std::string chain_ended_text(PeerId stage);
-/// How the chains of a fleet divide their models, for people; "" where there are none.
+/// Says how the chains of a fleet divide their models, for people; "" where there are none.
 std::string chains_text(const Assembly& fleet);
-/// The same as `stages` (names), `chains`, `microbatches`, `ahead` ("all", or a number), `schedule`
-/// and `vertical_sync`.
+/// Adds the same as `stages` (names), `chains`, `microbatches`, `ahead` ("all", or a number),
+/// `schedule` and `vertical_sync`.
 void add_chains(Json& json, const Assembly& fleet);
 
 }  // namespace gv

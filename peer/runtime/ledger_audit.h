@@ -16,7 +16,7 @@ constexpr bool may_count_at_one_end(bool one_has_died, bool other_has_died) {
   return one_has_died || other_has_died;
 }
 
-/// What must not be, of one kind and one pair of peers.
+/// A finding of what must not be, of one kind and one pair of peers.
 struct LedgerFinding {
   std::string kind;  ///< as "applied at one end only"
   PeerId low = 0, high = 0;

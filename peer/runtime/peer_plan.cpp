@@ -59,8 +59,8 @@ bool catches_up(const Assembly& fleet) {
   return false;
 }
 
-/// Whether a peer of whose neighbours none is there would be through with its rounds long before
-/// the others, since it waits for nobody.
+/// Returns whether a peer of whose neighbours none is there would be through with its rounds long
+/// before the others, since it waits for nobody.
 bool runs_ahead_alone(const Assembly& fleet) {
   return catches_up(fleet) || (fleet.algorithm->mixes && fleet.algorithm->promise == Promise::mean);
 }
@@ -86,9 +86,9 @@ void Assembly::make_verb_trees() {
   if (verb_trees_.empty()) verb_trees_ = spanning_tree(links_too, fleet.trainers());
 }
 
-/// What peer i may send in a round at the most, as long as the fleet's own network takes for it:
-/// its part of the model to each of its neighbours, and its part of a minibatch to those of its
-/// chain; and before that it may wait until the deadline for each neighbour that it averages with.
+/// Returns how long the fleet's own network takes for the most that peer i may send in a round: its
+/// part of the model to each of its neighbours, and its part of a minibatch to those of its chain;
+/// and before that it may wait until the deadline for each neighbour that it averages with.
 Time Assembly::under_way(PeerId i) const {
   constexpr double longest = 1e6;
   const NetworkSpec& network = fleet.network;

@@ -122,8 +122,8 @@ Share Assembly::share(PeerId i) const {
           .augment = fleet.data.augment};
 }
 
-/// Where there are servers, they hold the model, each a part of it; where there are chains, the
-/// stages of each.
+/// Gives the model to the servers where there are any, to each a part of it; where there are
+/// chains, to the stages of each.
 Holding Assembly::holds(PeerId i) const {
   if (division && i < fleet.trainers())
     return {.begin = division->range(stage_of(i)).begin, .weight = 1, .model = model_of(i)};

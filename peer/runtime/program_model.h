@@ -17,7 +17,7 @@ struct ProgramModel {
   TensorOrders orders{};
   std::vector<float> start{};  ///< x_0; empty: only its own process has it
   bool evaluates = false;      ///< it says loss or accuracy of a model
-  /// Of one gradient and step, where a clock is modelled: so that they take as long as was
+  /// The work of one gradient and step, where a clock is modelled: so that they take as long as was
   /// measured.
   double gradient_flops = 0;
 };

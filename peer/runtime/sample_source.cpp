@@ -3,7 +3,7 @@
 namespace gv {
 namespace {
 
-/// Who was restored may go on so far from the beginning, which takes the server's time.
+/// The distance from the beginning at which a restored peer may go on; it takes the server's time.
 constexpr std::uint64_t most_passed_over = 10'000'000;
 
 }  // namespace

@@ -35,7 +35,7 @@ std::vector<std::string> other_statistics(const DataFacts& card, const DataFacts
   return names;
 }
 
-/// Of each class of the data, its place among the card's.
+/// Returns for each class of the data its place among the card's.
 std::vector<std::uint8_t> class_places(const std::vector<std::string>& ours,
                                        const std::vector<std::string>& known) {
   std::vector<std::uint8_t> places;

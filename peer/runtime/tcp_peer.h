@@ -14,7 +14,7 @@
 
 namespace gv {
 
-/// How far a peer is, and what it waited for.
+/// The progress of a peer, and what it waited for.
 struct PeerProgress {
   Round round = 0;
   Spent spent;
@@ -28,8 +28,8 @@ struct TcpPeerOptions {
   std::string listen_address = "127.0.0.1";
   std::uint16_t listen_port = 0;  ///< 0: any free one
   Time connect_deadline{std::chrono::seconds(30)};
-  /// Where the peer keeps its checkpoints and, where the fleet asks for it, its ledger; empty:
-  /// nowhere.
+  /// The folder where the peer keeps its checkpoints and, where the fleet asks for it, its ledger;
+  /// empty: nowhere.
   std::string folder;
   std::optional<Round> from;  ///< goes on from the checkpoint of this round
   /// Takes the place of a process that died: goes on from its newest checkpoint, or else from a

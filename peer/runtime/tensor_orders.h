@@ -8,7 +8,7 @@
 
 namespace gv {
 
-/// Of each tensor of a model the order of its dimensions in memory, the outermost first; empty: as
+/// The order in memory of the dimensions of each tensor of a model, the outermost first; empty: as
 /// the shape's. Programs hold some of theirs otherwise than files do, as channels-last pictures.
 using TensorOrders = std::vector<std::vector<std::uint32_t>>;
 
