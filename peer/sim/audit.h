@@ -29,9 +29,9 @@ class Audit {
   /// `traffic`: what the settlement's halves carry, of vectors of length d.
   void settled(
       Life at, Life with, const Settlement& settlement, const Traffic& traffic, std::size_t d);
-  /// What came was not what its sender's memory holds, or was nothing of it, and was believed.
+  /// Notes what was believed though it is not what its sender's memory holds, or nothing of it.
   void believed(Life reader, Life lender);
-  /// What this life did, and what was done with it, says nothing about the others.
+  /// Counts what this life did, and what was done with it, as no word about the others.
   void distrust(Life life) { liars_.insert(life); }
   /// Reports at the end what counts at one end only. `dead`: a life ended without its last words.
   void close(const std::function<bool(Life)>& dead);
@@ -55,7 +55,7 @@ class Audit {
 
   std::map<Pair, std::array<Side, 2>> pairs_;
   std::map<Life, std::vector<double>> flows_;
-  /// Of running traffic, what one life has told another, and heard of it: by stream.
+  /// The sums that one life has told another, and heard of it, in running traffic: by stream.
   std::map<std::pair<Pair, std::size_t>, std::vector<float>> told_, heard_;
   std::set<Life> liars_;
   std::vector<std::string> violations_;

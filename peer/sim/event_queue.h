@@ -33,11 +33,11 @@ class EventQueue {
   void push(Time at, Event event) { add(at, {std::move(event)}); }
   /// It touches nothing but this peer.
   void push(Time at, PeerId peer, Event event) { add(at, {std::move(event), false, peer}); }
-  /// The same for what goes on for ever, whether anything comes of it or not: signs of life, dials
-  /// that nobody answers.
+  /// Does the same for what goes on for ever, whether anything comes of it or not: signs of life,
+  /// dials that nobody answers.
   void push_idle(Time at, Event event) { add(at, {std::move(event), true}); }
-  /// Since when nothing but such events has happened, with none but such to come; now(): there are
-  /// others.
+  /// Returns since when nothing but such events has happened, with none but such to come; now():
+  /// there are others.
   Time idle_since() const { return busy_ > 0 ? now_ : last_busy_; }
   /// Moves the clock to the next event and runs it.
   void run_next();

@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 constexpr std::uint64_t heirless = 5;
 /// One in so many dies with its machine: nobody is told.
 constexpr std::uint64_t machines = 4;
-/// From the death of a process to its successor, where the launcher starts one.
+/// The time from the death of a process to its successor, where the launcher starts one.
 constexpr Time restart_after = milliseconds(100);
 
 }  // namespace
@@ -220,7 +220,7 @@ bool Faults::crash(PeerId victim) {
   return true;
 }
 
-/// Who averages begins with whoever is there, so that one that finds nobody is a mistake.
+/// Kills it, unless it averages and so begins with whoever is there: then waiting is a mistake.
 void Faults::cannot_begin(PeerId peer) {
   if (!shared_.peers[peer]->plan.catch_up) kill(peer, false);
 }

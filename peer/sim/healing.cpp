@@ -10,12 +10,12 @@
 namespace gv {
 namespace {
 
-/// After an accident a fleet does at least a half of its rounds, and nobody more than twice as
-/// many.
+/// The bounds of a fleet's pace after an accident: at least a half of its rounds, and nobody more
+/// than twice as many.
 constexpr double slowest = 0.5;
 constexpr double fastest = 2;
-/// So much greater may the loss be, beside its own noise. A fleet that stood still is compared with
-/// what it was before, by as long as the accident and the settling take.
+/// The part by which the loss may be greater, beside its own noise. A fleet that stood still is
+/// compared with what it was before, by as long as the accident and the settling take.
 constexpr double worse = 0.05;
 /// Looks at the models from the settling to the end.
 constexpr int looks = 6;
@@ -29,7 +29,7 @@ struct Named {
   std::vector<Accident> accidents;
 };
 
-/// Who suffers, and another one that is its neighbour where the fleet has edges.
+/// The peer that suffers, and another one that is its neighbour where the fleet has edges.
 struct Victims {
   PeerId first = 0;
   PeerId second = 0;
@@ -101,7 +101,7 @@ void look_at_models(Health& health,
   health.spread = end.loss.empty() ? 0 : *most - *least;
 }
 
-/// Along one-way edges averaging keeps no sum, and no book.
+/// Asks for less along one-way edges, where averaging keeps no sum, and no book.
 Judgement judgement_after(const Assembly& fleet) {
   const Judgement judgement = judgement_of(fleet);
   const AlgorithmRow& row = *fleet.algorithm;

@@ -10,7 +10,7 @@
 
 namespace gv {
 
-/// When the accident happens, how long it lasts, and what is asked afterwards. Pace is measured
+/// Says when the accident happens, how long it lasts, what is asked afterwards. Pace is measured
 /// from `settle` after its end, when links have found each other again, to the end of the run.
 struct HealingTimes {
   Time at{std::chrono::seconds(3)};
@@ -21,7 +21,7 @@ struct HealingTimes {
   Time end() const { return at + length + settle + afterwards; }
 };
 
-/// What a fleet is like at the end of a run, and how fast it was until then.
+/// The state of a fleet at the end of a run, and how fast it was until then.
 struct Health {
   std::vector<double> pace;  ///< rounds a second since the fleet had settled, by peer
   double loss = 0;           ///< of the fleet's model since then, the median

@@ -9,8 +9,8 @@
 
 namespace gv {
 
-/// What a test puts in the place of parts of the simulated link layers, to show that the swarm
-/// notices. Empty: the parts that ship.
+/// The parts that a test puts in the place of some of the simulated link layers, to show that the
+/// swarm notices. Empty: the parts that ship.
 struct LinkParts {
   std::function<void(LinkSettings&)> settings{};  ///< changes those of a process; its rules too
   std::function<std::unique_ptr<wire::FrameReader>(BufferPool&)> reader{};

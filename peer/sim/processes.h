@@ -31,7 +31,7 @@ class Processes {
 
   bool awake(PeerId peer) const { return !dead(peer) && queue_.now() >= all_[peer].paused_until; }
   bool dead(PeerId peer) const { return all_[peer].dead; }
-  /// How long in all until now, in all its lives.
+  /// Returns how long it stood still in all until now, in all its lives.
   Time stood_still(PeerId peer) const;
   std::uint64_t life(PeerId peer) const { return all_[peer].life; }
   double slowness(PeerId peer) const { return all_[peer].slowness; }

@@ -27,10 +27,10 @@ class SimDisk : public Disk {
   void set_capacity(std::uint64_t bytes) { capacity_ = bytes; }
   std::uint64_t used_bytes() const;
 
-  /// After n more operations one fails, without effect; if it is a write and `partly`, with half of
+  /// Fails one operation after n more, without effect; if it is a write and `partly`, with half of
   /// its bytes.
   void fail_after(std::uint64_t n, bool partly = false);
-  /// After n more operations all fail, until crash().
+  /// Fails all operations after n more, until crash().
   void lose_power_after(std::uint64_t n) { power_left_ = n; }
   /// Power is lost and comes back: what is found on the disk, one of the possible outcomes by the
   /// seed. A file that was not synced has the old or the new length or one between, and each of its
@@ -54,7 +54,7 @@ class SimDisk : public Disk {
     bool synced = true;
   };
   using Names = std::map<std::string, std::shared_ptr<File>>;  ///< by path
-  /// Of one folder, not yet durable.
+  /// A change of one folder, not yet durable.
   struct Change {
     std::string folder;
     std::string removed;  ///< path; empty: none

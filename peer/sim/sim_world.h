@@ -36,7 +36,7 @@ struct SimWork {
 class Audit;
 class Faults;
 
-/// What a peer had no room for, of one sender, in the order in which it came.
+/// The messages that a peer had no room for, of one sender, in the order in which they came.
 struct SimBacklog {
   std::deque<Message> messages;
   Time since;  ///< when the oldest of them came
@@ -63,13 +63,13 @@ struct SimShared {
   Observer* observer = nullptr;
   Faults* faults = nullptr;  ///< null: a world in which nothing goes wrong ...
   Rows* rows = nullptr;      ///< ... and whose events run here
-  /// By id, and by sender; without faults. Only events of the peer itself touch its own.
+  /// The backlogs by id and sender; without faults. Only events of the peer itself touch its own.
   std::vector<std::map<PeerId, SimBacklog>> backlogs;
   Audit* audit = nullptr;                                              ///< with faults
   std::function<void(PeerId, std::function<void()> ended)> after_job;  ///< SimulationOptions'
   /// Keeps a checkpoint; null: nowhere. May be called from several threads.
   std::function<void(PeerId, Round, std::vector<std::byte> state)> on_store;
-  /// Where each life of a peer spent its time, at its end; null: nobody asks. From several threads.
+  /// Takes where a life spent its time, at its end; null: nobody asks. From several threads.
   std::function<void(const Recorder&, std::uint64_t life)> on_life;
   RecordLimits record{};  ///< of each
 };

@@ -18,8 +18,8 @@
 
 namespace gv {
 
-/// When an end of a broken connection gives the neighbour up, and how often it dials: for fleets
-/// whose rounds take about a millisecond.
+/// Returns when an end of a broken connection gives the neighbour up, and how often it dials: for
+/// fleets whose rounds take about a millisecond.
 LinkTimes swarm_times();
 /// Returns such times, longer where a frame of this fleet may be on its way for over a millisecond:
 /// in proportion, so that a handshake has the time it takes.
@@ -54,9 +54,9 @@ struct FaultPlan {
 struct SimulationOptions {
   std::optional<FaultPlan> faults;
   LinkParts links{};  ///< the tests' own, with faults
-  /// Where peer i's state after a round goes, from several threads; null: nowhere.
+  /// Takes peer i's state after a round, from several threads; null: nobody does.
   std::function<void(PeerId, Round, std::vector<std::byte> state)> on_store;
-  /// Where each life of a peer spent its time, at its end, from several threads; null: nobody asks.
+  /// Takes where a life spent its time, at its end, from several threads; null: nobody asks.
   std::function<void(const Recorder&, std::uint64_t life)> on_life;
   std::vector<Checkpoint> resume;  ///< by peer; empty: from the beginning
   Recalled recalled{};             ///< of the evaluations before that
@@ -89,7 +89,7 @@ struct SimulationResult {
   std::uint64_t events = 0;
   std::uint64_t trace_hash = 0;  ///< of all that happened; with faults only
   std::vector<PeerId> lost{};    ///< injected: dead at the end
-  /// Who died or got stuck, so that a collective could not be completed.
+  /// The peers that died or got stuck, so that a collective could not be completed.
   std::set<PeerId> broken_by{};
   std::set<PeerId> chains_ended{};  ///< the same, of chains without which the others went on
   double drift = 0;                 ///< between a vector and what its book says of it, relative

@@ -93,8 +93,8 @@ void add(SwarmResult& all, std::uint64_t seed, const SimulationResult& one) {
   all.texts = one.violations;
 }
 
-/// Where a deadline passes the others go on without who is late, and where there are backup workers
-/// without the last.
+/// Says no where the others go on past a deadline without who is late, and where there are backup
+/// workers without the last.
 bool waits_for_everybody(const Assembly& fleet) {
   const auto backup = fleet.setup->settings.find("backup");
   const bool all = backup == fleet.setup->settings.end() || backup->second == 0;

@@ -46,7 +46,7 @@ struct SwarmResult {
 };
 
 Judgement judgement_of(const Assembly& fleet);
-/// Why a swarm cannot judge this fleet, and the setting with which it can; "" when it can.
+/// Says why a swarm cannot judge this fleet, and the setting with which it can; "" when it can.
 std::string swarm_objection(const Assembly& fleet);
 
 /// Runs one fleet under many fault seeds. The same seed gives the same run, whatever the number of

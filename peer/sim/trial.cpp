@@ -13,17 +13,17 @@
 namespace gv {
 namespace {
 
-/// Of a vector, relative to the largest coordinate that it ever had: float rounding over thousands
-/// of flows stays below it, one flow that is in no book does not.
+/// The tolerance for a vector, relative to the largest coordinate that it ever had: float rounding
+/// over thousands of flows stays below it, one flow that is in no book does not.
 constexpr double drift_tolerance = 1e-4;
 
-/// After the last fault, without a new round of anybody. Peers that send the same again and again
-/// are busy, and get nowhere.
+/// The time after the last fault without a new round of anybody. Peers that send the same again and
+/// again are busy, and get nowhere.
 constexpr Time longest_standstill = std::chrono::hours(1);
-/// The same, in units of the longest piece of work so far: slow peers have long rounds.
+/// The same time, in units of the longest piece of work so far: slow peers have long rounds.
 constexpr int longest_standstill_in_works = 1000;
 
-/// From when a frame is ready to its arrival, where others go before it: at the most.
+/// Returns the most from when a frame is ready to its arrival, where others go before it.
 Time slowest_way(const Assembly& fleet) {
   const NetworkSpec& network = fleet.fleet.network;
   Time longest = network.latency + network.jitter;
@@ -297,7 +297,7 @@ void Trial::judge(SimulationResult& result) {
   result.trace_hash = injector_.hash();
 }
 
-/// Who never began, or waits for ever, says nothing any more.
+/// Forgets who never began, or waits for ever: it says nothing any more.
 void Trial::forget_missing() {
   for (PeerId i = 0; i < present_.size(); ++i)
     if (const Record& record = present(i); !record.dead && !(record.started && record.task->done()))
@@ -385,7 +385,7 @@ double Trial::drift(const Record& record) {
   return judge_drift(worst / scale, vector_of(record.life.peer));
 }
 
-/// Who dies takes its part of a flow along, and who lies applies what it likes.
+/// Returns 0 where one died, and took its part of a flow along, or lied, and applied what it liked.
 double Trial::drift_of_sum() {
   double scale = 1;
   std::map<std::size_t, std::vector<double>>

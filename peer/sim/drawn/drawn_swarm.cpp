@@ -88,7 +88,7 @@ class DrawnSwarm {
     return drawn;
   }
 
-  /// In the order of the fleets, while no other thread tells.
+  /// Tells of a fleet: in their order, and while no other thread tells.
   void tell(Drawn drawn) {
     ++next_told_;
     ++result_.fleets;

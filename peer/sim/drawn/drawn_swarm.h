@@ -12,7 +12,7 @@
 
 namespace gv {
 
-/// Which fleets are drawn, and what is done with each.
+/// The choice of fleets that are drawn, and what is done with each.
 struct DrawOptions {
   std::uint64_t first = 1;
   std::uint64_t last = 1;                 ///< inclusive
@@ -26,7 +26,7 @@ struct DrawOptions {
   PeerParts parts{};   ///< in the place of the real ones
   LinkParts links{};   ///< the tests' own
   std::function<bool()> interrupted;
-  /// In the order of the fleets, from several threads, one at a time.
+  /// Called in the order of the fleets, from several threads, one at a time.
   std::function<void(const Violation&)> on_violation;
   std::function<void(std::uint64_t fleets)> on_progress;
 };

@@ -32,7 +32,7 @@ auto drawable(const Families& all) {
 
 class FleetDraw {
  public:
-  /// In one of six fleets of a row that may run on parts of a model, chains divide it.
+  /// Lets chains divide one in six fleets of a row that may run on parts of a model.
   FleetDraw(Rng rng, const AlgorithmRow& row) : rng_(rng), row_(row) {
     Rng apart = rng.derive("chains");
     if (row.by_coordinate && apart.below(6) == 0) stages_ = static_cast<PeerId>(2 + apart.below(3));

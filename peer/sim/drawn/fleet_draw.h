@@ -26,8 +26,8 @@ DrawnFleet draw(std::uint64_t number,
                 std::uint64_t attempt,
                 std::span<const AlgorithmRow* const> rows);
 
-/// How often the reader refused what was drawn, by the key that it refused: methods do not take
-/// every graph, codec and optimizer.
+/// The number of times that the reader refused what was drawn, by the key that it refused: methods
+/// do not take every graph, codec and optimizer.
 using Refusals = std::map<std::string, std::uint64_t>;
 
 /// The fleet of a text that was drawn; null: the reader refuses it, which is counted. Throws

@@ -7,8 +7,8 @@
 namespace gv {
 namespace {
 
-/// By the first word of their paths, in the order in which these words come; what is left of a path
-/// is below it.
+/// Sorts keys by the first word of their paths, in the order in which these words come; what is
+/// left of a path is below it.
 std::vector<std::pair<std::string, FlatKeys>> sections(const FlatKeys& keys) {
   std::vector<std::pair<std::string, FlatKeys>> sections;
   for (const auto& [path, value] : keys) {

@@ -19,8 +19,8 @@ constexpr int most_runs = 1500;
 /// A run with a key left out may be as long as the key's default says.
 constexpr std::uint64_t most_events_of_a_run = 200'000;
 
-/// Without a latency what peers tell each other for ever happens in one instant, and the usual data
-/// are large.
+/// The keys that stay: without a latency what peers tell each other for ever happens in one
+/// instant, and the usual data are large.
 const std::set<std::string, std::less<>> needed{"version",
                                                 "stop",
                                                 "stop.rounds",

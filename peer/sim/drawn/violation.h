@@ -28,10 +28,10 @@ struct Violation {
   bool shrunk = false;
 };
 
-/// What happened, without who and when: "peer N (life N) waits for ever in round N".
+/// Says what happened, without who and when: "peer N (life N) waits for ever in round N".
 std::string kind_of(const std::string& violation);
 
-/// Which run to repeat, and with which parts.
+/// The run to repeat, and with which parts.
 struct Repeating {
   const PeerParts& parts;
   const LinkParts& links;
