@@ -14,7 +14,7 @@ namespace gv {
 std::optional<std::vector<std::uint32_t>> batch_shares(std::span<const double> speeds,
                                                        std::uint32_t mean);
 
-/// What the fastest would get, before rounding; batch_shares can count up to 4e9.
+/// Returns what the fastest would get, before rounding; batch_shares can count up to 4e9.
 double largest_share(std::span<const double> speeds, std::uint32_t mean);
 
 /// Returns the factor by which the mean of the fleet's gradients is noisier than with equal batches

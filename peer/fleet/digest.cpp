@@ -119,8 +119,8 @@ std::string files_of(const DataSpec& data) {
   return data.content.empty() ? std::string() : fmt::format("files {};", data.content);
 }
 
-/// Which of the samples are not trained on, what the others weigh, and how much their gradients
-/// may.
+/// Says which of the samples are not trained on, what the others weigh, and how much their
+/// gradients may.
 std::string samples_of(const Fleet& f) {
   std::string text;
   if (f.data.validates())
@@ -130,7 +130,7 @@ std::string samples_of(const Fleet& f) {
   return text;
 }
 
-/// What its script says is the program's own affair, and what it is started with is the fleet's.
+/// Leaves to the program what its script says; what it is started with is the fleet's affair.
 std::string program_of(const ProgramSpec& program) {
   std::string text = fmt::format("program {}", words_of(program.command));
   for (const auto& [name, value] : program.env) text += words_of({name, value});
@@ -163,7 +163,7 @@ std::string agent_of(const AgentSpec& a) {
                      actors);
 }
 
-/// How much each peer does of a round, and of a model. Where its peers are decides nothing.
+/// Says how much each peer does of a round, and of a model. Where its peers are decides nothing.
 std::string work_of(const Fleet& f) {
   std::string text;
   if (!f.own_steps.empty()) text += fmt::format("steps {};", fmt::join(f.own_steps, ","));
@@ -260,7 +260,7 @@ std::string arithmetic_of(const Fleet& f) {
   return text;
 }
 
-/// What else happens to the fleet, when it is looked at, and when it ends.
+/// Says what else happens to the fleet, when it is looked at, and when it ends.
 std::string course_of(const Fleet& f) {
   const DataSpec& d = f.data;
   std::string text = fmt::format("{};{};{};{};", d.dir, d.file, d.test_file, d.fallback);

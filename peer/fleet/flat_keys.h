@@ -14,7 +14,7 @@ namespace gv {
 using FlatKeys = std::vector<std::pair<std::string, std::string>>;
 FlatKeys flat_keys(const Value& root);
 
-/// Of the file with `sets` applied, as read_fleet applies them. Throws FleetError.
+/// Returns those of the file with `sets` applied, as read_fleet applies them. Throws FleetError.
 FlatKeys fleet_keys(const std::string& path, const std::vector<std::string>& sets);
 
 }  // namespace gv

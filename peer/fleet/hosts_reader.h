@@ -16,7 +16,7 @@ std::vector<HostSpec> read_hosts(Source& source, const Value* value);
 /// diagnostic at the address. `value`: of `hosts`, as read_hosts had it; the peers are read.
 void refuse_own_addresses(Source& source, const Value* value, const Fleet& fleet);
 
-/// Where a host of the file says its address, or else its name: "lan.yaml:6:9".
+/// Returns where a host of the file says its address, or else its name: "lan.yaml:6:9".
 std::string place_of_address(const Fleet& fleet, const std::string& host);
 
 }  // namespace gv

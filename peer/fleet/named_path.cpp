@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What the system says beyond that there is nothing, or nothing of the kind, stands behind it.
+/// Names what is not there; what else the system says of it stands behind the path.
 std::string not_there(const std::string& path, fs::file_type wanted) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);

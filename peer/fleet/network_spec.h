@@ -45,7 +45,7 @@ struct NetworkSpec {
   LocalTransport local = LocalTransport::shared;             ///< emulation sends everything
   std::map<std::pair<PeerId, PeerId>, LinkSpec> links = {};  ///< that differ; (lower id, higher id)
 
-  /// Of the link between two peers, either way.
+  /// Returns the link between two peers, either way.
   LinkSpec link(PeerId a, PeerId b) const {
     const auto own = links.find(std::minmax(a, b));
     if (own != links.end()) return own->second;

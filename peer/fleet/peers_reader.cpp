@@ -62,7 +62,7 @@ class PeersReader : Readers {
             : fmt::format("did you mean `{}`?", guess));
   }
 
-  /// As many on each host of the file, or on this machine alone.
+  /// Reads peers, as many on each host of the file, or on this machine alone.
   void read_each_host(const Value& value, PeerSpec peer) {
     MapReader map(source_, &value, "peers");
     std::uint32_t n = 1;

@@ -37,7 +37,7 @@ Verdict refuse_sources(const std::string& path) {
       sources_hash);
 }
 
-/// What it says of itself, and its rows into the table.
+/// Puts into the table the rows that the plug-in says it has.
 Verdict add(const std::string& path) {
   void* const object = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (object == nullptr) return last_error();

@@ -6,7 +6,7 @@
 
 namespace gv {
 
-/// Of the program's sources, as `--version` says; 12 hex digits (cmake/SourcesHash.cmake).
+/// The hash of the program's sources, as `--version` says; 12 hex digits (cmake/SourcesHash.cmake).
 extern const char sources_hash[];
 
 /// The hash of the sources that a plug-in in these bytes was compiled with; "": it is none.

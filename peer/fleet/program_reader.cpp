@@ -113,7 +113,7 @@ class ProgramChecks {
                      fmt::format("remove `{}`, or `program` if this is to train", other->key));
   }
 
-  /// Of a model that is the program's a file may say names, shapes and first values.
+  /// Refuses more of a model that is the program's than names, shapes and first values.
   void check_model() {
     const Value::Entry* const model = root_.find("model");
     if (model == nullptr) return;

@@ -11,7 +11,7 @@ using Whose = TargetSpec::Whose;
 constexpr std::uint32_t most_in_a_row = 1000;
 constexpr double largest_loss = 1e300;
 
-/// Of local models the mean loss and the least accuracy are recorded, nothing else.
+/// Reads whose it is: of local models the mean loss and the least accuracy alone are recorded.
 std::optional<Whose> read_whose(Source& source, const Value& value, Figure figure) {
   const auto word = read_choice(source, value, {"mean", "local", "worst"});
   if (!word) return std::nullopt;

@@ -28,7 +28,7 @@ constexpr double usual_batch = 16;
 constexpr double enough_rounds = 500;
 constexpr double most_epochs = 200, least_epochs = 10;
 
-/// Of one column, or of one word a line: nothing that a table could be learnt from.
+/// Returns whether the file's ending is that of a text, from which no table could be learnt.
 bool is_text(const DraftAnswers& answers) {
   const std::string ending = fs::path(answers.data).extension().string();
   return ending == ".txt" || ending == ".text" || ending == ".md";
@@ -170,7 +170,7 @@ void check_data(const DraftAnswers& answers) {
       printable(answers.data, 200)));
 }
 
-/// So many epochs that a small table takes 500 steps, too; beyond 200 another goal is wanted.
+/// Takes so many epochs that a small table has 500 steps, too; beyond 200 another goal is wanted.
 GoalQuestion goal_question(const DraftAnswers& answers) {
   GoalQuestion question{.examples = "`accuracy 0.9`, `1000 rounds`, `20 epochs`, `10 min`",
                         .usual = fmt::format("{} epochs", least_epochs)};

@@ -16,7 +16,7 @@ struct DraftAnswers {
 /// Throws std::invalid_argument where there are no such data.
 void check_data(const DraftAnswers& answers);
 
-/// How a goal is asked for, once the data and the machines are known.
+/// The way a goal is asked for, once the data and the machines are known.
 struct GoalQuestion {
   std::string examples;  ///< "`accuracy 0.9`, `1000 rounds`"
   std::string usual;     ///< "10 epochs", or so many that a small table is learnt

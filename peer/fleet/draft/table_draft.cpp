@@ -16,7 +16,7 @@
 namespace gv {
 namespace {
 
-/// What is decided of a column, and why.
+/// The use that is decided of a column, and why.
 struct Decision {
   enum class Use { number, category, date, ignored } use = Use::number;
   std::string why{};  ///< "" where it needs no word
@@ -201,8 +201,8 @@ class TableDraft {
   void add(const std::string& yaml, const std::string& comment) {
     draft_.lines += draft_line(yaml, comment);
   }
-  /// Of a linear model on scaled columns, of which the curvature is at most their number: steps at
-  /// the old point beside mixing by W stay bounded below (1 + the least eigenvalue of W) /
+  /// Slows down for a linear model on scaled columns, whose curvature is at most their number:
+  /// steps at the old point beside mixing by W stay bounded below (1 + the least eigenvalue of W) /
   /// curvature, and a ring of Metropolis weights has -1/3.
   void slow_down() {
     const double rate = std::min(usual_rate, 0.5 / static_cast<double>(names_.size()));
