@@ -26,7 +26,7 @@ std::vector<double> doubles(const std::vector<float>& from) {
   return {from.begin(), from.end()};
 }
 
-/// What the samples are, and what becomes of a pixel or a character before the first layer.
+/// Says what the samples are, and what becomes of a pixel or a character before the first layer.
 Json input_json(const Dataset& like) {
   switch (form_of(like)) {
     case DataForm::pictures:

@@ -14,14 +14,14 @@ namespace gv {
 /// Samples of which the model is to say something.
 struct ModelRows {
   std::shared_ptr<const Dataset> data;
-  /// Of each row that was there, in its order, its place in `data`; none: it was left out by
+  /// The place in `data` of each row that was there, in their order; none: it was left out by
   /// `missing: drop`.
   std::vector<std::optional<std::uint32_t>> places;
   std::vector<std::string> names;  ///< of pictures, their files; else empty
 };
 
-/// As labelled_data (labelled_data.h), but nobody has to say what is right: a table needs no
-/// target, and pictures may lie in any folder. Throws std::runtime_error "path: ...".
+/// Reads as labelled_data does (labelled_data.h), but nobody has to say what is right: a table
+/// needs no target, and pictures may lie in any folder. Throws std::runtime_error "path: ...".
 ModelRows model_rows(const ModelCard& card, const std::string& path);
 
 }  // namespace gv

@@ -147,7 +147,7 @@ Verdict CheckpointStore::drop_after(Round round) {
   return about(folder_, disk_.sync_folder(folder_));
 }
 
-/// By name only, the newest first.
+/// Lists them by name only, the newest first.
 Verdict CheckpointStore::files(std::vector<Round>& rounds) {
   std::vector<std::string> names;
   if (Verdict wrong = disk_.list(folder_, names); !wrong.empty()) return about(folder_, wrong);

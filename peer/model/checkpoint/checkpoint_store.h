@@ -44,7 +44,7 @@ class CheckpointStore {
   std::optional<Checkpoint> newest(std::vector<std::string>& skipped);
   /// The one of that round; the text names path and reason when it cannot be had.
   [[nodiscard]] Verdict at(Round round, Checkpoint& out);
-  /// Of the checkpoints that are whole and this peer's, ascending.
+  /// Lists the rounds of the checkpoints that are whole and this peer's, ascending.
   std::vector<Round> rounds();
   /// Removes what is newer than `round`, durably. Who goes on from an older checkpoint must call it
   /// first: otherwise newest() would come back to the course that was left.

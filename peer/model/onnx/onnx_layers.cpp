@@ -101,7 +101,7 @@ class LayerWriter {
                          {"pads", Integers{pad, pad, pad, pad}}});
   }
 
-  /// At each position of a sequence, or of what a picture is when it is flattened.
+  /// Applies it at each position of a sequence, or to what a picture is when it is flattened.
   std::string linear(const Node& node, const std::string& x) {
     const bool bias = node.parameters.size() > 1;
     if (network_.vocabulary == 0) {

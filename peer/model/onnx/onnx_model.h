@@ -11,7 +11,7 @@ namespace gv {
 inline constexpr int onnx_opset = 17;
 inline constexpr int onnx_ir_version = 8;
 
-/// What goes into an exported model and what comes out, for people.
+/// The forms of what goes into an exported model and what comes out, for people.
 struct OnnxAbout {
   std::string input;   ///< "features: float [rows, 4]"
   std::string output;  ///< "probabilities: float [rows, 3]"

@@ -22,7 +22,7 @@ std::vector<float> tensor_values(const std::string& path,
                                  const TensorFile& file,
                                  const Parameter& parameter);
 
-/// What training begins with, of `model: { start: FILE }`.
+/// Reads what training begins with, of `model: { start: FILE }`.
 std::vector<float> start_values(const std::string& path, const std::vector<Parameter>& parameters);
 
 }  // namespace gv

@@ -9,7 +9,7 @@
 
 namespace gv {
 
-/// What a tensor of a file is called, and its extents; none: a single number.
+/// The name of a tensor of a file, and its extents; none: a single number.
 struct TensorShape {
   std::string name;
   std::vector<std::uint64_t> shape;
