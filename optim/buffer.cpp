@@ -52,7 +52,7 @@ void Buffer::resize(std::size_t bytes) {
   size_ = bytes;
 }
 
-/// Those who drop buffers push them onto a list without a lock, which the owner takes as a whole.
+/// A list without a lock: who drops buffers pushes them onto it, and the owner takes it as a whole.
 struct BufferPool::Shelf {
   std::shared_ptr<BufferMemory> memory;
   std::vector<std::unique_ptr<Buffer>> free;  ///< oldest first
@@ -60,7 +60,7 @@ struct BufferPool::Shelf {
 
   ~Shelf() { collect(); }
 
-  /// When there are too many the oldest go, so that sizes no longer asked for do not stay.
+  /// Collects them; with too many the oldest go, so that sizes no longer asked for do not stay.
   void collect() {
     const std::size_t known = free.size();
     for (Buffer* each = returned.exchange(nullptr, std::memory_order_acquire); each != nullptr;)

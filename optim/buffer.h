@@ -59,7 +59,7 @@ class Buffer {
   Buffer* next_ = nullptr;  ///< of those that have come back to a pool
 };
 
-/// By the bits, so that the compiler may take eight at a time.
+/// Looks at the bits, so that the compiler may take eight at a time.
 bool all_finite(std::span<const float> values);
 
 /// Immutable once sent: one copy serves every receiver.

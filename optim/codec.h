@@ -67,7 +67,7 @@ struct Kept {
 /// out <- values encoded; out.size() == codec.bytes(values.size()). top_k: below 2^32 values.
 void encode(const Codec& codec, std::span<const float> values, std::span<std::byte> out);
 
-/// Whether these bytes, from wherever, can be decoded into n floats.
+/// Returns whether these bytes, from wherever, can be decoded into n floats.
 bool is_encoding(const Codec& codec, std::span<const std::byte> in, std::size_t n);
 
 /// values <- in decoded. in: is_encoding of so many.

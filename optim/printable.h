@@ -6,11 +6,11 @@
 
 namespace gv {
 
-/// Whether the text is UTF-8 (RFC 3629) of characters that are shown, not obeyed: nothing in it
-/// moves the cursor, turns the direction of writing, hides a file's name or breaks a JSON document.
+/// Returns whether text is UTF-8 (RFC 3629) of characters that are shown, not obeyed: nothing in it
+/// moves the cursor, turns the direction of writing, hides a file's name or breaks JSON.
 bool is_printable(std::string_view text);
 
-/// At most `most` bytes of the text, each byte that is not printable as `?`; line breaks stay. So a
+/// Returns at most `most` bytes of text, each that is not printable as `?`; line breaks stay. So a
 /// hostile file neither floods nor controls the terminal, and a caret below still points well.
 std::string printable(std::string_view text, std::size_t most);
 

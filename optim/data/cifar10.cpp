@@ -27,7 +27,7 @@ constexpr std::size_t side = 32;
 constexpr std::size_t pixels = 3 * side * side;
 constexpr std::size_t record = 1 + pixels;
 constexpr std::uint8_t classes = 10;
-/// Of the 50 000 training pictures, pixels in [0, 1].
+/// The moments of the 50 000 training pictures, pixels in [0, 1].
 constexpr std::array<float, 3> channel_mean{0.49140F, 0.48216F, 0.44653F};
 constexpr std::array<float, 3> channel_deviation{0.24703F, 0.24349F, 0.26159F};
 

@@ -14,8 +14,8 @@ using Rows = std::vector<std::uint32_t>;
   throw std::invalid_argument("by-class: " + what);
 }
 
-/// Whose each class is. Class after class is dealt from shuffled decks, each of all classes; of a
-/// deck that a peer begins with some cards of the last one in its hand, those come behind.
+/// Says whose each class is. Class after class is dealt from shuffled decks, each of all classes;
+/// of a deck that a peer begins with some cards of the last one in its hand, those come behind.
 std::vector<Rows> owners_of(std::size_t classes,
                             std::uint32_t peers,
                             std::uint32_t each,

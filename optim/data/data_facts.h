@@ -22,7 +22,7 @@ struct ColumnFacts {
   bool is_category() const { return !levels.empty(); }
 };
 
-/// What a data set says of itself that came from a user's files, or whose classes have weights.
+/// The facts of a data set that came from a user's files, or whose classes have weights.
 struct DataFacts {
   std::string format;  ///< CSV, NPY, NPZ, LIBSVM, images
   std::string target;  ///< the column that is to be told; "": the files give it a place of its own

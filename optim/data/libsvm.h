@@ -9,7 +9,7 @@
 
 namespace gv {
 
-/// What one file in LIBSVM's format holds, with the labels as they stand there.
+/// The contents of one file in LIBSVM's format, with the labels as they stand there.
 struct LibSvmFile {
   SparseSamples rows;
   std::vector<float> labels;

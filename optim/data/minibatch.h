@@ -18,7 +18,7 @@ class Minibatches {
   Minibatches(std::vector<std::uint32_t> rows, Rng rng, AugmentSpec augment = {});
   /// The next `batch` rows; valid until the next call.
   std::span<const std::uint32_t> next(std::uint32_t batch);
-  /// How the pictures of the last batch are seen, for Dataset::gather; empty without augmentation.
+  /// Says how the last batch's pictures are seen, for Dataset::gather; empty without augmentation.
   std::span<const View> views() const { return views_; }
   std::uint32_t rows() const { return static_cast<std::uint32_t>(order_.size()); }
 

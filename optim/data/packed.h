@@ -19,8 +19,8 @@ std::shared_ptr<Buffer> pack(const Dataset& data,
                              std::span<const std::uint32_t> rows,
                              std::span<const View> views);
 
-/// The same samples as a data set of their own, all of them, whose shape, shift and scale are those
-/// of `like`.
+/// Samples as a data set of their own, all of them, whose shape, shift and scale are those of
+/// `like`.
 struct Unpacked {
   Dataset data;
   std::vector<std::uint32_t> rows;  ///< of it; of a text not all are samples

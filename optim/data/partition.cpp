@@ -47,7 +47,7 @@ std::vector<std::size_t> proportional_sizes(std::size_t total, const std::vector
   return sizes;
 }
 
-/// For each class, shares ~ Dir(alpha) over the peers, as in Yurochkin et al. 2019,
+/// Draws for each class shares ~ Dir(alpha) over the peers, as in Yurochkin et al. 2019,
 /// arXiv:1905.12022, section 4. Sizes differ too; class_partition.h has mixes of equal sizes.
 Partition dirichlet_once(const std::vector<Rows>& classes,
                          std::uint32_t peers,

@@ -101,7 +101,7 @@ class Convolution : public HostLayer {
   Layout any_in(std::uint32_t rows) const { return picture_of(rows, in_, any); }
   Layout any_out(std::uint32_t rows) const { return picture_of(rows, node_.out, any); }
 
-  /// Of the passes forward and back to the input, in these layouts. A flop takes about twice as
+  /// Cuts the passes forward and back to the input, in these layouts. A flop takes about twice as
   /// long as in a matrix product. Winograd's transform of the weights is made anew for each slice.
   RowSlices slices(dnnl::algorithm algorithm, const Layout& in, const Layout& out) const {
     if (!with_rows(in, 1) || !with_rows(out, 1)) return {rows_, rows_};
@@ -162,7 +162,7 @@ class Convolution : public HostLayer {
     });
   }
 
-  /// What the forward pass has brought into the layout `wanted`, or else `from` brought into it.
+  /// Takes what the forward pass has brought into layout `wanted`, or else brings `from` into it.
   Conversion again_or_of(const Conversion& forward,
                          const dnnl::memory& from,
                          const Layout& wanted) const {

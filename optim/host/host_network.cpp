@@ -153,7 +153,7 @@ LayerPointer HostNetwork::layer_of(const LayerPlace& place) {
   return nullptr;
 }
 
-/// What crosses lies plain, so that every part of a network has it alike.
+/// Makes what crosses lie plain, so that every part of a network has it alike.
 void HostNetwork::prepare_outer_end() {
   const dnnl::memory& value = values_.back().tensor;
   const Shape& out = network_.nodes.back().out;

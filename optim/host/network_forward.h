@@ -18,7 +18,7 @@ class NetworkForward {
  public:
   explicit NetworkForward(const NeuralNetwork& network);
 
-  /// Of each batch norm, in the network's order; those that are given by `Moments::given`.
+  /// Returns each batch norm's, in the network's order; those that are given by `Moments::given`.
   std::vector<ChannelMoments>& moments() { return host_.moments(); }
   /// Measures the moments of x over these rows of the training set: "precise" batch norm, see
   /// network_objective.h.

@@ -26,8 +26,8 @@ void run_slices(std::size_t n, const std::function<void(std::size_t)>& slice);
 std::size_t slices_of(double flops, std::size_t extent);
 inline constexpr std::uint32_t most_slices = 16;
 
-/// Where slice i of n of [0, extent) begins; slice n begins at the end. All borders are multiples
-/// of `step`, but for the end.
+/// Returns where slice i of n of [0, extent) begins; slice n begins at the end. All borders are
+/// multiples of `step`, but for the end.
 std::size_t slice_begin(std::size_t i, std::size_t n, std::size_t extent, std::size_t step = 1);
 
 /// The rows of a batch, cut into slices of equally many; the last may have fewer.

@@ -5,8 +5,8 @@
 namespace gv {
 namespace {
 
-/// Of each node, whether its value depends on a parameter. What does not is the input, padded or
-/// pooled.
+/// Says of each node whether its value depends on a parameter. What does not is the input, padded
+/// or pooled.
 std::vector<bool> learnt(const NeuralNetwork& network) {
   std::vector<bool> depends;
   for (const Node& node : network.nodes)

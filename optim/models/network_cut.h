@@ -34,7 +34,7 @@ struct Module {
 
 /// All of a network, ascending.
 std::vector<Module> modules_of(const NeuralNetwork& network);
-/// How many values are needed behind each node, of it and of those before.
+/// Counts the values that are needed behind each node, of it and of those before.
 std::vector<std::uint32_t> values_behind(const NeuralNetwork& network);
 /// All of a network, ascending.
 std::vector<Cut> places(const NeuralNetwork& network);

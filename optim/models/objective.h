@@ -39,7 +39,7 @@ struct Descent {
   double rate = 0;  ///< gamma
   Access access = Access::lock_free;
   Rng rng{};
-  /// Where it is set, each lock_free step is taken through it: a yardstick's lock.
+  /// Each lock_free step is taken through it where it is set: a yardstick's lock.
   std::function<void(const std::function<void()>& step)> through{};
 };
 

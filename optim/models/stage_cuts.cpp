@@ -52,7 +52,7 @@ std::ptrdiff_t likeness(const std::string& a, const std::string& b) {
          ": a batch or group norm stays with the layer before it; take " + taken);
 }
 
-/// In the order of the network, separated by commas.
+/// Names them in the order of the network, separated by commas.
 std::string in_order(std::vector<Cut> cuts) {
   std::ranges::sort(cuts, {}, &Cut::node);
   std::string text;
@@ -60,7 +60,7 @@ std::string in_order(std::vector<Cut> cuts) {
   return text;
 }
 
-/// Where pieces [0, i) of `flops` end, so that the largest of so many sums is the smallest.
+/// Says where pieces [0, i) of `flops` end, so that the largest of so many sums is the smallest.
 std::vector<std::size_t> smallest_largest(const std::vector<double>& flops, std::uint32_t stages) {
   const std::size_t n = flops.size();
   std::vector<double> before(n + 1);

@@ -16,8 +16,8 @@ namespace gv {
 /// with which a stage may begin.
 std::vector<Cut> cuts_before(const NeuralNetwork& network, const std::vector<std::string>& stages);
 
-/// So many stages, of which the largest has as few flops as may be; of cuts that are equally good,
-/// the earlier. Throws std::invalid_argument for none and for more than there may be.
+/// Makes so many stages, of which the largest has as few flops as may be; of cuts that are equally
+/// good, the earlier. Throws std::invalid_argument for none and for more than there may be.
 std::vector<Cut> equal_cuts(const NeuralNetwork& network, std::uint32_t stages);
 
 }  // namespace gv

@@ -16,7 +16,7 @@ struct ExploreSpec {
   double power = 7;
 
   bool each_its_own() const { return base > 0; }
-  /// Of peer `peer` of `peers`, after so many frames of its own. Horgan et al. 2018,
+  /// Returns that of peer `peer` of `peers`, after so many frames of its own. Horgan et al. 2018,
   /// arXiv:1803.00933, section 4.1, for each its own.
   double rate(std::uint64_t frames, std::uint32_t peer, std::uint32_t peers) const {
     if (each_its_own()) return std::pow(base, 1 + (peers > 1 ? power * peer / (peers - 1.0) : 0.0));

@@ -10,7 +10,7 @@
 
 namespace gv {
 
-/// What an agent acts in, of one episode after the other. All that an episode is stands in one
+/// A world that an agent acts in, one episode after the other. All that an episode is stands in one
 /// vector of doubles, so that it is saved, restored and compared alike for every environment.
 class Environment {
  public:
@@ -46,7 +46,7 @@ class Environment {
   virtual void begin(std::span<double> state, Rng& rng) const = 0;
   virtual Outcome advance(std::span<double> state, std::uint32_t action, Rng& rng) const = 0;
   virtual void show(std::span<const double> state, std::span<float> seen) const = 0;
-  /// Whether advance() may begin from these values, all of them finite.
+  /// Returns whether advance() may begin from these values, all of them finite.
   virtual bool is_state(std::span<const double>) const { return true; }
 
   std::vector<double> state_;

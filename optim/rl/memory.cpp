@@ -10,7 +10,7 @@ namespace gv {
 namespace {
 
 constexpr double least_error = 1e-3;  ///< so that none is never drawn: epsilon of section 3.3
-/// So that the sum of all is a number, whatever errors a model that diverges has.
+/// The bound that keeps the sum of all a number, whatever errors a model that diverges has.
 constexpr double most_priority = 1e100;
 
 }  // namespace

@@ -46,8 +46,8 @@ struct MemorySpec {
 class Memory {
  public:
   explicit Memory(const MemorySpec& spec);
-  /// With the highest priority that there was, so that each is soon seen once (line 6); or with
-  /// that of an error which somebody has found already: Horgan et al. 2018, arXiv:1803.00933,
+  /// Adds one with the highest priority that there was, so that each is soon seen once (line 6); or
+  /// with that of an error which somebody has found already: Horgan et al. 2018, arXiv:1803.00933,
   /// algorithm 1.
   void add(const Transition& one, std::optional<float> error = {});
   std::uint32_t size() const { return size_; }

@@ -9,7 +9,7 @@
 namespace gv {
 namespace {
 
-/// Of one transition, beside what is seen.
+/// The words of one transition, beside what is seen.
 constexpr std::size_t words = 4;
 static_assert(sizeof(float) == 4);
 

@@ -9,8 +9,8 @@
 
 namespace gv {
 
-/// Which gradient step, from 0. A round has `local_steps` of them, so that a number of rounds is no
-/// number of gradient steps; the compiler keeps them apart.
+/// The number of a gradient step, from 0. A round has `local_steps` of them, so that a number of
+/// rounds is no number of gradient steps; the compiler keeps them apart.
 struct GradientStep {
   std::uint64_t value = 0;
 };

@@ -46,8 +46,8 @@ std::unique_ptr<Predictor> make_predictor(const ModelSpec& spec,
 /// The parameters of a model for data like these. Throws std::invalid_argument.
 std::vector<Parameter> model_parameters(const ModelSpec& spec, const Dataset& like);
 
-/// What the batch norms of x measure on the samples of `share`, mean and variance of each in turn;
-/// nothing for a model without. To be saved beside x.
+/// Returns what the batch norms of x measure on the samples of `share`, mean and variance of each
+/// in turn; nothing for a model without. To be saved beside x.
 std::vector<RunningMoment> running_moments(const ModelSpec& spec,
                                            const Share& share,
                                            std::span<const float> x);

@@ -24,8 +24,8 @@ namespace gv {
 struct Flows {
   std::vector<Payload> vectors;  ///< each of as many floats as the range they are mixed into
   std::vector<float> weights;    ///< W_ij
-  /// What the other end of each flow has of this replica, where x may have changed since it was
-  /// sent: as many floats, null for x as it is. Empty: x for all of them.
+  /// The vectors that the other end of each flow has of this replica, where x may have changed
+  /// since it was sent: as many floats, null for x as it is. Empty: x for all of them.
   std::vector<Payload> ours{};
 };
 
@@ -90,8 +90,8 @@ class Replica {
     static_cast<void>(missed);
     throw std::logic_error("this replica revises nothing");
   }
-  /// So many steps of plain SGD by threads that share x (Objective::descend), at the own rate of
-  /// the first of them; loss() is their mean. `descent` has neither batch nor rate yet. On the
+  /// Takes so many steps of plain SGD by threads that share x (Objective::descend), at the own rate
+  /// of the first of them; loss() is their mean. `descent` has neither batch nor rate yet. On the
   /// CPU, for the models that can.
   virtual void descend(const Descent& descent) {
     static_cast<void>(descent);
@@ -103,7 +103,7 @@ class Replica {
     gradient();
     step();
   }
-  /// Of the last gradient(), gradient_and_step() or descend() whose job has ended; 0 before.
+  /// Tells of the last gradient(), gradient_and_step() or descend() whose job has ended; 0 before.
   virtual double loss() const = 0;
   /// x[r] <- x[r] + sum_j w_j (x_j - x[r]): averaging written as flows, so that opposite ends apply
   /// opposite flows. An element whose flow is not finite flows nowhere, at either end: both ends
@@ -141,8 +141,8 @@ class Replica {
   virtual void evaluate() = 0;                ///< x on the test set
   virtual Evaluation evaluation() const = 0;  ///< of the last evaluate() whose job has ended
 
-  /// Whether x is somebody else's as well, who may write it between two jobs. Flows are then
-  /// against the half that was sent.
+  /// Returns whether x is somebody else's as well, who may write it between two jobs. Flows are
+  /// then against the half that was sent.
   virtual bool is_lent() const { return false; }
   /// Gets ready for save(), which comes in a job of its own, where is_lent().
   virtual void prepare() {}

@@ -24,7 +24,7 @@ constexpr std::size_t most_files = 10'000'000;
 constexpr std::uint64_t most_pixels = 1ULL << 34;
 constexpr const char* remedy = "; it needs one folder for each class, of PNG or PGM files";
 
-/// What is in a folder, but for names that begin with a dot.
+/// Lists what is in a folder, but for names that begin with a dot.
 std::vector<std::string> names_in(const std::string& dir) {
   std::error_code error;
   std::vector<std::string> names;

@@ -34,12 +34,12 @@ struct ColumnLook {
   void at(double value);
 
   std::uint64_t values() const { return numbers + text; }
-  /// Whether it is a column of numbers in which the comma is the decimal mark, or may be it.
+  /// Returns whether it is a column of numbers whose decimal mark is the comma, or may be it.
   bool has_commas() const {
     return commas + grouped > 0 && 2 * (commas + grouped) >= text && !fractions;
   }
   bool is_dates() const { return text > 0 && dates == text && numbers == 0; }
-  /// Whether its values are classes, if nobody says otherwise.
+  /// Returns whether its values are classes, if nobody says otherwise.
   bool has_classes() const {
     return text > 0 || (!fractions && different.size() <= table_bounds::few);
   }

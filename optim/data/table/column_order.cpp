@@ -6,8 +6,8 @@
 namespace gv {
 namespace {
 
-/// Of each feature in the order that is wanted, its place among the cells of a row, which are those
-/// of the columns that are not ignored in the file's order.
+/// Returns for each feature, in the order that is wanted, its place among the cells of a row, which
+/// are those of the columns that are not ignored in the file's order.
 std::vector<std::size_t> cell_places(const ColumnOrder& order) {
   std::vector<std::size_t> sorted = order.features;
   std::ranges::sort(sorted);

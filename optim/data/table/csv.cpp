@@ -212,7 +212,7 @@ class CsvFile final : public RowSource {
     return {first, last};
   }
 
-  /// Whether a field begins with a quote, perhaps after blanks.
+  /// Returns whether a field begins with a quote, perhaps after blanks.
   bool opens_quote(const char*& at, const char* end) const {
     const char* first = at;
     while (first != end && *first == ' ') ++first;

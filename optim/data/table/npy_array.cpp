@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t most_header = 1U << 16;
 constexpr std::size_t piece_bytes = 1U << 20;
 
-/// What stands behind `'key':`, up to the end of the header.
+/// Returns what stands behind `'key':`, up to the end of the header.
 std::string_view value_of(std::string_view header, const std::string& key) {
   const std::size_t at = header.find("'" + key + "':");
   if (at == std::string_view::npos) return {};

@@ -48,7 +48,7 @@ struct TableSpec {
 /// or std::runtime_error; both say "path:line: what is wrong, and what to do".
 TrainTest read_table(const TableSpec& spec, Rng rng);
 
-/// What the first 1,000 rows say of a task that the user does not name: text and at most 20
+/// A guess from the first 1,000 rows at a task that the user does not name: text and at most 20
 /// different whole numbers are classes, other numbers a regression.
 struct TaskGuess {
   bool regression = false;
@@ -56,8 +56,8 @@ struct TaskGuess {
 };
 TaskGuess guess_task(const std::string& file, const std::string& target, char decimal = '.');
 
-/// What a user should know of a table that can be read, by its first 1,000 rows: columns of dates
-/// and of many different words, each of which becomes a feature.
+/// Lists what a user should know of a table that can be read, by its first 1,000 rows: columns of
+/// dates and of many different words, each of which becomes a feature.
 std::vector<std::string> table_warnings(const TableSpec& spec);
 
 /// Says why two files are not of one table: other columns, categories or classes. Empty: they are.

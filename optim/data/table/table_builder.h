@@ -12,8 +12,8 @@
 
 namespace gv {
 
-/// What a file holds, a number for each cell: of a category the place of its value in `levels`, NaN
-/// where it is missing.
+/// The contents of a file, a number for each cell: of a category the place of its value in
+/// `levels`, NaN where it is missing.
 struct RawTable {
   TablePlan plan;  ///< with all values of each category, in order of appearance
   std::uint64_t rows = 0;

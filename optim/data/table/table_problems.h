@@ -28,7 +28,7 @@ class TableProblems {
   void add(std::string text);
   /// Notes one of a row: its `text` ("a.csv:12: what is wrong") is told of the first one only.
   void add(std::size_t column, Fault fault, std::string text);
-  /// The same, of a word.
+  /// Does the same for one of a word.
   void add(std::size_t column, Fault fault, std::string_view word, std::string text);
   bool any() const { return !entries_.empty(); }
   /// Throws TableError if there are any problems.

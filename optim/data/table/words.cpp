@@ -16,7 +16,7 @@ bool is_digit(char c) {
   return '0' <= c && c <= '9';
 }
 
-/// Whether the digits before the decimal comma are whole, or in groups of three: `12345`, `12.345`.
+/// Tells whether the digits before the decimal comma are whole or grouped: `12345`, `12.345`.
 bool is_whole_part(std::string_view digits) {
   const std::size_t point = digits.find('.');
   if (point == std::string_view::npos) return std::ranges::all_of(digits, is_digit);
@@ -44,7 +44,7 @@ bool take(std::string_view& text, char c) {
   return true;
 }
 
-/// Of `2024-03-01` or `1.3.2024` at the front of a text, taken off it.
+/// Takes the days of `2024-03-01` or `1.3.2024` off the front of a text.
 std::optional<int> take_days(std::string_view& text) {
   const bool year_first = text.size() > 4 && std::ranges::all_of(text.substr(0, 4), is_digit);
   const auto first = take_digits(text, 1, 4);
