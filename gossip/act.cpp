@@ -53,7 +53,7 @@ class Acts {
   std::uint64_t due_ = 0;   ///< frames at which the next question is
 };
 
-/// As long as both are there. Whoever begins anew may have as much under way as the memory bears.
+/// Acts while both are there. Whoever begins anew may have as much under way as the memory bears.
 Task<> Acts::act_for_both() {
   for (;;) {
     while (goes_on() && (under_way() >= most_under_way || me_.waiting(taken_kind))) co_await hear();
@@ -66,8 +66,8 @@ Task<> Acts::act_for_both() {
   }
 }
 
-/// Of one that has died: whether another process has taken its place, which is waited for where
-/// peers are started again.
+/// Returns whether it is there; after a death, whether another process has taken its place, which
+/// is waited for where peers are started again.
 Task<bool> Acts::has(PeerId peer) {
   if (!me_.running()) co_return false;
   if (me_.expects(peer)) co_return true;
@@ -86,7 +86,7 @@ bool Acts::model_is_here() const {
   return true;
 }
 
-/// What was asked of a process that has died is asked of the next one.
+/// Asks the next process again for what one that has died was asked for.
 Task<> Acts::look_at_model() {
   if (asked_ && me_.life(learner_) != life_) asked_ = false, ++question_;
   if (asked_ && model_is_here()) {

@@ -122,8 +122,8 @@ Task<> settle_what_came_late(Peer& me, Opens& opens) {
   for (const PeerId peer : late) co_await settle(me, peer, opens, Absence::away);
 }
 
-/// Who lives and does not answer within faults.deadline is waited for no longer. A question that
-/// crossed ours came before the answer that says so: where none waits, there was none.
+/// A peer that lives and does not answer within faults.deadline is waited for no longer. A question
+/// that crossed ours came before the answer that says so: where none waits, there was none.
 Task<> settle_all(Peer& me, Opens& opens) {
   while (!opens.empty()) {
     const PeerId peer = opens.begin()->first;

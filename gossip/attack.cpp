@@ -15,7 +15,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-/// What an attacker knows of one moment.
+/// The facts that an attacker knows of one moment.
 struct Sight {
   Values mean, deviation;  ///< of the honest neighbours' models
   Values before;           ///< the mean of the round before
@@ -67,7 +67,7 @@ double distance(const Values& a, const Values& b) {
   return std::sqrt(sum);
 }
 
-/// The same for all attackers.
+/// Returns a direction of length 1 that is the same for all attackers.
 Values direction(const Setup& setup, std::size_t d) {
   Rng rng = Rng(setup.seed).derive("attack").derive("side");
   Values side(d);

@@ -9,9 +9,9 @@
 
 namespace gv {
 
-/// What attackers send in the place of a model or of a gradient. mu is the mean of what their
-/// honest neighbours sent last, sigma the standard deviation of that in each coordinate, g the
-/// gradient of their own data, s the strength.
+/// One kind of lie that attackers send in the place of a model or of a gradient. mu is the mean of
+/// what their honest neighbours sent last, sigma the standard deviation of that in each coordinate,
+/// g the gradient of their own data, s the strength.
 struct AttackRow {
   std::string_view kind;
   double strength = 1;  ///< s, where the fleet file says nothing
@@ -21,14 +21,14 @@ struct AttackRow {
   FalseGradient (*gradient)(double strength, std::uint64_t gradients) = nullptr;
 };
 
-/// In the order of Attack::kind.
+/// Returns the rows in the order of Attack::kind.
 std::vector<AttackRow> attacks();
 
 /// The row of the fleet's attackers.
 AttackRow attack_of(const Setup& setup);
 /// Attackers are the last of the peers that train, and know each other.
 bool is_attacker(const Setup& setup, PeerId i);
-/// The same of those that send lies in the place of models.
+/// Returns whether i is an attacker that sends lies in the place of models.
 bool forges_models(const Setup& setup, PeerId i);
 /// What an attacker's exchanges carry, where those of the honest carry `honest`.
 Traffic attackers_traffic(Traffic honest);

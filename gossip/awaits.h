@@ -40,7 +40,7 @@ struct Sleep {
   void await_resume() const noexcept {}
 };
 
-/// Until `resume` is called.
+/// Suspends a coroutine until `resume` is called.
 struct Suspend {
   std::function<void()>& resume;
   bool await_ready() const noexcept { return false; }

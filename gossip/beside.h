@@ -17,7 +17,7 @@ class Beside {
   Beside(const Beside&) = delete;
   Beside& operator=(const Beside&) = delete;
 
-  /// Until it has ended. Throws what it threw.
+  /// Waits until it has ended. Throws what it threw.
   Task<> join() {
     if (!ended_) {
       Suspend suspend{when_ended_};

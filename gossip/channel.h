@@ -8,7 +8,7 @@
 
 namespace gv {
 
-/// What becomes of a channel's messages until somebody asks for them.
+/// The fate of a channel's messages until somebody asks for them.
 enum class Keeps : std::uint8_t {
   /// Each waits until it is asked for by its sender, number and part. What is below a number that
   /// was asked for is nobody's any more.
@@ -21,8 +21,8 @@ enum class Keeps : std::uint8_t {
 struct Channel {
   Kind kind = Kind::reduce;    ///< its own, see is_channel()
   std::size_t most_bytes = 0;  ///< of a payload
-  /// Whether a payload of so many bytes can be part `part` of what `from` sends. From the fleet
-  /// file, never from the wire. Zero bytes: a message without a payload.
+  /// Returns whether a payload of so many bytes can be part `part` of what `from` sends. From the
+  /// fleet file, never from the wire. Zero bytes: a message without a payload.
   std::function<bool(PeerId from, std::uint32_t part, std::size_t bytes)> fits;
   std::uint32_t most_waiting = 2;  ///< of one sender, not asked for yet; more is refused
   Keeps keeps = Keeps::numbered;

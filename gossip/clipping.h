@@ -57,11 +57,11 @@ class Clipping {
   void counted(std::size_t k, const Counted& piece);
   /// Another process has taken the place of k: nothing is held against it.
   void replaced(std::size_t k);
-  /// Of the neighbours of whom anything was clipped; ascending.
+  /// Returns the counts of those neighbours of whom anything was clipped; ascending.
   std::vector<ClippedFlows> counts() const;
 
  private:
-  /// What is known of a part: values that the replica keeps.
+  /// All that is known of a part, in values that the replica keeps.
   struct Part {
     double* round = nullptr;   ///< of our last half, counted from 1; 0: there was none
     double* steps = nullptr;   ///< known

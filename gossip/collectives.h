@@ -14,9 +14,9 @@ namespace gv {
 /// the others decode of it.
 using Group = std::vector<PeerId>;
 
-/// How a sum comes about. M bytes of v, n members, one-way latency alpha, B bytes per second;
-/// Thakur, Rabenseifner & Gropp, "Optimization of collective communication operations in MPICH",
-/// IJHPCA 19(1), 2005.
+/// The way in which a sum comes about. M bytes of v, n members, one-way latency alpha, B bytes per
+/// second; Thakur, Rabenseifner & Gropp, "Optimization of collective communication operations in
+/// MPICH", IJHPCA 19(1), 2005.
 enum class Way : std::uint8_t {
   /// n - 1 hops of reduce-scatter, n - 1 of all-gather: 2 (n - 1) (alpha + M / (n B)). Patarasuk &
   /// Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", JPDC 2009.

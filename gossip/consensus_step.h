@@ -7,11 +7,11 @@ namespace gv {
 /// The value of the option gamma (CHOCO-SGD) or eta (DeepSqueeze) that leaves it to the codec.
 inline constexpr double step_by_codec = 0;
 
-/// What it is where the fleet file says step_by_codec. Too far for what a codec leaves out, and the
-/// models part without end (Koloskova et al. 2019, arXiv:1902.00340, theorem 2: the step goes with
-/// the part of a vector that arrives). Measured on quadratics of white noise, on a ring, a torus, a
-/// star and a complete graph: top-k of a fraction f gets away from 4 f on at 0.05, random-k
-/// from 1.5 f on; so half of that, and 0.3 at most.
+/// Returns what it is where the fleet file says step_by_codec. Too far for what a codec leaves out,
+/// and the models part without end (Koloskova et al. 2019, arXiv:1902.00340, theorem 2: the step
+/// goes with the part of a vector that arrives). Measured on quadratics of white noise, on a ring,
+/// a torus, a star and a complete graph: top-k of a fraction f gets away from 4 f on at 0.05,
+/// random-k from 1.5 f on; so half of that, and 0.3 at most.
 double usual_consensus_step(const std::optional<Codec>& codec);
 
 /// The value of this option, or the usual one.

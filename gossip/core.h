@@ -30,8 +30,8 @@ struct Neighbor {
   bool two_way = false;
 };
 
-/// What the parts of a peer share: what it was told, what it stands on, which round it is in, and
-/// arithmetic. Neighbours are named by their place in `neighbors`, in every part.
+/// The base that the parts of a peer share: what it was told, what it stands on, which round it is
+/// in, and arithmetic. Neighbours are named by their place in `neighbors`, in every part.
 class PeerCore {
  public:
   PeerCore(Plan plan, World& world, Journal& journal, Replica& replica, const Rules& rules);
@@ -59,7 +59,7 @@ class PeerCore {
   std::optional<Codec> codec() const { return plan.setup ? plan.setup->codec : std::nullopt; }
   /// Frozen copy of v[r]; the only host copy a vector makes on its way out.
   Task<Payload> snapshot(Vector v, Range r);
-  /// The same as it travels: in a codec, or as floats.
+  /// Does the same for the copy as it travels: in a codec, or as floats.
   Task<Payload> encode(Vector v, Range r, std::optional<Codec> codec);
   /// The floats of what travelled so, `count` of them; null: it is no encoding of so many.
   Task<Payload> decode(Payload in, std::size_t count, std::optional<Codec> codec);

@@ -22,21 +22,21 @@ struct Costs {
   Time longest_wait{0};              ///< for a neighbour's half
   Round passed_over = 0;             ///< rounds without it
 
-  /// What came later. Of the waits the longest counts.
+  /// Adds what came later. Of the waits the longest counts.
   Costs& operator+=(const Costs& later);
   /// The time without evaluations and checkpoints.
   Time training_time() const;
 };
 
-/// What a report says of the life that it was made in.
+/// Returns what a report says of the life that it was made in.
 Costs costs_of(const Report& report);
-/// The same report, of all lives.
+/// Adds earlier lives to the report, which is then of all lives.
 void add_earlier(Report& report, const Costs& earlier);
 
-/// As the last words of a training state: what is in front of them is read as it always was.
+/// Writes them as a training state's last words: what is in front is read as it always was.
 void save_at_end(StateWriter& state, const Costs& costs);
-/// Of a training state; nothing where an earlier version of the program wrote it. Numbers that no
-/// run can have count as nothing, too.
+/// Reads them from a training state; nothing where an earlier version of the program wrote it.
+/// Numbers that no run can have count as nothing, too.
 Costs costs_at_end(std::span<const std::byte> state);
 
 }  // namespace gv

@@ -23,7 +23,7 @@ inline constexpr Option fraction_option{.name = "fraction",
 PeerId draws(const Setup& setup);  ///< how many take part in a round
 /// Who takes part, ascending; everybody draws alike.
 std::vector<PeerId> drawn(const Setup& setup, Round round);
-/// Why nobody would take part; "" when somebody does.
+/// Returns why nobody would take part; "" when somebody does.
 std::string drawing_objection(const Setup& setup);
 
 /// A server's questions to the workers and their answers; both ends count them from 0 on.

@@ -60,9 +60,9 @@ class Exchange {
   bool gone_on(std::size_t k) const;
   bool open(std::size_t k) const;
   ExchangeNumber number(std::size_t k) const { return edges_[k].number; }
-  /// Where the exchanges with those neighbours ended that are in their first life.
+  /// Returns where the exchanges ended with those neighbours that are in their first life.
   std::vector<EdgeEnd> ends() const;
-  /// What a goodbye says: of an open exchange we are still a part.
+  /// Returns what a goodbye says: of an open exchange we are still a part.
   std::uint64_t first_without_us(std::size_t k) const;
   /// No exchange with k any more: it has left, or is in quarantine.
   bool gone(std::size_t k) const;
@@ -70,11 +70,11 @@ class Exchange {
   std::vector<ClippedFlows> clipped() const { return clipping_.counts(); }
   /// x has been taken from a neighbour.
   void took_model() { clipping_.forget(); }
-  /// Whether somebody who is away may be back for another exchange.
+  /// Returns whether somebody who is away may be back for another exchange.
   bool may_come_back() const;
 
  private:
-  /// Where an edge stands in the present round.
+  /// The place where an edge stands in the present round.
   enum class Turn : std::uint8_t {
     idle,     ///< takes no part, and nothing is open
     open,     ///< takes part: the rest of the other half is awaited
@@ -102,7 +102,7 @@ class Exchange {
   };
   /// What the neighbours sent of the piece that is mixed, and who.
   struct Collected {
-    /// Beside a vector: our own half of that exchange, and how it counts.
+    /// Our own half of that exchange, kept beside a vector, and how it counts.
     struct Clip {
       Payload ours;
       Clipping::Counted counted;

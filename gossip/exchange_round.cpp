@@ -134,7 +134,7 @@ void Exchange::open_edges(std::uint32_t degree) {
   }
 }
 
-/// To the neighbour it looks as if we had left. So nobody of our collective operations is put
+/// It looks to the neighbour as if we had left. So nobody of our collective operations is put
 /// there, which need everybody: it is only what it sends that counts nowhere.
 void Exchange::quarantine(std::size_t k) {
   roster_.quarantine(k);
@@ -199,10 +199,10 @@ void Exchange::back(std::size_t k) {
   tell_sitting_out(k);
 }
 
-/// In a circle of waits along chains and edges between them there is one edge that one end has left
-/// out. Whoever waits at the other end for a half of this round is told that none will come: its
-/// chain may be what our next round waits for. Found by the swarm, where stages of two chains had
-/// left out edges in opposite senses and all waited in one round.
+/// A circle of waits along chains and edges between them has one edge that one end has left out.
+/// Whoever waits at the other end for a half of this round is told that none will come: its chain
+/// may be what our next round waits for. Found by the swarm, where stages of two chains had left
+/// out edges in opposite senses and all waited in one round.
 void Exchange::tell_sitting_out(std::size_t k) {
   if (edges_[k].left_out != pace_.clock() || gone(k) || !roster_.here(k)) return;
   post_.send(self_.neighbors[k].peer, post_.letter(Kind::sits_out, pace_.clock(), 0, nullptr));

@@ -32,19 +32,19 @@ inline constexpr Kind taken_kind{25};
 inline constexpr Kind wanted_kind{26};  ///< an actor asks for its learner's model
 inline constexpr Kind model_kind{27};   ///< the answer to question `number`; `part` is the piece
 
-/// What a peer of such a fleet does for the agents: one of the three is there.
+/// The work of a peer of such a fleet for the agents: one of the three is there.
 struct ExperiencePart {
   std::shared_ptr<ServedMemory> memory{};
   std::shared_ptr<Actor> actor{};
   std::uint64_t model_every = 0;              ///< frames from one look of the actor at its model on
   std::shared_ptr<FoundErrors> judged{};      ///< of a learner
   std::map<PeerId, std::uint32_t> strikes{};  ///< by whom: messages that a memory has refused
-  /// Up to its last job that has ended: somebody may look while the next one is under way.
+  /// The state after its last ended job: somebody may look while the next one is under way.
   ExperienceFigures figures{};
 
   static constexpr std::uint32_t most_strikes = 3;
-  /// Whether nothing is taken of this peer any more: its messages are refused where they come in,
-  /// which closes the link.
+  /// Returns whether nothing is taken of this peer any more: its messages are refused where they
+  /// come in, which closes the link.
   bool shuts_out(PeerId from) const {
     const auto of = strikes.find(from);
     return of != strikes.end() && of->second >= most_strikes;
@@ -70,8 +70,8 @@ Task<> remember(Peer& me);
 Task<> act(Peer& me);
 
 // Of a learner.
-/// What goes with the question for minibatch `number`: how wrong the last but one before it was.
-/// Null: nothing.
+/// Returns what goes with the question for minibatch `number`: how wrong the last but one before it
+/// was. Null: nothing.
 Payload judgement_for(const Peer& me, std::uint64_t number);
 /// Gives x as it is now to those actors that have asked for it.
 Task<> answer_actors(Peer& me);

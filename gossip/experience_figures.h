@@ -7,7 +7,7 @@
 
 namespace gv {
 
-/// What a memory or an actor (experience.h) has done until a report.
+/// The work that a memory or an actor (experience.h) has done until a report.
 struct ExperienceFigures {
   std::uint64_t frames = 0;  ///< of an actor: steps of its environments
   std::uint64_t taken = 0;   ///< of a memory: transitions since its warm-up

@@ -84,13 +84,13 @@ double server_rate(const Setup& setup) {
   return takes_the_mean(setup) ? 1 : 0.01;
 }
 
-/// Of a peer in a round in which it is drawn.
+/// Returns the steps of a peer in a round in which it is drawn.
 double steps(const Setup& setup, PeerId i) {
   const std::uint64_t pass = i < setup.epochs.size() ? setup.epochs[i] : 1;
   return static_cast<double>(pass) * option(setup, "epochs");
 }
 
-/// Along the gradient of the loss + mu / 2 ||x - start||^2.
+/// Steps along the gradient of the loss + mu / 2 ||x - start||^2.
 Task<> proximal_step(Peer& me, Vector start, float mu) {
   if (mu == 0) co_return co_await me.plain_step();
   co_await me.gradient();
@@ -99,7 +99,7 @@ Task<> proximal_step(Peer& me, Vector start, float mu) {
   co_await me.step_local();
 }
 
-/// Who has been late was left out until its answer came: it goes on in the round of its server.
+/// A late worker was left out until its answer came: it goes on in the round of its server.
 Task<> work(Peer& me) {
   const Setup& setup = *me.plan.setup;
   const Vector moved = me.vector("moved");

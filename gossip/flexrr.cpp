@@ -32,8 +32,8 @@ std::uint32_t slices_of(const Setup& setup) {
   return static_cast<std::uint32_t>(setup.settings.find("slices")->second);
 }
 
-/// Whether help pays a worker. Where it has waited longer for help than it would have worked
-/// itself, it takes none for a round; for two the next time, and so on.
+/// The account of whether help pays a worker. Where it has waited longer for help than it would
+/// have worked itself, it takes none for a round; for two the next time, and so on.
 struct Benefit {
   Time slice{0};  ///< that a slice of its own took lately
   Round pause = 0, paused = 0;
@@ -57,8 +57,8 @@ struct Work {
   std::map<std::size_t, PeerId> helpers;  ///< of those
   double longest = 0;                     ///< gradient of a slice of our own, in a fleet that clips
 
-  /// What is so much longer than our own is computed again: an honest helper has lost its time, and
-  /// one that lies has gained nothing.
+  /// A gradient that is so much longer than our own is computed again: an honest helper has lost
+  /// its time, and one that lies has gained nothing.
   bool believes(std::span<const float> gradient, bool clips) const {
     constexpr double most = 3;
     return all_finite(gradient) && (!clips || std::sqrt(dot(gradient, gradient)) <= most * longest);
@@ -120,7 +120,7 @@ Task<> gradient_with_help(Peer& me, Vector sum, Benefit& help) {
   help.learn(work.helpers.size(), me.world.now() - done);
 }
 
-/// What the two threads of a peer know of each other.
+/// The facts that the two threads of a peer know of each other.
 struct Helper {
   bool free = false;  ///< its own slices of this round are done, and g is for others
   bool ending = false;

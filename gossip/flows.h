@@ -16,17 +16,17 @@ class ExchangeFlows {
   explicit ExchangeFlows(PeerCore& self);
 
   bool plain() const { return plain_; }
-  /// What travels is another one for each receiver.
+  /// Returns whether what travels is another one for each receiver.
   bool for_each() const { return for_each_; }
   std::uint32_t parts() const { return parts_of(self_.plan.traffic, self_.replica.size()); }
   Piece piece(std::uint32_t part) const {
     return part_of(self_.plan.traffic, self_.replica.size(), part);
   }
 
-  /// What travels of a part to all receivers; `for_each()`: to neighbour k.
+  /// Returns what travels of a part to all receivers; `for_each()`: to neighbour k.
   Task<Payload> half(std::uint32_t part);
   Task<Payload> half_for(std::size_t k, std::uint32_t part);
-  /// How much of a distance flows.
+  /// The share of a distance that flows.
   struct Share {
     float weight = 0;
     double bound = unbounded;  ///< a longer distance counts as one of this length
@@ -37,8 +37,8 @@ class ExchangeFlows {
   };
   /// Applies the flow of a part between our half and theirs.
   Task<Applied> apply(std::size_t k, std::uint32_t part, Share share, Payload theirs, Payload ours);
-  /// What stood between us and neighbour k counts no more: it is missing from now on, or it or we
-  /// begin anew. What flowed over the edge is given back.
+  /// Forgets what stood between us and neighbour k: it is missing from now on, or it or we begin
+  /// anew. What flowed over the edge is given back.
   Task<> forget(std::size_t k);
   bool remembers(std::size_t k) const { return !plain_ && memories_[k].holds; }
   /// While neighbour k is absent or owes an answer, what flowed over the edge does not count; it

@@ -12,8 +12,8 @@ namespace gv {
 struct Holding {
   std::size_t begin = 0;  ///< the coordinate of the model at which x begins
   double weight = 1;      ///< 0: x is a copy of what others hold
-  /// Of a stage of a chain: which of the models it has a part of. Nothing: all of one, or a
-  /// server's part.
+  /// The model of which a stage of a chain has a part. Nothing: all of one, or a server's
+  /// part.
   std::optional<PeerId> model{};
 };
 

@@ -17,7 +17,7 @@ class Joining {
   Joining(PeerCore& self, const Roster& roster, Post& post)
       : self_(self), roster_(roster), post_(post) {}
 
-  /// From the first neighbour that has one; or says that nobody has.
+  /// Takes the model from the first neighbour that has one; or says that nobody has.
   Task<> fetch_model();
   /// Training begins: we have a model to give, and take none any more.
   void end() { stage_ = Stage::training; }

@@ -27,8 +27,8 @@ struct ClippedFlows {
   bool operator==(const ClippedFlows&) const = default;
 };
 
-/// Where a peer's exchanges with one neighbour ended. Both ends of an edge end at the same place,
-/// or flows count at one end only.
+/// The place where a peer's exchanges with one neighbour ended. Both ends of an edge end at the
+/// same place, or flows count at one end only.
 struct EdgeEnd {
   PeerId with = 0;
   ExchangeNumber exchange{};  ///< of the one left open, or of the next one
@@ -43,12 +43,12 @@ struct LossRise {
   bool operator==(const LossRise&) const = default;
 };
 
-/// What a peer says of itself at an evaluation: its own test figures and its vector, for whoever
-/// watches the fleet.
+/// The account that a peer gives of itself at an evaluation: its own test figures and its vector,
+/// for whoever watches the fleet.
 struct Report {
   PeerId peer = 0;
   Round round = 0;  ///< rounds completed
-  /// Of an evaluation by time: how many periods the training clock counts; 0: it is by rounds.
+  /// The periods that the training clock counts, of an evaluation by time; 0: it is by rounds.
   std::uint64_t tick = 0;
   Time due{0};                   ///< what that clock shows then
   bool last = false;             ///< the peer has stopped; `model` is its final replica
@@ -64,8 +64,8 @@ struct Report {
   std::optional<PeerId> broken_by{};
   std::vector<ClippedFlows>
       clipped{};  ///< ascending by peer; those of whom nothing was are not here
-  /// In the last report; ascending by peer. Of edges whose two ends are the processes that the run
-  /// began with: a successor begins a conversation of its own.
+  /// The ends of edges, in the last report; ascending by peer. Of edges whose two ends are the
+  /// processes that the run began with: a successor begins a conversation of its own.
   std::vector<EdgeEnd> edges{};
   std::optional<LossRise> loss_rise{};  ///< of its minibatches, the first since its life began
   Payload model;                        ///< x
@@ -78,7 +78,7 @@ struct Report {
   std::optional<ExperienceFigures> experience{};  ///< of a memory or an actor
 };
 
-/// Where a peer stands as it completes a round.
+/// The place where a peer stands as it completes a round.
 struct RoundDone {
   Round rounds = 0;  ///< completed
   Time now{0};
@@ -89,7 +89,7 @@ struct RoundDone {
   std::vector<Interval> intervals{};  ///< of this round, if the journal wants them
 };
 
-/// What a peer knows of its whole life at its end.
+/// The facts that a peer knows of its whole life at its end.
 struct LifeDone {
   Time now{0};
   Spent spent;
@@ -183,7 +183,7 @@ struct StandsStill {
   PeerId peer = 0;
   std::uint64_t exchanges = 0;  ///< with it, in which that was so
 };
-/// What a peer gave to a sum was so long that it counted in part.
+/// A peer's contribution to a sum was so long that it counted in part.
 struct ContributionCut {
   Round round = 0;
   PeerId of = 0;
@@ -195,7 +195,7 @@ struct LossRose {
   LossRise rise{};
 };
 
-/// What came to a memory is nothing that an actor or a learner sends.
+/// A memory was sent something that no actor and no learner sends.
 struct ExperienceRefused {
   Round round = 0;
   PeerId from = 0;
@@ -238,13 +238,13 @@ class Journal {
   virtual ~Journal() = default;
   // NOLINTNEXTLINE(performance-unnecessary-value-param): an override keeps it
   virtual void publish(Report) {}
-  /// What training can go on from after this round. Called off the loop, by a job.
+  /// Stores what training can go on from after this round. Called off the loop, by a job.
   // NOLINTNEXTLINE(performance-unnecessary-value-param): the same
   virtual void store(Round, std::vector<std::byte>) {}
-  /// For whoever keeps account of the exchanges.
+  /// Serves whoever keeps account of the exchanges.
   virtual void settled(const Settlement&) {}
   virtual void note(const PeerEvent&) {}
-  /// Whether RoundDone of the round that follows so many is to have its intervals.
+  /// Returns whether RoundDone of the round that follows so many is to have its intervals.
   virtual bool wants_intervals(Round) const { return false; }
   /// At the peer's first words, after so many rounds of earlier lives.
   virtual void life_begun(Round, Time) {}

@@ -18,7 +18,7 @@ constexpr Option options[] = {{.name = "eta_s",
                                .most = 10,
                                .help = "how far a peer goes of the way of its steps, eta_s"}};
 
-/// Along the corrected gradients; how long all steps are together, of the rate of each.
+/// Steps along the corrected gradients; returns the length of all steps, each by its rate.
 Task<double> corrected_steps(Peer& me, Vector correction) {
   const std::uint32_t steps = me.plan.local_steps;
   const double weight = static_cast<double>(me.plan.setup->local_steps) / steps;

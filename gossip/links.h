@@ -20,8 +20,8 @@ std::vector<PeerId> doubling_links(const Setup& setup, PeerId i);
 /// the machines' first peers.
 std::vector<PeerId> host_links(const Setup& setup, PeerId i);
 
-/// What may come on the channels of these operations on a model of d floats. A member is ahead of
-/// another by one operation at most, so two of them wait.
+/// Returns what may come on the channels of these operations on a model of d floats. A member is
+/// ahead of another by one operation at most, so two of them wait.
 std::vector<Channel> ring_channels(const Setup& setup, std::size_t d);
 std::vector<Channel> piece_channels(const Setup& setup, std::size_t d);  ///< driver, doubling
 std::vector<Channel> host_channels(const Setup& setup, std::size_t d);

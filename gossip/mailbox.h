@@ -12,7 +12,7 @@
 
 namespace gv {
 
-/// Which absence of a neighbour ends the wait for it.
+/// The absence of a neighbour that ends the wait for it.
 enum class Absence : std::uint8_t {
   away,    ///< that nothing is heard of it: averaging goes on without it
   gone,    ///< only its goodbye, or its death: a collective needs everybody
@@ -51,9 +51,9 @@ class Mailbox {
   /// Lets go of what is kept of `from` on a channel and below a number.
   void drop_below(PeerId from, Kind kind, std::uint64_t number);
 
-  /// What is kept of this key; null: nothing.
+  /// Returns what is kept of this key; null: nothing.
   const Message* kept(const Key& key) const;
-  /// How many messages of `from` are kept on a channel.
+  /// Returns how many messages of `from` are kept on a channel.
   std::size_t kept(PeerId from, Kind kind) const;
   bool waited_for(const Key& key) const { return waiters_.contains(key); }
   /// True when this will not come any more, unless it is here.

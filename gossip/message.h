@@ -19,8 +19,8 @@ inline double in_seconds(Time time) {
 /// A round of the algorithm: one exchange and its local steps. Every peer counts its own from 0.
 using Round = std::uint64_t;
 
-/// Which exchange of one edge. Both ends count from 0 since they met, so that it runs behind the
-/// rounds where one of them was late or away, and begins anew with a successor.
+/// The number of an exchange of one edge. Both ends count from 0 since they met, so that it runs
+/// behind the rounds where one of them was late or away, and begins anew with a successor.
 struct ExchangeNumber {
   std::uint64_t value = 0;
   auto operator<=>(const ExchangeNumber&) const = default;
@@ -31,7 +31,7 @@ struct ExchangeNumber {
 /// cache between the socket and the mixing, which begins before the rest has come.
 inline constexpr std::size_t piece_floats = 131'072;
 
-/// What a message is. From 16 on, kinds are the channels that methods open.
+/// The purpose of a message. From 16 on, kinds are the channels that methods open.
 enum class Kind : std::uint8_t {
   contribution = 1,  ///< x of the sender in exchange `number`; `part` is the piece
   /// The sender stops: `number` is the first that it takes no part in; `part` is 1 when it has not
@@ -72,9 +72,9 @@ struct Message {
   std::uint32_t degree = 0;  ///< contribution: with how many neighbours the sender exchanges
   /// contribution, in a fleet that clips: the longest distance that is to count whole (clipping.h).
   float bound = 0;
-  /// Of a channel's message that has come: which process of its sender sent it (Roster::life).
+  /// The process of its sender that sent it, of a channel's message that has come (Roster::life).
   std::uint64_t life = 0;
-  /// When it was sent: on the way by the sender's World::stamp, afterwards by the receiver's now().
+  /// The time of sending: on the way by the sender's World::stamp, then by the receiver's now().
   Time sent{0};
 };
 

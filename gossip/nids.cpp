@@ -46,7 +46,7 @@ Traffic traffic(const Setup& setup) {
           .step = step_of(setup)};
 }
 
-/// As for D2: the least eigenvalue of W~ has to be above -1/3.
+/// Requires the same as D2: the least eigenvalue of W~ has to be above -1/3.
 std::string objection(const Setup& setup, const MixingMatrix* w) {
   if (std::string why = objection_to_remembered_flows(setup, "nids"); !why.empty()) return why;
   const std::optional<double> least = diverging_eigenvalue(w, step_of(setup));

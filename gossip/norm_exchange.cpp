@@ -80,7 +80,7 @@ Task<Numbers> through_driver(Peer& me, const Group& group, float own) {
   co_return co_await hear_first(me, group, *all, group.size());
 }
 
-/// After each hop all of a block of ranks are known.
+/// All of a block of ranks are known after each hop.
 Task<Numbers> by_doubling(Peer& me, const Group& group, float own) {
   const PeerId rank = rank_in(group, me.plan.id);
   Block known(1, own);

@@ -23,12 +23,12 @@ class Norms {
 
   /// A contribution of this peer; what is not finite is not learnt.
   void learn(PeerId of, double norm);
-  /// What counts whole; 0: nobody's is known.
+  /// Returns the norm that counts whole; 0: nobody's is known.
   double bound() const;
   /// Where it has learnt those of a whole round, or one that came alone: how much of such a
   /// contribution counts. 0: it is not finite or far too long, or too few are known.
   float part(PeerId of, double norm);
-  /// What comes from here on is of another kind.
+  /// Forgets all that it has learnt: what comes from here on is of another kind.
   void forget();
   /// Counts what part() gave among what was cut, and says it where it is far too long.
   void tell(PeerId of, double norm, float part);
@@ -50,12 +50,12 @@ Task<double> shorten(Peer& me, Vector v, std::vector<float> norms);
 // The same of what has come, on the CPU, where servers are. `from`: what it is the distance from;
 // null: from zero.
 
-/// What came alone: how much of it counts; null: nothing.
+/// Returns of what came alone as much as counts; null: nothing.
 Task<Payload> shortened(Peer& me, PeerId of, Payload came, Payload from = nullptr);
 /// What came in one round, by peer; null: nothing that counts.
 Task<> shorten(Peer& me, std::map<PeerId, Payload>& came, Payload from = nullptr);
 
-/// Whether sums are to be clipped in this fleet.
+/// Returns whether sums are to be clipped in this fleet.
 inline bool clips_sums(const Peer& me) {
   return me.plan.setup && me.plan.setup->clip.has_value();
 }

@@ -20,7 +20,7 @@ void Pace::heard_round(std::size_t k, Round round) {
   others_[k].round = std::max(others_[k].round, round);
 }
 
-/// After faults the two ends of an edge may exchange in rounds of different number. Each edge by
+/// The two ends of an edge may exchange in rounds of different number after faults. Each edge by
 /// itself would not mind; but around a cycle such shifts add up, and then every round waits for
 /// parts of earlier ones (a ring of 8 whose shifts sum to 4 keeps half of its speed). So who is
 /// behind leaves the edge out for as many rounds as it is behind, while the other end waits; and

@@ -23,8 +23,8 @@ class Pace {
 
   /// Training begins in the round that the core says: what a checkpoint or nothing gives.
   void begin() { clock_ = self_.round; }
-  /// Whether the neighbours had begun without us by then. They complete no round without us before
-  /// we were once among them, or no more than a schedule lets them.
+  /// Returns whether the neighbours had begun without us by then. They complete no round without us
+  /// before we were once among them, or no more than a schedule lets them.
   bool begun_without_us() const;
 
   void heard_round(std::size_t k, Round round);
@@ -34,7 +34,7 @@ class Pace {
   /// Another process has taken its place.
   void replaced(std::size_t k) { others_[k] = {}; }
 
-  /// Before a round begins: passes to the round of the neighbours when all that are `free` to
+  /// Passes before a round begins to the round of the neighbours when all that are `free` to
   /// exchange are ahead of us.
   void align(const std::function<bool(std::size_t k)>& free);
   /// Whether neighbour k is left out of this round, for it is ahead: counted.
@@ -50,18 +50,18 @@ class Pace {
   /// Goes on in the furthest round that was heard of, if it is further than `tolerated`; passes
   /// over rounds of its own only where more than `bearable` are missing.
   void catch_up(Round tolerated, Round bearable);
-  /// So far behind the others a peer still does all of its rounds.
+  /// Returns how far behind the others a peer still does all of its rounds.
   Round bearable_lag() const;
-  /// Before the next round: alone, it is not to come before the others' time. `lonely`: somebody
-  /// may come back.
+  /// Waits before the next round: alone, it is not to come before the others' time. `lonely`:
+  /// somebody may come back.
   Task<> keep(bool lonely);
   void begin_round() { round_began_ = self_.world.now(); }
 
   /// By how many rounds others may be ahead of us before we begin `round`, while nothing is wrong:
   /// a random schedule may leave us out for long.
   Round lead(Round round) const;
-  /// The same where one end of an edge does not wait for the other: along the longest way round to
-  /// us, at each hop by a round and what the method lets them overlap.
+  /// Returns the same where one end of an edge does not wait for the other: along the longest way
+  /// round to us, at each hop by a round and what the method lets them overlap.
   Round lead_one_way() const;
 
  private:

@@ -50,12 +50,12 @@ Task<> work_alone(Peer& me) {
   }
 }
 
-/// Those of the first n - b.
+/// Serves the mean of the first n - b.
 Task<> serve_together(Peer& me) {
   return serve_mean(me, me.plan.setup->peers - static_cast<std::size_t>(me.number("backup")));
 }
 
-/// With adaptive-revision the server knows which gradients came between: those since it last sent
+/// The server knows with adaptive-revision which gradients came between: those since it last sent
 /// this worker its model.
 Task<> revise(Peer& me, PeerId worker) {
   const Vector all = me.vector("gradients");

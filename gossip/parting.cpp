@@ -8,7 +8,7 @@
 namespace gv {
 namespace {
 
-/// Of a neighbour that says nothing but that it computes.
+/// The longest round of a neighbour that says nothing but that it computes.
 constexpr Time longest_round = std::chrono::hours(1);
 
 struct AllLeft {

@@ -20,7 +20,7 @@ class Parting {
  public:
   Parting(PeerCore& self, Roster& roster, Post& post, const Pace& pace, Exchange& exchange);
 
-  /// Until the goodbye to every neighbour is said.
+  /// Leaves, and waits until the goodbye to every neighbour is said.
   Task<> leave_all();
 
   bool begun() const { return begun_; }

@@ -66,9 +66,9 @@ Task<std::optional<Message>> Peer::receive_next(PeerId from, Kind channel) {
   return receive(from, channel, received_parts_[{from, channel}]++);
 }
 
-/// Who has said goodbye before its process ended has no successor that would do more. Who can
-/// do nothing without it says so. Who acts or hands out samples for it has then nothing to do, and
-/// ends in silence.
+/// A peer that has said goodbye before its process ended has no successor that would do more. Who
+/// can do nothing without it says so. Who acts or hands out samples for it has then nothing to do,
+/// and ends in silence.
 Task<bool> Peer::succeeded(PeerId peer, std::uint64_t life) {
   constexpr Time look_again = std::chrono::milliseconds(10);
   const auto k = find(peer);

@@ -43,8 +43,8 @@ class Peer : public PeerCore, public LinkUser {
   bool running() const { return !stopping_ && round < plan.rounds; }
   /// Leave after the current round: Ctrl-C, a time limit, a target reached.
   void stop();
-  /// Before its first words: a checkpoint of this round was restored, and holds what its lives
-  /// until then have taken. Checkpoints to come hold the sum.
+  /// Is told before its first words that a checkpoint of this round was restored, which holds what
+  /// its lives until then have taken. Checkpoints to come hold the sum.
   void go_on_from(Round done, const Costs& costs) {
     round = done;
     earlier_ = costs;
@@ -52,7 +52,7 @@ class Peer : public PeerCore, public LinkUser {
   /// A checkpoint at the end of this round, beside those that the plan asks for.
   void keep_checkpoint(Round at) { kept_on_demand_ = at; }
 
-  /// On one of the plan's channels. `number` is what the channel counts: as a rule the round.
+  /// Sends on one of the plan's channels. `number` is what the channel counts: as a rule the round.
   void send(PeerId to, Kind channel, Payload payload, std::uint32_t part = 0);
   void send(PeerId to, Kind channel, Payload payload, std::uint32_t part, std::uint64_t number);
   /// The message, or nothing: its sender has left or is absent, or faults.deadline has passed.
@@ -69,13 +69,13 @@ class Peer : public PeerCore, public LinkUser {
   void send_next(PeerId to, Kind channel, Payload payload);
   Task<std::optional<Message>> receive_next(PeerId from, Kind channel);
 
-  /// On a channel that keeps a queue: see Post::next. What a method does with it may depend on who
-  /// comes first.
+  /// Waits on a channel that keeps a queue: see Post::next. What a method does with it may depend
+  /// on who comes first.
   Task<Next> next(Kind channel, Time deadline = {}, Post::Awaited awaited = {}) {
     return post_.next(channel, deadline, std::move(awaited));
   }
-  /// The same for a coroutine beside the algorithm's own: nobody is told that it waits, and wake()
-  /// ends the wait.
+  /// Does the same for a coroutine beside the algorithm's own: nobody is told that it waits, and
+  /// wake() ends the wait.
   Task<Next> idle(Kind channel) { return post_.idle(channel); }
   void wake() { post_.wake_next(); }
   /// A message that receive() would give at once; null: it is not here.
@@ -90,17 +90,17 @@ class Peer : public PeerCore, public LinkUser {
     const auto k = find(peer);
     return k && roster_.here(*k) && post_.expects(*k) && !roster_.quarantined(*k);
   }
-  /// Of a method that talks to its neighbours by messages alone: this round counts for the fleet's
-  /// clock if one of them is there. Averaging sees to that itself.
+  /// Lets this round count for the fleet's clock if a neighbour is there: for a method that talks
+  /// to its neighbours by messages alone. Averaging sees to that itself.
   void keep_company();
   bool waiting(Kind channel) const { return post_.waiting(channel); }  ///< next() gives one at once
-  /// Whether neighbour `from` has gone on beyond a round of the fleet's clock: what it sent in that
-  /// round is here, or never was.
+  /// Returns whether neighbour `from` has gone on beyond a round of the fleet's clock: what it sent
+  /// in that round is here, or never was.
   bool beyond(PeerId from, Round round) const {
     const auto k = find(from);
     return k && pace_.heard(*k) > round;
   }
-  /// Whether `from` may still send something: it has not left, and lives as far as anybody knows.
+  /// Returns whether `from` may still send something: it has not left, and lives as far as known.
   bool expects(PeerId from) const {
     const auto k = find(from);
     return k && post_.expects(*k);
@@ -160,10 +160,10 @@ class Peer : public PeerCore, public LinkUser {
   Task<> local_steps();  ///< local_steps - 1 plain SGD steps before an exchange
   Task<> end_round();    ///< counts the round; keeps a checkpoint and evaluates when due
 
-  /// What its program and those of the others do together beside the algorithm: see Verbs.
+  /// Returns what its program and those of the others do together beside the algorithm: see Verbs.
   Verbs& verbs() { return *verbs_; }
   const Verbs& verbs() const { return *verbs_; }
-  /// What its program pushes to one neighbour and pulls from one: see Transfers.
+  /// Returns what its program pushes to one neighbour and pulls from one: see Transfers.
   Transfers& transfers() { return *transfers_; }
   const Transfers& transfers() const { return *transfers_; }
   /// A verb, for a coroutine.
@@ -205,13 +205,13 @@ class Peer : public PeerCore, public LinkUser {
   /// A frame or a greeting of `from` was refused, or it refuses ours: it does not keep to the
   /// protocol, or something on the way changes what it says.
   void refused(PeerId from) override;
-  /// What was clipped of whom: see Clipping.
+  /// Returns what was clipped of whom: see Clipping.
   std::vector<ClippedFlows> clipped() const { return exchange_.clipped(); }
   /// Exchanges of which the other half has not come: one for each neighbour at the most.
   std::size_t open_exchanges() const;
-  /// Whether the exchange with `with` is open.
+  /// Returns whether the exchange with `with` is open.
   bool exchanging(PeerId with) const;
-  /// How many exchanges with each neighbour both ways are settled.
+  /// Returns how many exchanges with each neighbour both ways are settled.
   std::map<PeerId, ExchangeNumber> exchanges() const;
 
  private:

@@ -68,7 +68,7 @@ bool Post::take(std::size_t k, Message message) {
   return mailbox_.deliver(std::move(message));
 }
 
-/// What is below the number is asked for no more.
+/// Drops what is below the number, which is asked for no more.
 void Post::ask(const Mailbox::Key& key) {
   if (!is_channel(key.kind)) return;
   std::uint64_t& asked = asked_[{key.from, key.kind}];
@@ -271,7 +271,7 @@ void Post::check_deadline(Time late) {
   deadline_passed();
 }
 
-/// So that whoever waits for us does not take us for stuck.
+/// Tells it so that whoever waits for us does not take us for stuck.
 void Post::tell_held_up(bool held_up) {
   told_ = held_up;
   pass_on();
@@ -299,8 +299,8 @@ Time Post::telling_pause() const {
   return self_.plan.deadline / (4 * self_.plan.peers);
 }
 
-/// Who is away hears of it when it is back: nothing piles up for it. As many words as there are
-/// peers may follow each other at once. False: not yet.
+/// A neighbour that is away hears of it when it is back: nothing piles up for it. As many words as
+/// there are peers may follow each other at once. False: not yet.
 bool Post::tell_end(std::size_t k, std::optional<WaitChains::End> by) {
   const Neighbor& neighbor = self_.neighbors[k];
   Told& told = told_each_[k];

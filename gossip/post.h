@@ -17,7 +17,7 @@
 
 namespace gv {
 
-/// What a wait for anybody's message ended with.
+/// The end of a wait for anybody's message.
 struct Next {
   std::optional<Message> message;  ///< nothing: somebody has left or died, or it is late
   bool late = false;               ///< the deadline has passed
@@ -67,7 +67,7 @@ class Post {
     const auto queue = queues_.find(kind);
     return queue != queues_.end() && !queue->second.empty();
   }
-  /// Whether neighbour k may still send something.
+  /// Returns whether neighbour k may still send something.
   bool expects(std::size_t k) const {
     return !roster_.dead(k) && !mailbox_.closed(self_.neighbors[k].peer);
   }
@@ -108,7 +108,7 @@ class Post {
   std::optional<PeerId> broken_by() const { return broken_by_; }
   Time longest_wait() const { return longest_wait_; }
 
-  /// What the algorithm took.
+  /// The most of what the algorithm took.
   struct Intake {
     Round staleness = 0;    ///< by how many rounds the sender was behind, at the most
     std::size_t queue = 0;  ///< messages that waited on a channel that keeps a queue, at the most
@@ -175,7 +175,7 @@ class Post {
   std::uint64_t nexts_ = 0;  ///< changes with each beginning and end of next()
   Time answered_{0};         ///< when the algorithm last sent something on a channel
   bool told_ = false;        ///< our neighbours know that we are held up,
-  /// What a neighbour knows of our waits.
+  /// The facts that a neighbour knows of our waits.
   struct Told {
     std::optional<WaitChains::End> by;  ///< who holds us up in the end; nothing: nobody does
     Time paid{0};                       ///< a pause for each word so far, from when it was said

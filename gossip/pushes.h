@@ -52,7 +52,7 @@ class Pushes {
  private:
   Round now() const { return by_clock_ ? me_.clock() : me_.round; }
   bool has(PeerId from, Round round) const;
-  /// Up to which round each of `from` is to have pushed before this one ends.
+  /// Sets the round up to which each of `from` is to have pushed before this one ends.
   void expect(const std::vector<PeerId>& from, Round round);
   bool too_far_ahead(PeerId from) const;
   void keep(Message message);
@@ -72,12 +72,12 @@ class Pushes {
 /// The floats of what `from` sent as a vector of ours. Null: it is none of this length, or not
 /// finite, and must count nowhere. What is not finite is said.
 Task<Payload> sound(Peer& me, PeerId from, Payload vector, std::optional<Codec> codec);
-/// In the fleet's codec.
+/// Does the same in the fleet's codec.
 inline Task<Payload> sound(Peer& me, PeerId from, Payload vector) {
   return sound(me, from, std::move(vector), me.codec());
 }
 
-/// What Pushes with the same `ahead` sends and hears.
+/// Returns the channels on which Pushes with the same `ahead` sends and hears.
 std::vector<Channel> push_channels(const Setup& setup, std::size_t d, std::uint32_t ahead);
 
 }  // namespace gv

@@ -25,8 +25,8 @@ Heard heard_of(Peer& me, PeerId j) {
   return {me.replica.vector("heard", j), me.replica.scalar("models heard", j)};
 }
 
-/// To one neighbour. What a codec leaves out is in the next sum: else a step that is smaller than
-/// its last digit would never arrive.
+/// Sends to one neighbour. What a codec leaves out is in the next sum: else a step that is smaller
+/// than its last digit would never arrive.
 Task<> send(Peer& me, Pushes& pushes, PeerId to, Vector sum, double models) {
   const std::vector<PeerId> receiver(1, to);
   if (!me.codec()) {
@@ -58,7 +58,7 @@ bool is_count(double models, PeerId peers) {
   return models >= 1 && models < peers && models == std::floor(models);
 }
 
-/// Of each neighbour the newest that has come.
+/// Takes of each neighbour the newest that has come.
 Task<> take(Peer& me, Pushes& pushes) {
   while (const auto taken = pushes.take(me.round)) {
     if (!is_count(*taken->push.number, me.plan.setup->peers)) continue;
@@ -93,7 +93,7 @@ Task<> combine(Peer& me) {
   }
 }
 
-/// Who waits for us is ahead by a round at the most; who did not while we were away, by more.
+/// A peer that waits for us is at most a round ahead; one that did not while we were away, more.
 std::uint32_t ahead(const Setup& setup) {
   return setup.peers + 1;
 }

@@ -16,7 +16,7 @@
 namespace gv {
 namespace {
 
-/// What an honest peer has under way: two chunks, or the questions for two minibatches.
+/// The most that an honest peer has under way: two chunks, or the questions for two minibatches.
 constexpr std::ptrdiff_t most_under_way = 2;
 
 class Remembering {
@@ -47,7 +47,7 @@ class Remembering {
     return std::ranges::any_of(of, [this](PeerId i) { return lives(i); });
   }
   bool alone() const { return silent_ || !any_lives(actors_); }
-  /// Of an empty memory without actors nothing will ever come.
+  /// Nothing will ever come of an empty memory without actors.
   bool needed() const { return any_lives(learners_) && !(memory_.empty() && !any_lives(actors_)); }
 
   Task<bool> learnt_from_again();
@@ -74,8 +74,8 @@ class Remembering {
   bool said_ = false;
 };
 
-/// Without a learner: whether another process has taken the place of one that has died, which is
-/// waited for where peers are started again.
+/// Returns whether there is a learner to serve again: another process may take the place of one
+/// that has died, which is waited for where peers are started again.
 Task<bool> Remembering::learnt_from_again() {
   for (const PeerId i : learners_) {
     if (!me_.running() || any_lives(learners_)) break;
@@ -188,7 +188,7 @@ void Remembering::say_alone() {
     me_.journal.note(event::LearnsWithoutActors{me_.round, memory_.figures().kept});
 }
 
-/// Who holds up what waits here: actors the minibatches, learners the chunks.
+/// Returns whether i holds up what waits here: actors the minibatches, learners the chunks.
 bool Remembering::awaits(PeerId i) const {
   return learns(i) ? !chunks_.empty() && lives(i) : !questions_.empty() && lives(i);
 }

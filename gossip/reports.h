@@ -24,15 +24,15 @@ class Reports {
   void add_loss(double loss, double batches);
   /// Minibatches of others, whose loss is theirs.
   void add_batches(double batches) { batches_ += batches; }
-  /// At the end of each round.
+  /// Tells the journal at the end of each round.
   void tell_round();
   /// Of this life, up to now.
   Costs costs() const;
 
-  /// Where evaluations are by time: they begin with the peer's life and end with its rounds.
+  /// Begins evaluations by time: they begin with the peer's life and end with its rounds.
   void begin();
   void end() { ticking_ = false; }
-  /// Until resume() x is no model: an evaluation whose time comes meanwhile is made then.
+  /// Says that x is no model until resume(): an evaluation whose time comes meanwhile is made then.
   void pause() { paused_ = true; }
   void resume();
   /// Evaluates x as it is between two steps of the algorithm, which waits for it. `last`: the

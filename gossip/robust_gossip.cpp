@@ -68,7 +68,7 @@ void average_nearest(const Models& models, std::size_t liars, std::span<float> o
       out[k] += models.weights[j + 1] * (others[j][k] - own[k]);
 }
 
-/// Of so many neighbours that nothing is left of them: the own.
+/// Gives the own where so many may lie that nothing is left of the others.
 void average_trimmed(const Models& models, std::size_t liars, std::span<float> out) {
   const Vectors others = models.others();
   const std::span<const float> own = models.vectors[0];

@@ -61,9 +61,9 @@ inline constexpr Option liars_option{.name = "liars",
                                      .whole = true,
                                      .help = "how many may lie without harm, f; not of mean"};
 
-/// Of a method without that option: mean.
+/// Returns the choice of the fleet file; mean, of a method without that option.
 Aggregate aggregate_of(const Setup& setup);
-/// Why a round of `count` contributions cannot be taken so; "" when it can.
+/// Returns why a round of `count` contributions cannot be taken so; "" when it can.
 std::string aggregate_objection(const Setup& setup, std::size_t count);
 /// v <- what stands for those that came. False: none did, and v is as it was.
 Task<bool> aggregate(Peer& me, Vector v, std::map<PeerId, Payload> came);

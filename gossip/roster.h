@@ -16,7 +16,7 @@ enum class Presence : std::uint8_t {
   dead,  ///< its process has ended; a successor may come
 };
 
-/// Whether a neighbour's values can be trusted.
+/// The trust that there is in a neighbour's values.
 enum class Standing : std::uint8_t {
   good,
   suspected,    ///< it has struck too often: in quarantine once nothing is open with it
@@ -31,7 +31,7 @@ class Roster {
 
   bool here(std::size_t k) const { return entries_[k].presence == Presence::here; }
   bool dead(std::size_t k) const { return entries_[k].presence == Presence::dead; }
-  /// So often it has gone away or been replaced.
+  /// Returns how often it has gone away or been replaced.
   std::uint64_t outages(std::size_t k) const { return entries_[k].outages; }
   /// Counts its incarnations that we met.
   std::uint64_t life(std::size_t k) const { return entries_[k].life; }
@@ -51,10 +51,10 @@ class Roster {
   /// It has said goodbye before its last round.
   void leave_early(std::size_t k) { entries_[k].left_early = true; }
   bool left_early(std::size_t k) const { return entries_[k].left_early; }
-  /// What it held is missing: it has died, left before the end, or is out of all exchanges.
+  /// Returns whether what it held is missing: it died, left before the end, or is out of all.
   bool missing(std::size_t k) const;
 
-  /// At the end of our rounds: it has been away for too long, and is waited for no more.
+  /// Waits for it no more at the end of our rounds: it has been away for too long.
   void give_up(std::size_t k) { entries_[k].given_up = true; }
   bool given_up(std::size_t k) const { return entries_[k].given_up; }
 

@@ -10,7 +10,7 @@ namespace gv {
 
 struct Plan;
 
-/// What one end of an edge knows of an exchange when it weighs its flow.
+/// The facts that one end of an edge knows of an exchange when it weighs its flow.
 struct Terms {
   PeerId peer = 0;           ///< the other end
   bool two_way = true;       ///< both ends send
@@ -21,10 +21,10 @@ struct Terms {
   std::uint32_t theirs_degree = 0;
 };
 
-/// Why the half that somebody waits for has not come.
+/// The reason why the half that somebody waits for has not come.
 enum class Missing : std::uint8_t { late, away };
 
-/// Why a wait ends without what it was for.
+/// The reason why a wait ends without what it was for.
 enum class Interruption : std::uint8_t {
   away,       ///< nothing is heard of the neighbour
   hurry,      ///< another neighbour is out of step, and may be waiting for us
@@ -33,7 +33,7 @@ enum class Interruption : std::uint8_t {
   successor,  ///< another process has taken its place
 };
 
-/// What a successor takes over of the exchanges with the one that died.
+/// The things that a successor takes over of the exchanges with the one that died.
 struct Legacy {
   bool exchange = false;  ///< the one left open
   bool numbers = false;
@@ -55,22 +55,22 @@ class Rules {
   /// The longest distance that counts whole on an edge, of what its ends have told each other with
   /// this exchange: the shorter one, so that who lies can only hold back what it sends itself.
   virtual double bound(double ours, double theirs) const { return std::min(ours, theirs); }
-  /// Whether another exchange may begin on an edge: not while one is open.
+  /// Returns whether another exchange may begin on an edge: not while one is open.
   virtual bool begins(bool open) const { return !open; }
-  /// Whether an exchange whose other half is missing stays open: no end ever voids one alone.
+  /// Returns whether an exchange with a missing half stays open: no end ever voids one alone.
   virtual bool stays_open(Missing) const { return true; }
   /// Whether a peer answers, at the beginning of its next round, an exchange that a neighbour began
   /// in a round whose row it is not in.
   virtual bool answers() const { return true; }
-  /// Whether a wait ends for this reason: always, so that nobody waits for ever.
+  /// Returns whether a wait ends for this reason: always, so that nobody waits for ever.
   virtual bool ends_wait(Interruption) const { return true; }
   /// Whether a neighbour that waits, in the end, for us is waited for without end.
   virtual bool excuses_circles() const { return false; }
-  /// Whether the last exchanges are settled before the goodbye.
+  /// Returns whether the last exchanges are settled before the goodbye.
   virtual bool settles_before_leaving() const { return true; }
   /// Nothing: a successor begins a conversation of its own.
   virtual Legacy legacy() const { return {}; }
-  /// Whether a piece of a neighbour's model may take the place of our own: not unless it is finite.
+  /// Returns whether a neighbour's piece of a model may replace our own: not unless it is finite.
   virtual bool takes_model(const Buffer& piece) const;
 };
 

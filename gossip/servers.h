@@ -34,7 +34,7 @@ constexpr Option optimizer_option(std::size_t words) {
 }
 /// What peer i steps by, where those that train step by `usual`.
 OptimizerSpec servers_optimizer(OptimizerSpec usual, const Setup& setup, PeerId i);
-/// Why it cannot be; "" when it can.
+/// Returns why it cannot be; "" when it can.
 std::string optimizer_objection(const Setup& setup);
 PeerId count_servers(const Settings& settings);
 /// The coordinates of the model that a server holds: equal parts, the longer ones first.
@@ -50,12 +50,12 @@ std::vector<Channel> queue_channels(const Setup& setup, std::size_t d);  ///< wi
 /// decode; of one that leaves elements out, the next push makes up for the rest: Karimireddy,
 /// Rebjock, Stich & Jaggi 2019, arXiv:1901.09847, Algorithm 2, of the gradients.
 Task<> push_parts(Peer& me, Vector v, std::function<void(PeerId server, Payload part)> send);
-/// To each server its part of v.
+/// Sends to each server its part of v.
 Task<> push(Peer& me, Vector v, std::uint64_t number);
 inline Task<> push(Peer& me, Vector v) {
   return push(me, v, me.round);
 }
-/// What models travel in: those codecs leave elements out which nobody could make up for.
+/// Returns the codec of models; none where it leaves elements out, which nobody could make up for.
 std::optional<Codec> models_codec(const Setup& setup);
 /// A push of nothing, as part 1, where the channel allows it: it asks for the model.
 void ask(Peer& me);
@@ -78,7 +78,7 @@ bool someone_trains(const Peer& me);
 Range whole(const Peer& me);
 /// Answers a push, if the process that sent it is there yet: another one has not asked.
 void answer(Peer& me, const Message& push, Payload part);
-/// The same with v.
+/// Does the same with v.
 Task<> answer(Peer& me, const Message& push, Vector v);
 /// v as models travel.
 Task<Payload> model(Peer& me, Vector v);
@@ -87,7 +87,7 @@ Task<Payload> model(Peer& me, Vector v);
 /// came too late: it is answered with x, and does not count. The payload of one that is sound is
 /// its floats; the others have lost theirs.
 Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most);
-/// Those of `early` come first; a push of a later round waits there for it.
+/// Takes those of `early` first; a push of a later round waits there for it.
 Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most, std::deque<Message>& early);
 /// In a fleet that clips, what is too long of them counts in part (norms.h). `from`: what they are
 /// the distance from; null: from zero.

@@ -32,13 +32,13 @@ std::string text_of(const Option& option, double value);
 /// The values of a method's options by name, all of them.
 using Settings = std::map<std::string, double, std::less<>>;
 
-/// How attackers attack (attack.h).
+/// The way in which attackers attack (attack.h).
 struct Attack {
   std::size_t kind = 0;  ///< index into attacks()
   double strength = 1;
 };
 
-/// What a method knows of its fleet before it runs; the same on every peer.
+/// The facts that a method knows of its fleet before it runs; the same on every peer.
 struct Setup {
   PeerId peers = 1;    ///< n: those that train, ids 0 .. n - 1; of chains: as many as there are
   PeerId servers = 0;  ///< the ids from n on
@@ -68,7 +68,7 @@ struct Setup {
   std::optional<double> clip{};
   bool scheduled = false;  ///< W changes with the round
   bool push_sum = false;   ///< there is no W: each divides what it holds among those who hear it
-  /// Whether threads may take steps of the model on one x without a lock: Objective::descend.
+  /// True where threads may take steps of the model on one x without a lock: Objective::descend.
   bool shares_descent = false;
 
   /// Local steps of peer i in a round.

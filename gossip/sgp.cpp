@@ -38,7 +38,7 @@ Task<> step(Peer& me, Vector u, Vector before, double w) {
   co_await me.axpby(-part, before, 1, u);
 }
 
-/// What is sent is given away at once. What a codec has left out of it stays here: for each
+/// Keeps here what a codec has left out of what is sent and so given away at once: for each
 /// receiver u keeps what it gave less what they decode.
 Task<> keep_the_rest(Peer& me, Payload sent, std::size_t receivers, Vector u) {
   const Range all{0, me.replica.size()};

@@ -12,7 +12,7 @@ constexpr std::uint32_t model_part = 2;
 
 Served::Served(Peer& me) : me_(me), beside_(me.world, look_after()) {}
 
-/// Until nothing is new: each time a server's place is taken, and at the end.
+/// Greets the servers until nothing is new: each time a server's place is taken, and at the end.
 Task<> Served::look_after() {
   for (const PeerId id : servers(*me_.plan.setup)) servers_[id].holds = me_.round;
   while (!ending_) {

@@ -45,7 +45,7 @@ Round slowest(const Peer& me, const AskedNumbers& asked) {
   return least.value_or(me.round);
 }
 
-/// And for the next one.
+/// Asks for this minibatch and for the next one.
 void Supply::ask(PeerId server, std::uint64_t number) {
   const std::uint64_t life = me_.life(server);
   asked_ = life == life_ ? std::max(asked_, number) : number;

@@ -36,10 +36,10 @@ class Supply {
   bool over_ = false;        ///< nothing will come any more
 };
 
-/// Of a method that trains on each peer's own samples: why it cannot with data servers; "" when
+/// Returns why a method that trains on each peer's own samples cannot with data servers; "" when
 /// there are none.
 std::string own_samples_objection(const Setup& setup);
-/// Who serves samples to peer i.
+/// Returns who serves samples to peer i.
 PeerId samples_server(const Setup& setup, PeerId i);
 /// Whom peer i has to do with because of that; ascending.
 std::vector<PeerId> supply_links(const Setup& setup, PeerId i);

@@ -11,7 +11,7 @@ namespace {
 /// Own steps by which one exchange with a neighbour may move us. See docs/how-to/lying-members.md
 /// for the figures by which it was chosen.
 constexpr double most_moved = 2;
-/// Of an edge whose weight changes with the round.
+/// The weight that counts for an edge whose weight changes with the round.
 constexpr double usual_weight = 1.0 / 3;
 /// Times the distance from which one step of ours flows, and times the usual distance of the
 /// others: beyond both it stays apart. In a ring whose peers have two classes each, honest
@@ -23,7 +23,7 @@ constexpr double most_apart = 18;  ///< exchanges: the share is a fiftieth then
 constexpr float share_of_apart = 0.8F;
 constexpr float least_share = 0.02F;
 constexpr double stillness = 0.1;  ///< of what we have moved
-/// Of the length of the model: who has come to rest moves by rounding.
+/// The least move, as a part of the model's length: who has come to rest moves by rounding.
 constexpr double least_move = 1e-5;
 
 double distance(std::span<const float> now, std::span<double* const> before) {
@@ -95,7 +95,7 @@ double Suspicion::usual_distance(std::size_t k, double whole) const {
   return others[(others.size() - 1) / 2];
 }
 
-/// How many of our own steps away a neighbour counts whole.
+/// Returns how many of our own steps away a neighbour counts whole.
 double Suspicion::steps_whole(std::size_t k) const {
   const double w = static_cast<double>(self_.neighbors[k].weight);
   return most_moved / (w > 0 ? w : usual_weight);

@@ -35,19 +35,19 @@ class Suspicion {
   void measure(std::size_t k, bool first, double times);
   /// Off the loop: a part of an exchange, whose flow had this weight, clipping included.
   void see(std::size_t k, std::uint32_t part, float w, const Buffer& theirs, const Buffer& ours);
-  /// That was all of it; `step`: how far one of our own steps moves the model.
+  /// Judges k after all of it was seen; `step`: how far one of our own steps moves the model.
   void judge(std::size_t k, double step);
-  /// So many of our own steps away neighbour k may be and count whole.
+  /// Returns how many of our own steps away neighbour k may be and count whole.
   float counts(std::size_t k) const;
   /// Another process has taken the place of k: nothing is held against it.
   void replaced(std::size_t k);
 
   /// Exchanges after which who stands still is taken for a liar.
   static constexpr std::uint64_t still_after() { return window * windows_still; }
-  /// Whether the last exchange with k was one of those in which it is taken for a liar.
+  /// Returns whether the last exchange with k was one of those in which it is taken for a liar.
   bool apart(std::size_t k) const { return about_[k].apart; }
   bool still(std::size_t k) const;
-  /// How many times as far away it was then as counts whole.
+  /// Returns how many times as far away it was then as counts whole.
   double times(std::size_t k) const { return about_[k].times; }
   /// How far the exchanges of this life have moved us, in own steps.
   double moved(std::size_t k) const { return about_[k].moved; }

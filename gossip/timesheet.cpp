@@ -81,7 +81,7 @@ void Timesheet::arrives(Time sent) {
   if (!waiting_) spent_.hidden_wire += std::max(Time{0}, world_.now() - sent);
 }
 
-/// What it does from now on begins. A clock that was set back makes nothing shorter than nothing.
+/// Begins what it does from now on. A clock that was set back makes nothing shorter than nothing.
 /// Whoever stood still notices it first of all, so that this was at the end of what is past.
 void Timesheet::turn(Time now) {
   const Time end = std::max(since_, now);

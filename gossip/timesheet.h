@@ -11,8 +11,8 @@
 
 namespace gv {
 
-/// What a peer does with its time. It does one thing at a time, so that they add up to the time
-/// that it lived.
+/// The use that a peer makes of its time. It does one thing at a time, so that they add up to the
+/// time that it lived.
 enum class Activity : std::uint8_t {
   compute,     ///< gradients and local steps
   mix,         ///< averaging, the optimizer, sums of collectives
@@ -25,17 +25,17 @@ enum class Activity : std::uint8_t {
 };
 inline constexpr std::size_t activities = 8;
 
-/// As files have them.
+/// The names as files have them.
 inline constexpr std::array<std::string_view, activities> activity_names{
     "compute", "mix", "code", "late", "wire", "evaluate", "checkpoint", "other"};
 inline std::string_view name_of(Activity activity) {
   return activity_names.at(static_cast<std::size_t>(activity));
 }
 
-/// So much time at each activity.
+/// The time spent at each activity.
 struct Spent {
   std::array<Time, activities> at{};
-  /// What messages travelled while the peer did not wait: no part of the sum.
+  /// The time that messages travelled while the peer did not wait: no part of the sum.
   Time hidden_wire{0};
 
   Time& operator[](Activity activity) { return at[static_cast<std::size_t>(activity)]; }
@@ -52,7 +52,7 @@ struct Interval {
   std::optional<std::size_t> neighbor{};  ///< its place among them, for whom the peer waited
 };
 
-/// What was waited for one neighbour.
+/// The time that was waited for one neighbour.
 struct Waits {
   Time late{0}, wire{0}, longest{0};
 };
@@ -71,7 +71,7 @@ class Timesheet {
   void begin();
   void job_offered(Activity activity);
   void job_done();
-  /// At `now`; the algorithm waits for one message at a time.
+  /// Begins a wait at `now`; the algorithm waits for one message at a time.
   void wait_begins(Time now);
   /// `neighbor`: for whom the peer waited, or who ended the wait for anybody. `sent`: when the
   /// message that came was; nothing: none came.
@@ -79,7 +79,7 @@ class Timesheet {
   /// A message has come that was sent then.
   void arrives(Time sent);
 
-  /// Up to now.
+  /// Returns the time spent up to now.
   Spent spent() const;
   const std::vector<Waits>& waits() const { return waits_; }  ///< by neighbour
   /// The intervals that have ended since the last call, in order, if kept at all.

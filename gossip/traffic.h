@@ -32,7 +32,7 @@ struct Stream {
   std::string_view theirs{};
 };
 
-/// What the exchanges of a method carry and what their flows move: as a rule x, as it is.
+/// The vectors that a method's exchanges carry and their flows move: as a rule x, as it is.
 struct Traffic {
   std::vector<Stream> streams{Stream{}};
   std::optional<Codec> codec{};  ///< none: floats
@@ -44,8 +44,8 @@ struct Traffic {
   /// A flow counts for no more than a distance of this norm: w min(1, clip / ||theirs - ours||).
   /// 0: as it is. The vector then travels as one piece.
   double clip = 0;
-  /// Against neighbours that lie: the flow of each piece counts for no more than a distance that
-  /// both ends know (clipping.h). 0: by their own steps; more: of the whole vector.
+  /// The guard against neighbours that lie: the flow of each piece counts for no more than a
+  /// distance that both ends know (clipping.h). 0: by their own steps; more: of the whole vector.
   std::optional<double> robust{};
 
   /// x as it is, moved by all its flows at once.
@@ -66,7 +66,7 @@ std::size_t payload_bytes(const std::optional<Codec>& codec, std::size_t count);
 /// Of a whole exchange, one way, and of its largest part.
 std::size_t exchange_bytes(const Traffic& traffic, std::size_t d);
 std::size_t most_payload_bytes(const Traffic& traffic, std::size_t d);
-/// Whether this can be what travels of so many values.
+/// Returns whether this can be what travels of so many values.
 bool is_payload(const std::optional<Codec>& codec, const Buffer& payload, std::size_t count);
 
 /// out <- the floats of what travelled.

@@ -169,7 +169,7 @@ void Transfers::replaced(std::size_t k) {
   }
 }
 
-/// Whoever is told may begin another one.
+/// The caller that is told of it may begin another one.
 void Transfers::finish(Way& way, VerbEnd end) {
   const Ended ended = std::move(way.calls.front().ended);
   way.calls.pop_front();

@@ -30,10 +30,10 @@ class Transfers {
 
   Transfers(PeerCore& self, const Roster& roster, Post& post);
 
-  /// Why there can be no such push or pull here; "" when it can.
+  /// Returns why there can be no such push or pull here; "" when it can.
   std::string objection(const VerbCall& call) const;
-  /// To and from peer `call.root`. `ended` is called on the loop, perhaps before this returns. Only
-  /// where objection() is empty; any number of them.
+  /// Begins a push to or a pull from peer `call.root`. `ended` is called on the loop, perhaps
+  /// before this returns. Only where objection() is empty; any number of them.
   void push(VerbCall call, Ended ended);
   void pull(VerbCall call, Ended ended);
 
@@ -44,7 +44,7 @@ class Transfers {
   /// Another process, which knows of nothing that was under way.
   void replaced(std::size_t k);
 
-  /// At most so many pieces are asked for ahead of the last one that came.
+  /// The pieces that are asked for, at the most, ahead of the last one that came.
   static constexpr std::uint32_t window = 4;
 
  private:

@@ -9,8 +9,8 @@
 
 namespace gv {
 
-/// How long something usually takes: the second longest of the last eight times, so that one that
-/// an accident has made long does not count, and short ones between do not hide what is usual.
+/// The time that something usually takes: the second longest of the last eight times, so that one
+/// that an accident has made long does not count, and short ones between do not hide what is usual.
 class UsualTime {
  public:
   void add(Time took) { last_[count_++ % last_.size()] = took; }

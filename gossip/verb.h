@@ -35,7 +35,7 @@ struct VerbCall {
 /// Why a call cannot be, whatever the others call; "" when it can.
 std::string objection_to(const VerbCall& call, PeerId trainers);
 
-/// What a verb ended with.
+/// The outcome of a verb.
 struct VerbEnd {
   enum class Why : std::uint8_t {
     done,
@@ -50,7 +50,7 @@ struct VerbEnd {
   std::vector<std::byte> data{};  ///< done: of as many bytes as the call's
 };
 
-/// Where a peer stands in the tree that spans the fleet's links.
+/// The place where a peer stands in the tree that spans the fleet's links.
 struct VerbTree {
   std::optional<PeerId> parent{};  ///< nothing: the root
   std::vector<PeerId> children{};  ///< ascending

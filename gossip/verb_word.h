@@ -9,7 +9,7 @@
 
 namespace gv {
 
-/// What a message of a verb is.
+/// The part that a message plays in a verb.
 enum class VerbStep : std::uint8_t {
   up,      ///< a piece of what stands below the sender in the tree, added up
   down,    ///< a piece of the outcome
@@ -41,7 +41,7 @@ inline constexpr std::size_t verb_piece_bytes = piece_floats * sizeof(float);
 inline constexpr std::uint64_t most_verb_bytes = std::uint64_t{verb_piece_bytes}
                                                  << 31;  // pieces have 32 bits
 
-/// Whether two peers have called the same.
+/// Returns whether two peers have called the same.
 bool same_call(const VerbWord& a, const VerbWord& b);
 
 void write(const VerbWord& word, std::span<std::byte> out);

@@ -123,8 +123,8 @@ bool Verbs::has_all(std::size_t k) const {
   });
 }
 
-/// Whether it is the piece that comes next: a link keeps the order, so that any other one would be
-/// waited for in vain.
+/// Returns whether it is the piece that comes next: a link keeps the order, so that any other one
+/// would be waited for in vain.
 bool Verbs::follows(std::size_t k, const Letter& letter) const {
   const Letter* const last = mail_[k].empty() ? nullptr : &mail_[k].back();
   if (last != nullptr && letter.number == last->number) return letter.part == last->part + 1;
@@ -160,7 +160,7 @@ void Verbs::advance() {
   }
 }
 
-/// Who only passes on takes part in what the first of its children calls.
+/// A peer that only passes on takes part in what the first of its children calls.
 bool Verbs::adopt() {
   while (is_broken(number_)) finish({.why = broken_->why, .peer = broken_->peer});
   for (const std::size_t k : children_) {

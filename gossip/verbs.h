@@ -41,7 +41,7 @@ class Verbs {
 
   Verbs(PeerCore& self, const Roster& roster, Post& post);
 
-  /// Why there can be no such call here; "" when it can.
+  /// Returns why there can be no such call here; "" when it can.
   std::string objection(const VerbCall& call) const;
   /// `ended` is called on the loop, perhaps before this returns. One at a time, and only where
   /// objection() is empty.
@@ -56,7 +56,7 @@ class Verbs {
   /// Another process, which cannot know how far the verbs are.
   void replaced(std::size_t k);
 
-  /// At most so many pieces are ahead of the last one that came down.
+  /// The pieces that are, at the most, ahead of the last one that came down.
   static constexpr std::uint32_t window = 4;
   /// Pieces of one neighbour that may wait: of this verb and of the next one.
   static constexpr std::size_t most_waiting = 4 * std::size_t{window};

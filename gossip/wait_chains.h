@@ -10,7 +10,7 @@
 
 namespace gv {
 
-/// Where the chains of waits end that begin with a neighbour: k waits for somebody, who waits for
+/// The ends of the chains of waits that begin with a neighbour: k waits for somebody, who waits for
 /// somebody. Each peer tells its neighbours the end of its own chain as far as it knows it, and so
 /// it is passed on along the chain (Chandy, Misra & Haas 1983, "Distributed deadlock detection"):
 /// in every circle of waits there is a peer that hears its own name.
@@ -37,7 +37,7 @@ class WaitChains {
   /// Whether k waits, in the end, for us or for itself.
   bool circle(std::size_t k) const;
 
-  /// Of the chain that ends with a wait for neighbour k.
+  /// Returns the end of the chain that begins with a wait for neighbour k.
   End end(std::size_t k) const;
 
   /// One of the chains of a wait for anybody: it begins with neighbour k.
@@ -45,7 +45,7 @@ class WaitChains {
     std::size_t k = 0;
     End end = 0;
   };
-  /// Those that begin with who is awaited and do not lead to us.
+  /// Returns those that begin with who is awaited and do not lead to us.
   std::vector<Chain> chains(const std::function<bool(PeerId)>& awaited) const;
   /// The end of such a wait as neighbour `told` should hear it: of a chain that does not lead
   /// through that one, where there is such a chain. Nothing: all lead to us.

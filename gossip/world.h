@@ -16,9 +16,9 @@ namespace gv {
 enum class Lane : std::uint8_t { home, beside };
 inline constexpr std::size_t lanes = 2;
 
-/// What a peer cannot decide itself: the time, the delivery, the arithmetic threads. One per peer;
-/// every callback runs on the peer's own loop, one at a time. TcpWorld: Asio and the wall clock.
-/// SimWorld: an event queue and a virtual one.
+/// The things that a peer cannot decide itself: the time, the delivery, the arithmetic threads. One
+/// per peer; every callback runs on the peer's own loop, one at a time. TcpWorld: Asio and the wall
+/// clock. SimWorld: an event queue and a virtual one.
 class World {
  public:
   virtual ~World() = default;
@@ -43,13 +43,13 @@ class World {
   virtual std::uint64_t sent_bytes() const = 0;
   /// Beside these, what was sent again, since a broken connection had taken it along.
   virtual std::uint64_t repeated_bytes() const { return 0; }
-  /// How long in all this process did not run though it had something to do: it was stopped, or its
-  /// machine slept. As far as that can be known, what has not ended yet included.
+  /// Returns how long in all this process did not run though it had something to do: it was
+  /// stopped, or its machine slept. As far as that can be known, what has not ended yet included.
   virtual Time stood_still() const { return Time{0}; }
-  /// Of the payloads that are sent; null: the ordinary one.
+  /// Returns the memory of the payloads that are sent; null: the ordinary one.
   virtual std::shared_ptr<BufferMemory> memory() const { return nullptr; }
-  /// Whether the same fleet does the same each time: then what real threads leave to chance is
-  /// drawn instead.
+  /// Returns whether the same fleet does the same each time: then what real threads leave to chance
+  /// is drawn instead.
   virtual bool repeats() const { return false; }
 };
 

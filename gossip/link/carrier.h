@@ -25,9 +25,9 @@ enum class LinkEvent : std::uint8_t {
   repetition,  ///< a message came again, and was dropped
 };
 
-/// What a link layer asks of the world around it: sockets and timers, or events in virtual time.
-/// Every call returns at once; what comes of it is told to the LinkLayer later, never from inside
-/// the call.
+/// The services that a link layer asks of the world around it: sockets and timers, or events in
+/// virtual time. Every call returns at once; what comes of it is told to the LinkLayer later, never
+/// from inside the call.
 class Carrier {
  public:
   virtual ~Carrier() = default;
@@ -36,14 +36,14 @@ class Carrier {
   virtual void dial(PeerId neighbor, ConnectionId connection) = 0;
   /// LinkLayer::nobody_listens follows if nobody listens at the neighbour's address.
   virtual void probe(PeerId neighbor) = 0;
-  /// In order. Of a connection that has ended: nothing.
+  /// Sends in order. Over a connection that has ended: nothing.
   virtual void send(ConnectionId connection, const Frame& frame) = 0;
   /// The other side has proved to be this neighbour, by this Hello: from now on messages may come.
   virtual void admit(ConnectionId connection, PeerId neighbor, const Hello& theirs) = 0;
   /// Nothing more is sent after what waits; the connection stays until the other side ends it, so
   /// that the last frame is not lost.
   virtual void finish(ConnectionId connection) = 0;
-  /// At once. Nothing more is told of this connection.
+  /// Closes at once. Nothing more is told of this connection.
   virtual void close(ConnectionId connection) = 0;
   /// LinkLayer::on_time is to be called then; replaces what was asked for before.
   virtual void wake_at(Time time) = 0;

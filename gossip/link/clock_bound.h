@@ -8,9 +8,9 @@
 
 namespace gv {
 
-/// What a peer believes of its neighbours' clocks. A clock that is far ahead makes the peer pass
-/// rounds over, and one that is far beyond the run's end would end it: so no single neighbour is
-/// believed where another one could know better.
+/// The extent to which a peer believes its neighbours' clocks. A clock that is far ahead makes the
+/// peer pass rounds over, and one that is far beyond the run's end would end it: so no single
+/// neighbour is believed where another one could know better.
 /// Invariant: a clock more than `slack` rounds ahead of ours, or beyond `rounds`, is believed only
 /// as far as a second neighbour has claimed it too; where only one neighbour is left, only as far
 /// as the elapsed time allows at twice the fastest pace that was seen here.
@@ -20,7 +20,7 @@ class ClockBound {
   ClockBound(std::size_t neighbors, Round rounds, Round slack)
       : neighbors_(neighbors), rounds_(rounds), slack_(slack) {}
 
-  /// What to believe when `from` says `claim` and our own clock says `own`.
+  /// Returns what to believe when `from` says `claim` and our own clock says `own`.
   Round believe(PeerId from, Round claim, Round own, Time now);
   /// It has died or left: nobody waits for what it would claim.
   void leaves(PeerId neighbor) { gone_.insert(neighbor); }

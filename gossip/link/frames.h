@@ -19,7 +19,7 @@ struct Hello {
   std::uint64_t neighbor_incarnation = 0;
   std::uint64_t received = 0;  ///< of that session: everything up to this number is here
   Round clock = 0;             ///< Peer::clock
-  /// Where it gives its memory to processes of its own machine; empty: nowhere.
+  /// The place where it gives its memory to processes of its own machine; empty: nowhere.
   std::string door = {};
   std::uint64_t machine = 0;  ///< whose clock it reads; 0: it does not say
   /// What only the two ends of this very connection know, so that a Hello of one is none of

@@ -11,7 +11,7 @@
 
 namespace gv {
 
-/// Why `theirs` belongs to another fleet or model than `ours`; empty when it is the same.
+/// Returns why `theirs` belongs to another fleet or model than `ours`; empty when it is the same.
 std::string disagreement(const Hello& ours, const Hello& theirs);
 
 /// Who has connected to us and has not yet said, in time and fitting, who it is.

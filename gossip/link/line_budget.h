@@ -4,12 +4,12 @@
 
 namespace gv {
 
-/// How many lines of the log another program may cause between two heartbeats. The rest is counted.
+/// The lines of the log that another program may cause between two heartbeats. The rest is counted.
 class LineBudget {
  public:
   static constexpr int most = 5;
 
-  /// Whether one more line may be said.
+  /// Counts one more line, and returns whether it may be said.
   bool spend() { return ++lines_ <= most; }
   /// A new heartbeat begins; how many lines were left out since the last one.
   int renew() {

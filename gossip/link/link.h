@@ -19,7 +19,7 @@
 
 namespace gv {
 
-/// What the links of one process share.
+/// The state that the links of one process share.
 struct LinkShared {
   const LinkSettings& settings;
   Carrier& carrier;
@@ -77,9 +77,9 @@ class Link {
 
   // Connections.
   Hello hello() const;
-  /// Why this process may not be the neighbour now; empty: it may. A new one takes only the place
-  /// of one that has died; a connection may outlast its process when a machine dies, so silence
-  /// counts as death.
+  /// Returns why this process may not be the neighbour now; empty: it may. A new one takes only the
+  /// place of one that has died; a connection may outlast its process when a machine dies, so
+  /// silence counts as death.
   std::string objection(const Hello& theirs, Time now) const;
   /// Takes the connection over which `theirs` came, and which our Hello has answered.
   void adopt(ConnectionId connection, const Hello& theirs, Time now);
@@ -120,7 +120,7 @@ class Link {
   void set_trouble(const std::string& why) { trouble_ = why; }
 
  private:
-  /// What ends with the neighbour's process.
+  /// The state that ends with the neighbour's process.
   struct Life {
     std::unique_ptr<Session> session;
     std::uint64_t ack_told = 0;

@@ -91,7 +91,7 @@ Hello Link::hello() const {
   return hello;
 }
 
-/// How far the neighbour has come in the session with this process of ours.
+/// Returns how far the neighbour has come in the session with this process of ours.
 std::uint64_t Link::received_by(const Hello& theirs) const {
   return theirs.neighbor_incarnation == shared_.settings.self.incarnation ? theirs.received : 0;
 }

@@ -125,8 +125,8 @@ void LinkLayer::nobody_listens(PeerId neighbor, const std::string& why, Time now
 
 // ---- Connections of which nobody knows yet whose they are.
 
-/// Whether this dialler may come in. A known process whose connection broke may always: it would
-/// not dial if it still had one.
+/// Returns why this dialler may not come in; empty: it may. A known process whose connection broke
+/// may always: it would not dial if it still had one.
 std::string LinkLayer::objection(const Frame& frame, Time now) const {
   const auto* theirs = std::get_if<Hello>(&frame);
   if (theirs == nullptr) return "the first frame is no Hello";

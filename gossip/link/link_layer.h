@@ -34,7 +34,7 @@ class LinkLayer {
 
   // From the carrier.
   void connected(ConnectionId connection, Time now);
-  /// How somebody comes.
+  /// The way in which somebody comes.
   struct Coming {
     bool known = false;    ///< from an address where a neighbour lives
     bool crowded = false;  ///< to a process that can hardly have more connections: another one goes
@@ -47,14 +47,14 @@ class LinkLayer {
   void arrived(ConnectionId connection, Frame frame, Time now);
   /// So many bytes came, of a frame that may not be whole yet.
   void hear_bytes(ConnectionId connection, std::uint64_t bytes, Time now);
-  /// What came over it was no frame that may come. ended() follows.
+  /// Is told that what came over it was no frame that may come. ended() follows.
   void no_frame(ConnectionId connection);
   /// Nothing more will come, or what came was no frame; the carrier has closed it.
   void ended(ConnectionId connection, const std::string& why, Time now);
   void nobody_listens(PeerId neighbor, const std::string& why, Time now);
   void on_time(Time now);
 
-  /// Of the neighbour's process that the session is with; 0: not met yet.
+  /// Returns the number of the neighbour's process that the session is with; 0: not met yet.
   std::uint64_t incarnation(PeerId neighbor) const { return links_.at(neighbor).incarnation(); }
   const Link& link(PeerId neighbor) const { return links_.at(neighbor); }
   bool over() const { return shared_.over; }

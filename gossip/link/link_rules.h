@@ -19,18 +19,18 @@ class LinkRules {
  public:
   virtual ~LinkRules() = default;
 
-  /// How messages are numbered and acknowledged.
+  /// Makes a session, which numbers messages and acknowledges them.
   virtual std::unique_ptr<Session> new_session() const { return std::make_unique<Session>(); }
-  /// Whether what was not acknowledged goes over a new connection once more.
+  /// Returns whether what was not acknowledged goes over a new connection once more.
   virtual bool sends_again() const { return true; }
-  /// Whether a frame counts: only one of the present connection.
+  /// Returns whether a frame counts: only one of the present connection.
   virtual bool takes(ConnectionId of, ConnectionId present) const { return of == present; }
-  /// Whether this process has taken the place of the one that we had met.
+  /// Returns whether this process has taken the place of the one that we had met.
   virtual bool succeeds(std::uint64_t met, std::uint64_t now) const {
     return met != 0 && met != now;
   }
-  /// Whether more is kept for a neighbour without which the user goes on than is `allowed`. The
-  /// user stops sending to it; where it has to go on, since more comes of that neighbour, which
+  /// Returns whether more is kept for a neighbour without which the user goes on than is `allowed`.
+  /// The user stops sending to it; where it has to go on, since more comes of that neighbour, which
   /// acknowledges nothing, the neighbour is given up for good.
   virtual bool gives_up(const Session& session, std::uint64_t allowed_bytes) const {
     return session.unacknowledged_bytes() > allowed_bytes ||

@@ -12,7 +12,7 @@
 
 namespace gv {
 
-/// How long the link layer waits for what.
+/// The times for which the link layer waits, each for something else.
 struct LinkTimes {
   Time heartbeat{std::chrono::milliseconds(500)};       ///< between two signs of life on a link
   Time dead_after{std::chrono::seconds(5)};             ///< of silence: the neighbour is away
@@ -20,7 +20,7 @@ struct LinkTimes {
   Time first_redial{std::chrono::milliseconds(20)};     ///< the first pause between two dials
   Time slowest_redial{std::chrono::milliseconds(500)};  ///< the longest
   Time handshake{std::chrono::seconds(3)};              ///< from a dial to the answer
-  /// From a stranger's coming to its first byte. Over a real network it follows at once.
+  /// The time from a stranger's coming to its first byte. Over a real network it follows at once.
   Time first_byte{std::chrono::seconds(3)};
   /// A refusal may be a stranger's, who sits at the neighbour's address for a moment: it ends the
   /// start only when nothing else was heard from there for so long.

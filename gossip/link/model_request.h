@@ -7,8 +7,8 @@
 
 namespace gv {
 
-/// What became of a neighbour's question for our model. A question is small and its answer is a
-/// whole model, so another one is refused until the answer has been acknowledged.
+/// The state of a neighbour's question for our model. A question is small and its answer is a whole
+/// model, so another one is refused until the answer has been acknowledged.
 /// Invariant: at most one answer is on its way.
 ///
 ///   none --asked--> asked --answered--> answering --acknowledged, no piece of it is kept--> none

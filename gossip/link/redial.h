@@ -7,9 +7,9 @@
 
 namespace gv {
 
-/// When a neighbour is dialled again. The pauses grow by half from `first` to `slowest`, with
-/// jitter so that a neighbourhood does not dial in step; a link that breaks before it has carried a
-/// message, or has lived for `slowest`, counts as another failure.
+/// The times at which a neighbour is dialled again. The pauses grow by half from `first` to
+/// `slowest`, with jitter so that a neighbourhood does not dial in step; a link that breaks before
+/// it has carried a message, or has lived for `slowest`, counts as another failure.
 /// Invariant: at most one attempt is under way, and between two that fail there is at least half of
 /// the present pause.
 ///
@@ -25,7 +25,7 @@ class Redial {
   Redial(Time first, Time slowest) : first_(first), slowest_(slowest), pause_(first) {}
 
   State state() const { return state_; }
-  /// When the pause ends; while `pausing`.
+  /// Returns when the pause ends; while `pausing`.
   Time due() const { return due_; }
 
   void wanted(Time now, Rng& jitter);

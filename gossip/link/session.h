@@ -28,7 +28,7 @@ class Session {
   virtual bool acknowledge(std::uint64_t number);
   /// Everything up to this number was acknowledged, and is not kept any more.
   std::uint64_t acknowledged() const { return sent_ - unacknowledged_.size(); }
-  /// In order; all of it goes over a new connection.
+  /// Returns them in order; all of it goes over a new connection.
   const std::deque<Numbered>& unacknowledged() const { return unacknowledged_; }
   std::uint64_t unacknowledged_bytes() const { return unacknowledged_bytes_; }  ///< of payload
 

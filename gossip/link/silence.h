@@ -7,9 +7,9 @@
 
 namespace gv {
 
-/// How long nothing was heard over one connection. A whole frame breaks the silence; so do the
-/// bytes of a frame that is still on its way, at a least rate, so that a large frame on a slow link
-/// arrives and a byte now and then does not keep a connection.
+/// The time in which nothing was heard over one connection. A whole frame breaks the silence; so do
+/// the bytes of a frame that is still on its way, at a least rate, so that a large frame on a slow
+/// link arrives and a byte now and then does not keep a connection.
 /// Invariant: a neighbour that sends neither a frame nor `least_rate` bytes per second is silent
 /// after `dead_after`.
 class Silence {
