@@ -15,7 +15,7 @@ struct CutsArguments {
   bool json = false;
 };
 
-/// Without its edges a peer is a part of its own; a second part is all of the others.
+/// A peer without its edges is a part of its own; a second part is all of the others.
 bool splits(Topology t, PeerId gone) {
   t.neighbors[gone].clear();
   for (auto& neighbors : t.neighbors) std::erase(neighbors, gone);

@@ -43,8 +43,8 @@ struct Ring {
   int next() const { return (rank + 1) % peers; }
 };
 
-/// What the processes share: their times, and a barrier that does not go through Gloo, whose own
-/// shrinks the socket buffers that are measured afterwards.
+/// The state that the processes share: their times, and a barrier that does not go through Gloo,
+/// whose own shrinks the socket buffers that are measured afterwards.
 struct Shared {
   pthread_barrier_t barrier;
   double seconds[64];
