@@ -35,10 +35,10 @@ struct CudaStatus {
 };
 CudaStatus cuda_status();
 
-/// Whether this binary was built with CUDA and a device answers.
+/// Returns whether this binary was built with CUDA and a device answers.
 bool cuda_available();
 
-/// Whether a model of this kind can be trained on CUDA: the networks of optim/models/network.h.
+/// Returns whether CUDA can train a model of this kind: the networks of optim/models/network.h.
 bool cuda_trains(const ModelSpec& model);
 
 /// Replica on a CUDA device that starts, draws its minibatches, mixes and steps as a

@@ -23,7 +23,7 @@ double bus_speed(cudaMemcpyKind way, std::size_t floats, const Stream& stream);
 
 inline constexpr std::array precisions{Precision::fp32, Precision::tf32, Precision::bf16};
 
-/// What the device could do.
+/// The speeds that the device could reach.
 struct Limits {
   double copy;                   ///< bytes per second, inside its memory
   std::array<double, 3> matrix;  ///< operations per second, by precision

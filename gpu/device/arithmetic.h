@@ -46,7 +46,7 @@ struct StepRule {
   float root = 0;  ///< 1 / sqrt(1 - beta2^t)
 };
 
-/// Whether the rule keeps a second vector.
+/// Returns whether the rule keeps a second vector.
 constexpr bool has_moments(StepRule::Kind kind) {
   return kind == StepRule::Kind::adam || kind == StepRule::Kind::adamw;
 }

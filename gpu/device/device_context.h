@@ -35,7 +35,7 @@ class DeviceContext {
   void reserve_workspace(std::size_t bytes);
   void* workspace() { return workspace_.data(); }
   std::size_t workspace_bytes() const { return workspace_.size(); }
-  /// So many floats for what one node keeps to itself in one pass.
+  /// Reserves so many floats for what one node keeps to itself in one pass.
   void reserve_scratch(std::size_t floats);
   float* scratch() { return scratch_.data(); }
   std::size_t factor_a_room() const { return factor_a_.size(); }
@@ -63,13 +63,13 @@ struct Product {
 };
 void multiply(DeviceContext& context, const Product& p);
 
-/// So many matrices alike: where each begins, in the device's memory.
+/// A number of matrices alike: where each begins, in the device's memory.
 struct Matrices {
   float* const* data = nullptr;
   bool transposed = false;
   std::size_t row = 0;
 };
-/// The same product of so many pairs. For bf16 in tf32, which rounds no copy of the factors.
+/// One product for each of many pairs. For bf16 in tf32, which rounds no copy of the factors.
 struct Products {
   std::uint32_t m = 0, n = 0, k = 0;
   Matrices a, b, c;

@@ -64,7 +64,7 @@ void start(void (*kernel)(Parameters...),
   check(cudaGetLastError(), "kernel launch", blocks.where.file_name(), line);
 }
 
-/// At least `items` threads; the kernel leaves those beyond alone.
+/// Starts at least `items` threads; the kernel leaves those beyond alone.
 template <class... Parameters, class... Arguments>
 void launch(void (*kernel)(Parameters...),
             Wanted items,
@@ -112,14 +112,14 @@ __device__ static inline SumPair block_sum(SumPair mine, double* a, double* b) {
   return total;
 }
 
-/// Of a block of block_threads threads.
+/// Returns the sum over a block of block_threads threads.
 __device__ static inline SumPair block_sum(SumPair mine) {
   __shared__ double a[block_threads];
   __shared__ double b[block_threads];
   return block_sum(mine, a, b);
 }
 
-/// Of a block of wide_threads threads.
+/// Returns the sum over a block of wide_threads threads.
 __device__ static inline SumPair wide_block_sum(SumPair mine) {
   __shared__ double a[wide_threads];
   __shared__ double b[wide_threads];

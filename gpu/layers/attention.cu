@@ -65,7 +65,7 @@ __global__ void softmax_back_kernel(const float* a,
 /// weights, of what comes out, and of the gradients by all of these.
 enum Kind : std::uint32_t { q, k, v, a, o, dq, dk, dv, da, d_o, kinds };
 
-/// Where the matrices of a pass lie.
+/// The places where the matrices of a pass lie.
 struct Places {
   float* in;       ///< queries, keys and values, beside one another at each position
   float* weights;  ///< positions x positions, for each row and head

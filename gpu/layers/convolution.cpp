@@ -35,7 +35,7 @@ constexpr std::array forward_algorithms{CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PREC
 constexpr std::array data_algorithms{CUDNN_CONVOLUTION_BWD_DATA_ALGO_1};
 constexpr std::array filter_algorithms{CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1};
 
-/// What passes of so many rows need.
+/// All that passes of so many rows need.
 struct Shaped {
   TensorDescriptor in, out;
   cudnnConvolutionFwdAlgo_t forward{};
@@ -68,7 +68,7 @@ int as_int(std::size_t value) {
   return static_cast<int>(value);
 }
 
-/// What all convolutions of a context share.
+/// The state that all convolutions of a context share.
 struct Dnn {
   DnnHandle handle;
   bool told = false;  ///< that some are not computed as asked for

@@ -12,7 +12,7 @@ __global__ void relu_kernel(const float* x, float* y, std::size_t count) {
   if (k < count) y[k] = relu(x[k]);
 }
 
-/// By the output: where x was positive, y is.
+/// Goes by the output: where x was positive, y is.
 __global__ void relu_back_kernel(
     const float* y, const float* dy, float* dx, std::size_t count, bool add) {
   const std::size_t k = thread_index();

@@ -9,7 +9,7 @@
 
 namespace gv::gpu {
 
-/// Which moments a batch norm takes: those of the batch (training); those of the batch, which it
+/// The moments that a batch norm takes: those of the batch (training); those of the batch, which it
 /// also remembers (`count`: how many batches it remembers already); or the means of what it
 /// remembers (`count`: of how many batches). Wu & Johnson 2021, arXiv:2105.07576, equation 2.
 struct Moments {
@@ -49,7 +49,7 @@ class Layer {
   virtual void backward(const Pass& pass) = 0;
 };
 
-/// What a layer is made of.
+/// The things that a layer is made of.
 struct LayerPlan {
   const NeuralNetwork& network;
   const Node& node;
@@ -76,7 +76,7 @@ std::unique_ptr<Layer> make_norm(const LayerPlan& plan);         ///< batch, gro
 std::unique_ptr<Layer> make_embedding(const LayerPlan& plan);
 std::unique_ptr<Layer> make_attention(const LayerPlan& plan);
 
-/// By the node's op; null for the input.
+/// Makes the layer by the node's op; null for the input.
 std::unique_ptr<Layer> make_layer(const LayerPlan& plan);
 
 }  // namespace gv::gpu

@@ -8,7 +8,7 @@
 namespace gv::gpu {
 namespace {
 
-/// What is done behind the product: y[n * width + c] += bias[c], and what follows.
+/// The work that is done behind the product: y[n * width + c] += bias[c], and what follows.
 struct Behind {
   const float* bias;
   const float* residual;  ///< null: none

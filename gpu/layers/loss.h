@@ -10,8 +10,8 @@
 
 namespace gv::gpu {
 
-/// Where the losses of lines meet: a pair of sums for each block of lines, a count of the blocks
-/// that have come, and what comes out.
+/// The place where the losses of lines meet: a pair of sums for each block of lines, a count of the
+/// blocks that have come, and what comes out.
 struct LossSums {
   SumPair* partial;  ///< of blocks_for(lines)
   std::uint32_t* came;

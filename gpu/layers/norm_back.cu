@@ -3,7 +3,7 @@
 namespace gv::gpu {
 namespace {
 
-/// What is summed over a channel: (dy, dy x_hat).
+/// The pair that is summed over a channel: (dy, dy x_hat).
 struct Slopes {
   Back b;
   __device__ SumPair operator()(std::size_t k, std::size_t set) const {

@@ -29,7 +29,7 @@ struct Layout {
   __device__ std::size_t set_of(std::size_t row, std::uint32_t channel) const {
     return groups == 0 ? channel : row * groups + channel / (channels / groups);
   }
-  /// Where value i of a channel lies.
+  /// Returns where value i of a channel lies.
   __device__ std::size_t of_channel(std::uint32_t channel, std::size_t i) const {
     const Divided at = divide(i, pixels);
     return (at.by * channels + channel) * pixels + at.rest;
@@ -44,7 +44,7 @@ struct Statistics {
   const float* inverse;  ///< 1 / sqrt(variance + epsilon)
 };
 
-/// Where the slices of a channel meet.
+/// The place where the slices of a channel meet.
 struct Slices {
   SumPair* sums;        ///< [channel * slices + slice]
   std::uint32_t* came;  ///< [channel]: how many are there; 0 between kernels
@@ -99,7 +99,7 @@ struct Behind {
   }
 };
 
-/// What a way there needs.
+/// All that a way there needs.
 struct Forth {
   const float* x;
   float* y;
@@ -116,7 +116,7 @@ struct Forth {
   }
 };
 
-/// What a way back from dy to dx needs.
+/// All that a way back from dy to dx needs.
 struct Back {
   const float* x;
   const float* dy;
@@ -136,14 +136,14 @@ struct Back {
   }
 };
 
-/// Of batch norm, with moments as the pass says: of these values, or of the batches in `memory`,
+/// Does batch norm, with moments as the pass says: of these values, or of the batches in `memory`,
 /// where the sums of their means and mean squares are.
 void batch_norm(const Forth& forth,
                 const Moments& moments,
                 const Slices& slices,
                 SumPair* memory,
                 cudaStream_t stream);
-/// Of group norm.
+/// Does group norm.
 void group_norm(const Forth& forth, cudaStream_t stream);
 
 /// d bias = sum dy, d weight = sum dy x_hat; dx, where it is asked for.

@@ -3,7 +3,7 @@
 namespace gv::gpu {
 namespace {
 
-/// What is summed over a channel: (x, x^2).
+/// The pair that is summed over a channel: (x, x^2).
 struct Powers {
   const float* x;
   __device__ SumPair operator()(std::size_t k, std::size_t) const {

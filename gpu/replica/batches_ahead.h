@@ -16,7 +16,7 @@ class BatchesAhead {
   /// The batch of the next step; valid until step() or restore().
   std::span<const std::uint32_t> rows() const { return rows_; }
   std::span<const View> views() const { return ahead_.views(); }
-  /// That step is under way: its batch counts as used, and the one after it is drawn.
+  /// Is told that this step is under way: its batch counts as used, and the one after it is drawn.
   void step();
 
   void save(StateWriter& out) const { used_.save(out); }

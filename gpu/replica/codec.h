@@ -13,7 +13,7 @@ namespace gv::gpu {
 /// stream and returns.
 class Encoder {
  public:
-  /// Whether there are kernels for it: random_k and sign sum and draw in an order, on the host.
+  /// Returns whether it has kernels: random_k and sign sum and draw in an order, on the host.
   static bool has(const Codec& codec) { return codec.kind <= Codec::Kind::top_k; }
   /// out: codec.bytes(n).
   void encode(
@@ -26,7 +26,7 @@ class Encoder {
   TopK top_k_;
 };
 
-/// The same from and to the host's memory. Its memory on the device grows with what it is given.
+/// An Encoder from and to the host's memory. Its memory on the device grows with what it is given.
 class Transcoder {
  public:
   /// `compute`, on which the vectors change, must outlive this.

@@ -15,8 +15,8 @@ class DeviceTransfer {
   /// `compute`: the replica's stream, on which x changes. It must outlive this.
   explicit DeviceTransfer(const Stream& compute);
 
-  /// Of the piece at `piece`; rule: null for mixing alone. Returns when all of it is done and the
-  /// vectors are not needed any more.
+  /// Mixes the piece at `piece`; rule: null for mixing alone. Returns when all of it is done and
+  /// the vectors are not needed any more.
   NotFinite mix(const Piece& piece, const Flows& flows, const StepRule* rule);
   /// x <- x + w (theirs - ours). False: theirs held values that are not finite.
   bool add_flow(float* x, std::size_t count, float w, const float* theirs, const float* ours);

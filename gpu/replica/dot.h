@@ -10,7 +10,7 @@ namespace gv::gpu {
 /// sums; no atomic operation. Everything is allocated when it is made.
 class Dot {
  public:
-  /// Of vectors of at most `most` elements. `compute`, on which they change, must outlive this.
+  /// Takes vectors of at most `most` elements. `compute`, on which they change, must outlive this.
   Dot(std::size_t most, const Stream& compute);
   /// sum_k a_k b_k of vectors on the device; waits for everything before.
   double of(const float* a, const float* b, std::size_t count);

@@ -71,7 +71,7 @@ __global__ void gather_windows_kernel(const std::uint8_t* tokens,
 
 constexpr std::uint32_t not_own = 0xffffffff;
 
-/// Of so many rows; of a text, whose rows overlap, all.
+/// Returns the bytes of so many rows; of a text, whose rows overlap, those of all.
 std::size_t bytes_of(const Dataset& data, std::size_t rows) {
   if (data.is_text()) return data.tokens.size();
   const std::size_t each = data.bytes.empty() ? sizeof(float) : 1;

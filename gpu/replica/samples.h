@@ -10,7 +10,7 @@
 
 namespace gv::gpu {
 
-/// Where gathered rows go: device memory of the network's.
+/// The place where gathered rows go: device memory of the network's.
 struct Gathered {
   float* input = nullptr;          ///< rows x features; not of a text
   std::uint8_t* tokens = nullptr;  ///< rows x context, of a text
@@ -64,7 +64,7 @@ class Samples {
     Sent<float> floats;
     Event full;
   };
-  /// Where the device finds rows: those that it holds, or what was sent to a place.
+  /// The place where the device finds rows: those that it holds, or what was sent to a place.
   struct Source {
     const std::uint8_t* bytes;
     const float* floats;

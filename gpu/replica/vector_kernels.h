@@ -21,7 +21,7 @@ struct Piece {
   std::size_t count = 0;
 };
 
-/// What flows into a piece: vector j begins at vectors + j * stride.
+/// The vectors that flow into a piece: vector j begins at vectors + j * stride.
 struct Inflow {
   const float* vectors = nullptr;
   const float* weights = nullptr;  ///< n
@@ -36,7 +36,7 @@ void mix(const Piece& piece, const Inflow& in, cudaStream_t stream);
 void mix_and_step(const Piece& piece, const Inflow& in, const StepRule& rule, cudaStream_t stream);
 /// x <- x - gamma direction(g).
 void step(const Piece& piece, const StepRule& rule, cudaStream_t stream);
-/// The same by a rule of this kind in the device's memory, read when the kernel runs: what is
+/// Does the same by a rule of this kind in the device's memory, read when the kernel runs: what is
 /// recorded once steps by another rate each time.
 void step(const Piece& piece, StepRule::Kind kind, const StepRule* rule, cudaStream_t stream);
 
