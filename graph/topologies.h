@@ -21,8 +21,8 @@ const TopologyFamily* find_topology_family(std::string_view name);
 /// family, lists the known ones and suggests the nearest.
 TopologySpec parse_topology(std::string_view text);
 
-/// What a topology's name says of it; none when the name is not that of a family, as that of a
-/// graph made by hand.
+/// Returns what a topology's name says of it; none when the name is not that of a family, as that
+/// of a graph made by hand.
 std::optional<TopologySpec> spec_of_name(const Topology& t);
 
 /// "ring,random-regular:degree=3,seed=1,torus:4x4" -> three topologies. GraphParameters are

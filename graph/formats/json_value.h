@@ -6,7 +6,7 @@
 
 namespace gv {
 
-/// As much of JSON (RFC 8259) as a graph file needs; every value knows its line.
+/// A value of JSON (RFC 8259), as far as a graph file needs it; each one knows its line.
 struct JsonValue {
   enum class Kind { null, boolean, number, text, array, object };
   struct Member;

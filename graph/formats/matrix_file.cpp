@@ -92,8 +92,8 @@ bool is_symmetric(const Rows& w) {
   return true;
 }
 
-/// What is not 0 off the diagonal is a neighbour. Both ends of an undirected edge take the entry
-/// above the diagonal, so that they have the same bits.
+/// Takes what is not 0 off the diagonal for a neighbour. Both ends of an undirected edge take the
+/// entry above the diagonal, so that they have the same bits.
 std::vector<Neighborhood> sparse(const Rows& w, bool directed) {
   std::vector<Neighborhood> rows;
   rows.reserve(w.size());

@@ -22,7 +22,7 @@ static_assert(std::endian::native == std::endian::little, "the entries are read 
 
 constexpr std::string_view magic = "\x93NUMPY";
 
-/// What an array may be.
+/// The forms that an array may have.
 enum class Form {
   matrix,
   table,    ///< a matrix, or a list of structures

@@ -16,7 +16,7 @@ struct NumberRow {
 /// lines without numbers are left out. Throws GraphFileError "path:line: what".
 std::vector<NumberRow> parse_number_rows(std::string_view text, const std::string& path);
 
-/// The same of a file; see file_bytes for what is refused.
+/// Does the same for a file; see file_bytes for what is refused.
 std::vector<NumberRow> read_number_rows(const std::string& path);
 
 }  // namespace gv

@@ -7,15 +7,15 @@
 
 namespace gv {
 
-/// What a fleet file's `weights` says instead of a rule for W.
+/// The word that a fleet file's `weights` has instead of a rule for W.
 inline constexpr std::string_view push_sum_weights = "push-sum";
 
 /// The rows of P below: what peer i makes of what it hears, and who hears it. Columns sum to 1,
 /// rows as a rule do not.
 std::vector<Neighborhood> push_sum_rows(const Topology& t);
 
-/// Whether these are the shares that push-sum would give: what a peer keeps and what it gives to
-/// each who hears it are equal within 1e-6.
+/// Returns whether these are the shares that push-sum would give: what a peer keeps and what it
+/// gives to each who hears it are equal within 1e-6.
 bool shares_evenly(const MixingMatrix& w);
 
 /// Averaging over a directed graph whose degrees differ, for which no local rule makes W doubly

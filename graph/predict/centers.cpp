@@ -66,7 +66,7 @@ class Column {
   Vector x_, g_, u_, image_;
 };
 
-/// Where a column of centres that sums to zero brings the peers to rest.
+/// Returns where a column of centres that sums to zero brings the peers to rest.
 Vector rest(const MixingMatrix& w, const QuadraticFleet& fleet, double h, const Vector& b) {
   double scale = 0;
   for (const double v : b) scale = std::max(scale, std::abs(v));

@@ -11,7 +11,7 @@
 
 namespace gv {
 
-/// Whether it does without being driven.
+/// Returns whether the mode grows without being driven.
 bool grows(const ModeRound& round);
 
 /// The rounds that a mode has gone through, in stretches of equal ones.

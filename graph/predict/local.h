@@ -16,9 +16,9 @@ struct CurvatureShare {
   double value = 0;
 };
 
-/// What D-PSGD feels of any smooth objective near a point: the curvatures that its gradients' noise
-/// and its peers' disagreement lie in. Where f has curvature H there, with Sigma the covariance of
-/// a minibatch gradient, all that matters of both is the measure sum_k (u_k^T Sigma u_k) at h_k.
+/// All that D-PSGD feels of a smooth objective near a point: the curvatures of its gradients' noise
+/// and of its peers' disagreement. Where f has curvature H there, with Sigma the covariance of a
+/// minibatch gradient, all that matters of both is the measure sum_k (u_k^T Sigma u_k) at h_k.
 struct LocalModel {
   PeerId peers = 0;
   /// Of one minibatch gradient, as if its samples were drawn anew each time; sums to tr Sigma.
@@ -44,9 +44,9 @@ struct LocalModel {
       std::vector<double> of_variance;  ///< 1/2 D3f : C, C the displacements' covariance of trace 1
     };
     std::vector<Source> sources;
-    /// What pulls -d_i do where averaging forgets displacements after `memory` of training time; by
-    /// growing memory. Of displacements m the push is odd + even, of -m it is even - odd. Without:
-    /// by the sources alone.
+    /// The effect of pulls -d_i where averaging forgets displacements after `memory` of training
+    /// time; by growing memory. Of displacements m the push is odd + even, of -m it is even - odd.
+    /// Without: by the sources alone.
     struct Lasting {
       double memory = 0;
       std::vector<double> odd, even;
@@ -82,7 +82,7 @@ class LocalPredictor {
   Stationary after(const QuadraticFleet& fleet,
                    const RateCourse& course,
                    std::uint64_t rounds) const;
-  /// At fleet.rate in all rounds.
+  /// Does the same at fleet.rate in all rounds.
   Stationary after(const QuadraticFleet& fleet, std::uint64_t rounds) const;
 
   /// What the peers' being apart has added to their mean gradient by then, along each adjoint.

@@ -5,7 +5,7 @@
 
 namespace gv {
 
-/// Where `time` lies among times that grow: the point before it, and its weight for the next one.
+/// The place of `time` among times that grow: the point before it, and its weight for the next one.
 /// In the logarithm of time, but in time before the second point.
 struct Between {
   std::size_t point = 0;

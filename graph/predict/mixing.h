@@ -18,8 +18,8 @@ Estimate s1_atc(const Modes& modes);
 /// Hendrikx & Jaggi, "Beyond spectral gap", NeurIPS 2022, arXiv:2206.03093.
 Estimate effective_neighbors(const Modes& modes, double g);
 
-/// What is left after k rounds of pure averaging of a disagreement that began white (variance 1 in
-/// each peer): (1/n) sum |product of lambda|^2. The same for the worst start is slem^(2k).
+/// Returns what is left after k rounds of pure averaging of a disagreement that began white
+/// (variance 1 in each peer): (1/n) sum |product of lambda|^2. From the worst start: slem^(2k).
 Estimate disagreement_after(const Modes& modes, std::uint64_t rounds);
 
 /// Rounds of pure averaging until every disagreement is `factor` of what it was: ln factor / ln

@@ -48,7 +48,7 @@ ModeRound d2(double gamma, Complex lambda, double h) {
   return make(matrix, Vector::Zero(3), vector({-lambda * gamma, 0, 1}));
 }
 
-/// The same z; x <- (1 + lambda) x - (1 + lambda) / 2 last x - gamma (gradient - last gradient).
+/// z is the same; x <- (1 + lambda) x - (1 + lambda) / 2 last x - gamma (gradient - last gradient).
 ModeRound extra(double gamma, Complex lambda, double h) {
   Matrix matrix = Matrix::Zero(3, 3);
   matrix.row(0) << 1.0 + lambda - gamma * h, gamma * h - (1.0 + lambda) / 2.0, gamma;

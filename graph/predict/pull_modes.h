@@ -15,7 +15,7 @@ class PullModes {
   /// The peers' own places for a normal W of at most 256 peers; else the expectation over a random
   /// placement. Throws std::invalid_argument where modes_of does.
   explicit PullModes(const MixingMatrix& w);
-  /// Of W = 11^T / n: all 0.
+  /// Returns the modes of W = 11^T / n: all 0.
   static PullModes exact_averaging(PeerId n);
   /// |G_j|^2 of every mode but the mean's, as modes() orders them.
   std::vector<double> powers(const std::vector<double>& gram) const;

@@ -101,7 +101,7 @@ bool stable(const Modes& modes, const QuadraticFleet& f) {
   return true;
 }
 
-/// Where between a stable gamma h and an unstable one stability ends.
+/// Returns where between a stable gamma h and an unstable one stability ends.
 double edge(const Modes& modes, const QuadraticFleet& fleet, double inside, double outside) {
   QuadraticFleet f = fleet;
   f.hessian = {1};  // every order sees rate and curvature only as their product

@@ -38,7 +38,7 @@ struct QuadraticFleet {
 /// Algorithm 1 with eta_s = 1). decentlam: atc whose momentum is of what the model did (Yuan et al.
 /// 2021, arXiv:2104.11981, Algorithm 2).
 const std::vector<std::string>& quadratic_orders();
-/// Whether peers of unlike centres come to rest at the minimum: all but lian, atc, cta and
+/// Returns whether peers of unlike centres come to rest at the minimum: all but lian, atc, cta and
 /// decentlam.
 bool corrects_bias(const QuadraticFleet& fleet);
 
@@ -55,8 +55,8 @@ struct Stationary {
 /// unknown order or a combination that has no theory here.
 std::optional<Stationary> predict(const Modes& modes, const QuadraticFleet& fleet);
 
-/// Why these modes have no theory in this order; "" where they do. Who corrects the bias moves what
-/// both ends of an edge have sent each other, so that W must be undirected, and but for
+/// Returns why these modes have no theory in this order; "" where they do. Who corrects the bias
+/// moves what both ends of an edge have sent each other, so that W must be undirected, and but for
 /// gradient-tracking and k-gt one for all rounds.
 std::string why_no_theory(const Modes& modes, const QuadraticFleet& fleet);
 

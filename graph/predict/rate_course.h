@@ -17,7 +17,7 @@ struct RateStretch {
 /// gamma_t beta^k in the k-th round after it, so that sum is (1 - beta^{t+1}) / (1 - beta) gamma_t.
 class RateCourse {
  public:
-  /// The same in all rounds.
+  /// Takes the same rate in all rounds.
   explicit RateCourse(double rate, double momentum = 0);
   /// rate(t) of round t, for `rounds` rounds; after them the last one stays.
   RateCourse(const std::function<double(std::uint64_t)>& rate,

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t n_stretches = 8;
 
-/// Of all columns around their means.
+/// Returns the sum of squares of all columns around their means.
 double disagreement(const PeerRows& x) {
   double sum = 0;
   for (std::size_t k = 0; k < x[0].size(); ++k) {

@@ -12,10 +12,10 @@ namespace gv {
 // MATCHA, ...): from the sequence itself, followed by a SequenceWalk (D-PSGD, Lian et al. 2017,
 // arXiv:1705.09056).
 
-/// Where the fleet settles: the mean over the rounds of a period, or for a random schedule over
-/// eight stretches of its own sequence, with their standard error. Empty when it grows. The mean
-/// model's loss is exact: its path does not depend on W. `most_work`: multiplications; empty too
-/// when they do not suffice.
+/// Returns where the fleet settles: the mean over the rounds of a period, or for a random schedule
+/// over eight stretches of its own sequence, with their standard error. Empty when it grows. The
+/// mean model's loss is exact: its path does not depend on W. `most_work`: multiplications; empty
+/// too when they do not suffice.
 std::optional<Stationary> settled_sequence(const MixingSchedule& schedule,
                                            const QuadraticFleet& fleet,
                                            double most_work = 1e10);

@@ -48,7 +48,7 @@ struct Powers {
   double consensus = 0, mean = 0;  ///< around the mean; of the mean around the minimum
 };
 
-/// Of a path without noise.
+/// Returns the powers of a path without noise.
 Powers of_path(const Rows& x, const Rows& centers, std::size_t k) {
   const double mean = mean_of_column(x, k);
   const double optimum = mean_of_column(centers, k);

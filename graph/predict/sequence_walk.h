@@ -29,7 +29,7 @@ class SequenceWalk {
                const PeerRows& centers,
                double start);
 
-  /// Through W_t.
+  /// Does a round through W_t.
   void round(const MixingMatrix& w);
   Stationary now() const;
 
@@ -52,7 +52,7 @@ class SequenceWalk {
   std::vector<Axis> axes_;
 };
 
-/// Whether SequenceWalk knows the fleet.
+/// Returns whether SequenceWalk knows the fleet.
 bool can_walk(const QuadraticFleet& fleet);
 
 }  // namespace gv

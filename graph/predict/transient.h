@@ -10,8 +10,8 @@
 
 namespace gv {
 
-/// Whether predict_after knows the fleet: lian, atc or cta, SGD without momentum, one local step,
-/// fresh neighbours.
+/// Returns whether predict_after knows the fleet: lian, atc or cta, SGD without momentum, one local
+/// step, fresh neighbours.
 bool has_transient(const QuadraticFleet& fleet);
 
 /// What predict says of the stationary state, after `rounds` rounds from one start for all peers:
@@ -24,8 +24,8 @@ Stationary predict_after(const Modes& modes,
                          double start,
                          std::uint64_t rounds);
 
-/// The same for centres that are known (see predict_centers; fleet.spread is not looked at): the
-/// way without noise is gone round by round, rounds * n * degree operations per coordinate.
+/// Does the same for centres that are known (see predict_centers; fleet.spread is not looked at):
+/// the way without noise is gone round by round, rounds * n * degree operations per coordinate.
 Stationary predict_after(const MixingMatrix& w,
                          const Modes& modes,
                          const QuadraticFleet& fleet,

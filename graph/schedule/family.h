@@ -25,7 +25,7 @@ struct ScheduleFamily {
   /// All that the per-mode theory needs of it, for any number of peers; null or empty where its
   /// matrices share no modes, or where they would take too long.
   std::optional<Modes> (*modes)(const ScheduleSpec& spec, PeerId n) = nullptr;
-  /// What `graph best --schedules` tries; null: nothing.
+  /// Returns what `graph best --schedules` tries; null: nothing.
   SearchGroups (*searched)(const SearchScope& scope) = nullptr;
 };
 

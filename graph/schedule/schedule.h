@@ -27,7 +27,7 @@ class MixingSchedule {
   /// ||E[W^T W] - J||_2 of a random schedule where it has a formula: the expected squared
   /// disagreement shrinks at least by it in each round.
   virtual std::optional<double> contraction() const { return std::nullopt; }
-  /// How much larger it may be where an iteration computed it; 0 where it is exact.
+  /// Returns how much larger it may be where an iteration computed it; 0 where it is exact.
   virtual double contraction_error() const { return 0; }
 
   /// W_round, put together from its rows, and checked to be doubly stochastic.

@@ -55,8 +55,8 @@ double dense_product(const Matrices& period) {
   return std::sqrt(std::max(0.0, solver.eigenvalues().maxCoeff()));
 }
 
-/// The same by Lanczos on the product's Gram matrix. Throws std::runtime_error where its gap is not
-/// found within a thousandth.
+/// Finds the same by Lanczos on the product's Gram matrix. Throws std::runtime_error where its gap
+/// is not found within a thousandth.
 double lanczos_product(const Matrices& period) {
   const PeerId n = period[0].size();
   const auto gram = [&](const double* x, double* out) {

@@ -6,7 +6,7 @@
 
 namespace gv {
 
-/// How fast a schedule averages.
+/// The speed at which a schedule averages.
 struct ScheduleRate {
   std::uint64_t period = 0;  ///< 0: random
   double product = 0;        ///< periodic: ||W_{period-1} ... W_0 - J||_2; 0: exact averaging

@@ -97,7 +97,7 @@ std::string to_string(const GraphParameters& parameters);
 /// "random-regular:degree=3,seed=1", from the name and the values.
 std::string to_string(std::string_view family, const GraphParameters& parameters);
 
-/// How the parameters are written: "degree=D,seed=S", "RxC", "PATH".
+/// Returns how the parameters are written: "degree=D,seed=S", "RxC", "PATH".
 std::string form_of(std::span<const GraphParameter> rows);
 
 /// "degree: the neighbours of each peer (a whole number in 1 .. 1000000; 3 when left out)".

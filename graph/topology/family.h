@@ -25,7 +25,7 @@ struct ExtremeEigenvalues {
                                  ///< singular value
 };
 
-/// How a page draws a graph.
+/// The ways in which a page draws a graph.
 enum class Drawing {
   circle,       ///< all peers on one
   open_circle,  ///< on a circle with a gap, since the last peer is no neighbour of the first
@@ -34,7 +34,7 @@ enum class Drawing {
   lattice       ///< rows and columns; what leaves one border comes in at the other
 };
 
-/// What `graph best` may look at.
+/// The limits of what `graph best` may look at.
 struct SearchScope {
   PeerId peers = 0;
   PeerId max_degree = 0;
@@ -58,13 +58,13 @@ struct TopologyFamily {
                                                 PeerId n) = nullptr;
   /// All eigenvalues but the 1 of the all-ones vector; given where `extremes` is.
   std::vector<Eigenvalue> (*eigenvalues)(const GraphParameters& parameters, PeerId n) = nullptr;
-  /// What `graph best` tries; null: it is never the best, or it is the user's own.
+  /// Returns what `graph best` tries; null: it is never the best, or it is the user's own.
   SearchGroups (*searched)(const SearchScope& scope) = nullptr;
 };
 
-/// For `searched`: a family without parameters, tried as it is.
+/// Returns for `searched` a family without parameters, tried as it is.
 SearchGroups search_alone(const SearchScope& scope);
-/// For `searched`: every shape of at least 3 rows and 3 columns.
+/// Returns for `searched` every shape of at least 3 rows and 3 columns.
 SearchGroups search_shapes(const SearchScope& scope);
 /// `parameters` followed by seed=1, seed=2, ...
 std::vector<std::string> with_seeds(const std::string& parameters, const SearchScope& scope);

@@ -7,7 +7,7 @@
 
 namespace gv {
 
-/// What is known of a graph without its edges. All its peers have the same degree.
+/// The numbers that are known of a graph without its edges. All its peers have the same degree.
 struct GraphCounts {
   PeerId peers = 0;
   std::uint64_t edges = 0;

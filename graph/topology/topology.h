@@ -15,9 +15,9 @@ inline Edge undirected_edge(PeerId u, PeerId v) {
   return {std::min(u, v), std::max(u, v)};
 }
 
-/// Who talks to whom. neighbors[i] lists the peers whose vectors i averages in, ascending, without
-/// i itself. Undirected: j is in neighbors[i] exactly when i is in neighbors[j]. Directed:
-/// neighbors[i] are the in-neighbours, and i sends to every j that lists it.
+/// The graph of who talks to whom. neighbors[i] lists the peers whose vectors i averages in,
+/// ascending, without i itself. Undirected: j is in neighbors[i] exactly when i is in neighbors[j].
+/// Directed: neighbors[i] are the in-neighbours, and i sends to every j that lists it.
 struct Topology {
   std::string name;  ///< as the user wrote it, e.g. "torus:4x4"
   bool directed = false;
