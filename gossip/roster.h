@@ -51,7 +51,7 @@ class Roster {
   /// It has said goodbye before its last round.
   void leave_early(std::size_t k) { entries_[k].left_early = true; }
   bool left_early(std::size_t k) const { return entries_[k].left_early; }
-  /// Returns whether what it held is missing: it died, left before the end, or is out of all.
+  /// Returns whether what it held is missing: it is dead, left early, or is out of all exchanges.
   bool missing(std::size_t k) const;
 
   /// Waits for it no more at the end of our rounds: it has been away for too long.
