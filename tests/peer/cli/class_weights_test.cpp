@@ -23,7 +23,7 @@ class ClassWeighted : public TableUser {
                    "stop: { rounds: 200 }\ntrain: { optimizer: { lr: 0.1 }" +
                        train + " }\n" + more);
   }
-  /// How many of the rare rows are found.
+  /// Returns how many of the rare rows are found.
   std::size_t found() const {
     std::size_t count = 0, row = 0;
     for (const std::string& line : run({"predict", model("run"), path("a.csv")}).out) {

@@ -162,7 +162,7 @@ TEST_F(DataCommand, BenchSpeedsMeasuresEveryPeerInOneUnit) {
     EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
 }
 
-/// Whoever ends before it has measured is named with its last words.
+/// A peer that ends before it has measured is named with its last words.
 TEST_F(DataCommand, BenchSpeedsSaysWhichPeerCouldNot) {
   const std::string file = path("speeds.yaml");
   std::ofstream(file) << "version: 1\nname: speeds\npeers: [{}, { device: \"cuda:99\" }]\n"

@@ -64,7 +64,7 @@ TEST(DocumentsAsAWhole, TheMainPagesHaveCommands) {
     EXPECT_EQ(std::ranges::count(pages, page), 1) << page;
 }
 
-/// Where a link of `page` leads: the file, seen from the root, and the anchor.
+/// Returns where a link of `page` leads: the file, seen from the root, and the anchor.
 std::pair<std::string, std::string> target_of(const Page& page, const std::string& link) {
   const std::size_t hash = std::min(link.find('#'), link.size());
   const std::string file = link.substr(0, hash);

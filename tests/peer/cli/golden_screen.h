@@ -6,7 +6,7 @@
 
 namespace gv {
 
-/// What of a screen is the same on every machine.
+/// The part of a screen that is the same on every machine.
 enum class Compared : std::uint8_t {
   all,        ///< every character: of commands whose answers are computed
   untimed,    ///< all but times, shares of times and what depends on them: of real runs
@@ -17,7 +17,7 @@ enum class Compared : std::uint8_t {
 struct GoldenScreen {
   std::string name;
   Compared compared = Compared::all;
-  /// As a user types them; one that begins with "@" prepares the others and is not shown.
+  /// Commands as users type them; one that begins with "@" prepares the others and is not shown.
   std::vector<std::string> commands;
 };
 

@@ -78,7 +78,7 @@ class Golden : public testing::TestWithParam<GoldenScreen> {
     }
     return text;
   }
-  /// Without the folder and the time of this test.
+  /// Returns the text without the folder and the time of this test.
   std::string without_place(std::string text) const {
     const std::string here = project_.root().string() + "/";
     for (std::size_t at = 0; (at = text.find(here, at)) != std::string::npos;)

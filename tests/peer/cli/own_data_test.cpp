@@ -52,7 +52,7 @@ TEST_F(OwnData, RunAndSimulateOfATableEndWithTheSameBits) {
       << real.err;
 }
 
-/// As many files as peers; each process reads its own one.
+/// There are as many files as peers; each process reads its own one.
 TEST_F(OwnData, PeersWithFilesOfTheirOwnEndWithTheSimulatorsBits) {
   write("t.csv", table(90, 120));
   for (int i = 0; i < 3; ++i)

@@ -32,7 +32,7 @@ std::string less_of(const std::string& config) {
 
 class PlanConfigs : public testing::TestWithParam<std::string> {
  protected:
-  /// Without the minute after which Program takes a command to hang.
+  /// Plans without the minute after which Program takes a command to hang.
   int plan(const std::string& arguments) const {
     const std::string command = fmt::format("'{}' plan '{}/configs/{}.yaml' {}{} > '{}' 2> '{}'",
                                             grapevine_program(),
@@ -52,7 +52,7 @@ class PlanConfigs : public testing::TestWithParam<std::string> {
   ScratchFolder folder_;
 };
 
-/// With much less work than a prediction needs: figures all the same, or a sentence that says why
+/// Much less work than a prediction needs gives figures all the same, or a sentence that says why
 /// there are none.
 TEST_P(PlanConfigs, GiveAFigureOrASentence) {
   const int code = plan("--calibrate --work 1e9 --json");

@@ -29,7 +29,7 @@ class ProjectFolder {
                                          quoted(command));
     return WEXITSTATUS(std::system(line.c_str()));
   }
-  /// What it said on stdout and on stderr.
+  /// Returns what it said on stdout and on stderr.
   std::string out() const { return text_of(root() / "out"); }
   std::string err() const { return text_of(root() / "err"); }
 

@@ -9,10 +9,10 @@
 namespace gv {
 namespace {
 
-/// What is made of the tables of keys and commands: documents, man pages, completions.
+/// The things that are made of the tables of keys and commands: documents, man pages, completions.
 class Reference : public testing::Test {
  protected:
-  /// Of a shell's command; its output.
+  /// Runs a shell's command; returns its output.
   std::string shell(const std::string& command) const {
     const std::string out = folder_.path() + "/out";
     EXPECT_EQ(std::system(fmt::format("({}) > '{}' 2>&1", command, out).c_str()), 0)

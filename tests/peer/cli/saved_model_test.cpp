@@ -132,7 +132,7 @@ TEST_F(SavedModels, AnEvaluationHasTheBitsOfTheRun) {
   }
 }
 
-/// What a table's rows become is in the model: columns by name, means, values, what stands for a
+/// The model holds what a table's rows become: columns by name, means, values, what stands for a
 /// missing one.
 TEST_F(SavedModels, RowsArePreparedAsInTraining) {
   write("train.csv", table(0, 200, true));
@@ -243,7 +243,7 @@ TEST_F(SavedModels, WhatDoesNotFitIsSaid) {
             std::string::npos);
 }
 
-/// The same R2 and RMSE everywhere, and those of what `predict` says of each row.
+/// R2 and RMSE are the same everywhere, and those of what `predict` says of each row.
 TEST_F(SavedModels, ARegressionIsScored) {
   std::string rows = "x,z,y\n";
   std::vector<double> targets;

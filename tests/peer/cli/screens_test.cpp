@@ -10,7 +10,7 @@
 namespace gv {
 namespace {
 
-/// What two new users stumbled over.
+/// Returns a file of configs/. The tests are what two new users stumbled over.
 std::string config(const std::string& name) {
   return source_folder() + "/configs/" + name;
 }

@@ -166,7 +166,7 @@ TEST_F(SimulateCommand, RefusesToStopWhereItCannot) {
   EXPECT_NE(back.err.find("it goes on from round 17"), std::string::npos) << back.err;
 }
 
-/// Without a swarm there is no fault seed to replay: who meant the fleet's is told.
+/// There is no fault seed to replay without a swarm: who meant the fleet's is told.
 TEST_F(SimulateCommand, RefusesASeedThatNobodyReads) {
   const Ended refused = simulate({"--seed", "7"});
   EXPECT_EQ(refused.code, 2);

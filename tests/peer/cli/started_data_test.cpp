@@ -28,7 +28,7 @@ class StartedData : public TableUser {
     write("first.csv", table("a,b,c,y", "{a},{b},{c},{y}", 0, 90));
     trained("first", on("first.csv") + "model: { kind: mlp, hidden: [6] }\nstop: { rounds: 80 }");
   }
-  /// Without a step: what the model says of the data.
+  /// The keys of a run without a step: what the model says of the data.
   const std::string still_ =
       "model: { kind: mlp, hidden: [6], start: first/model.safetensors }\nstop: { rounds: 1 }\n"
       "train: { optimizer: { lr: 0 } }";

@@ -29,7 +29,7 @@ class TableUser : public testing::Test {
     EXPECT_EQ(ended.code, 0) << ended.err;
     return ended.summary();
   }
-  /// Why it is refused.
+  /// Returns why it is refused.
   std::string refusal(const std::string& rest) const {
     const Ended ended = run({"simulate", fleet("refused", rest), "--no-save"});
     EXPECT_EQ(ended.code, 2) << ended.output();

@@ -106,7 +106,7 @@ TEST_F(DataFleet, DamagedFilesAreNamedWithTheirLine) {
   EXPECT_NE(what.find("train.csv:5: `11` in column 1"), std::string::npos) << what;
 }
 
-/// Without a model of texts nothing trains on them yet; what is wrong with the data is said first.
+/// Nothing trains on texts yet without a model of them; what is wrong with the data is said first.
 TEST_F(DataFleet, TextsNeedAFileAndAPartitionWithoutLabels) {
   write("long.txt", std::string(2000, 'a') + std::string(2000, 'b'));
   const std::string labels = problem("{ kind: text, file: long.txt, partition: by-label }");

@@ -140,7 +140,7 @@ constexpr Wrong topology[] = {
     {"topology: { kind: ring, weights: 'file:nowhere.txt' }\n", ":5:", "cannot be opened", ""}};
 INSTANTIATE_TEST_SUITE_P(Topology, WrongFile, ::testing::ValuesIn(topology));
 
-/// What would be drawn before anything is said.
+/// Fleet files whose data would be drawn before anything is said.
 constexpr Wrong drawn[] = {
     {"version: 1\npeers: 4\nstop: { rounds: 1 }\nmodel: softmax\n"
      "data: { kind: blobs, train: 100000000, features: 50 }\n",

@@ -118,7 +118,7 @@ TEST(Fleet, ReadsTheNetworkAndItsLinks) {
   EXPECT_EQ(own.nic_bandwidth(0), 0);
 }
 
-/// Who may listen is no part of what is computed.
+/// Nothing that is computed depends on who may listen.
 TEST(Fleet, ReadsWhoGetsIn) {
   const Fleet usual = read(quadratic);
   EXPECT_EQ(usual.security.mode, SecurityMode::automatic);

@@ -57,7 +57,7 @@ TEST_F(Hosts, ThatTheFileDoesNotKnowAreNamedWithTheNearest) {
             std::string::npos);
 }
 
-/// In a file of their own the place is that file's.
+/// The place is that file's where they have a file of their own.
 TEST_F(Hosts, LinksThatCannotBeAreRefusedInTheFileThatHasThem) {
   const std::string peers = "{ host: anna }, { host: ben }";
   const std::string hosts = "  anna: {}\n  ben: {}\nlinks: { file: lan.links.yaml }\n";

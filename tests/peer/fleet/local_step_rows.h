@@ -6,7 +6,7 @@
 
 namespace gv {
 
-/// Those of synchronous_rows() whose peers take several local steps between two exchanges.
+/// Returns those of synchronous_rows() whose peers take several local steps between two exchanges.
 inline std::vector<const AlgorithmRow*> rows_with_local_steps() {
   std::vector<const AlgorithmRow*> rows;
   for (const AlgorithmRow* row : synchronous_rows())
@@ -14,7 +14,7 @@ inline std::vector<const AlgorithmRow*> rows_with_local_steps() {
   return rows;
 }
 
-/// Those of them whose peers may take unlike numbers of steps.
+/// Returns those of them whose peers may take unlike numbers of steps.
 inline std::vector<const AlgorithmRow*> rows_with_unequal_steps() {
   std::vector<const AlgorithmRow*> rows = rows_with_local_steps();
   std::erase_if(rows, [](const AlgorithmRow* row) { return row->kind == "streaming-diloco"; });

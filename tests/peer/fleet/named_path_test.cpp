@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What stands in a fleet file before and behind the name of a file.
+/// The text that stands in a fleet file before and behind the name of a file.
 struct Key {
   const char* before;
   const char* behind;

@@ -73,7 +73,7 @@ TEST(ProgramFleet, RefusesWhatTheProgramBrings) {
   }
 }
 
-/// Of servers it is the file that says by what they step.
+/// The file says of servers by what they step.
 TEST(ProgramFleet, KeepsTheOptimizerOfServers) {
   for (const AlgorithmRow* row : algorithms()) {
     const std::string order = row->order.empty() ? "" : fmt::format(", order: {}", row->order);

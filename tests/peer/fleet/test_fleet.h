@@ -62,14 +62,14 @@ inline Fleet row_fleet(const AlgorithmRow& row, PeerId n = 8) {
   return fleet;
 }
 
-/// Those whose bits do not depend on who comes first.
+/// Returns those whose bits do not depend on who comes first.
 inline std::vector<const AlgorithmRow*> synchronous_rows() {
   std::vector<const AlgorithmRow*> rows;
   std::ranges::copy_if(algorithms(), std::back_inserter(rows), &AlgorithmRow::synchronous);
   return rows;
 }
 
-/// Those that a row takes.
+/// Returns those that a row takes.
 inline std::vector<Codec> codecs_of(const AlgorithmRow& row) {
   std::vector<Codec> codecs;
   for (const std::string& word : codec_words()) {

@@ -12,7 +12,7 @@
 namespace gv {
 namespace {
 
-/// What a run that is resumed finds of the best model until then.
+/// Expects a run that is resumed to find the best model until then.
 void expect_found_again(const Fleet& spec,
                         const Assembly& fleet,
                         const std::vector<float>& in_file) {

@@ -44,7 +44,7 @@ struct NamedBy {
 /// A cause that is planted again and again, until the run ends: whom to stop when, or nobody.
 using Plant = std::function<void()>;
 
-/// What is said of a run that has begun; `top` looks after 15 s.
+/// Returns what is said of a run that has begun; `top` looks after 15 s.
 inline NamedBy named_by(Program& launcher,
                         const std::string& folder,
                         const std::string& page,
@@ -71,7 +71,7 @@ inline void expect_all(const NamedBy& told, const Names& names) {
   EXPECT_EQ(told.report, names) << "report";
 }
 
-/// At least these: what a cause does to its surroundings may be named behind it.
+/// Expects at least these: what a cause does to its surroundings may be named behind it.
 inline void expect_among(const NamedBy& told, const Names& names) {
   for (const std::string& name : names) {
     EXPECT_TRUE(told.run.contains(name)) << name << "; run: " << testing::PrintToString(told.run);

@@ -74,8 +74,8 @@ TEST_P(Blame, OfEqualsIsNobodys) {
   expect_all(blamed(over_links), {});
 }
 
-/// Who stands still in short turns does not receive meanwhile either: a link to it may be named
-/// behind it.
+/// A peer that stands still in short turns does not receive meanwhile either: a link to it may be
+/// named behind it.
 TEST_P(Blame, OfASlowProcessor) {
   expect_among(blamed(mostly_gradients, slow(2)), {"peer 2"});
 }

@@ -113,7 +113,7 @@ TEST_F(Growth, TheMeanIsThatOfTheModelsThatWere) {
 
 class LongerRuns : public Growth, public testing::WithParamInterface<GrowingCase> {};
 
-/// With the same peers nothing is lost of what a method remembers: it is the longer run.
+/// Nothing is lost of what a method remembers where peers stay the same: it is the longer run.
 TEST_P(LongerRuns, HaveTheBitsOfARunThatWasLongFromTheBeginning) {
   ASSERT_EQ(begin(GetParam().body).code, 0);
   const Ended longer = go_on({"stop.rounds=50"});

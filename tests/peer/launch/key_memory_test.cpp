@@ -13,7 +13,7 @@ namespace {
 /// before the key itself.
 constexpr std::string_view key_text = "MC4CAQAwBQYDK2VwBCIEI";
 
-/// Whether it stands in what the process can write to. Needs the right to look.
+/// Returns whether it stands in what the process can write to. Needs the right to look.
 bool holds_key_text(pid_t pid) {
   std::ifstream maps(fmt::format("/proc/{}/maps", pid));
   const Descriptor memory(::open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDONLY | O_CLOEXEC));

@@ -14,7 +14,7 @@
 
 namespace gv {
 
-/// Where a process listens for TCP connections.
+/// The place where a process listens for TCP connections.
 struct Listening {
   std::string address;  ///< "127.0.0.1"; of IPv6: as the kernel writes it
   std::uint16_t port = 0;
@@ -31,7 +31,7 @@ inline std::set<std::string> socket_inodes(pid_t pid) {
   return inodes;
 }
 
-/// As /proc/PID/net/tcp and tcp6 tell it (proc(5)).
+/// Returns what /proc/PID/net/tcp and tcp6 tell of it (proc(5)).
 inline std::vector<Listening> listening_of(pid_t pid) {
   const std::set<std::string> own = socket_inodes(pid);
   std::vector<Listening> all;

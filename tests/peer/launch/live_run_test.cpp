@@ -54,7 +54,7 @@ TEST_F(LiveRun, IsWatchedKeptAndStoppedAndGoesOn) {
   EXPECT_EQ(resumed.wait().code, 143);
 }
 
-/// Between two of the rounds that are recorded anyway.
+/// They lie between two of the rounds that are recorded anyway.
 TEST_F(LiveRun, RecordsTheNextRoundsWhenItIsAsked) {
   Program program({"run", fleet(3, 0), "--json"});
   ASSERT_TRUE(trains());
@@ -150,7 +150,7 @@ TEST_F(LiveRun, ATimelineIsWrittenAtTheEnd) {
   EXPECT_NE(refused.err.find("--set record=true"), std::string::npos) << refused.err;
 }
 
-/// By the training clock: evaluations whose rounds nobody has asked for.
+/// Evaluations go by the training clock: nobody has asked for their rounds.
 TEST_F(LiveRun, IsEvaluatedByTime) {
   const Ended done = run(
       {"run", fleet(3, 0), "--json", "--set", "evaluate.every=100 ms", "--set", "stop.time=2 s"});

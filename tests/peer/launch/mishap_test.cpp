@@ -122,7 +122,7 @@ class SmallDisk {
   bool mounted_;
 };
 
-/// How often `text` holds `words`.
+/// Returns how often `text` holds `words`.
 std::size_t count(const std::string& text, const std::string& words) {
   std::size_t found = 0;
   for (std::size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1))

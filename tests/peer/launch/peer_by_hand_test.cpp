@@ -75,7 +75,7 @@ TEST_F(Launch, PeersMeetInAFolder) {
   }
 }
 
-/// As an engine restarts what has died: it joins those that train on, and what is done stays done.
+/// An engine restarts what has died: it joins those that train on, and what is done stays done.
 TEST_F(Launch, APeerThatAnEngineStartsAgainRejoins) {
   const std::string file = fleet(2, 0, "faults: { deadline: 1 s }\n");
   const std::string at = fmt::format("127.0.0.1:{}", free_ports());

@@ -51,7 +51,7 @@ struct Ended {
 class Program {
  public:
   explicit Program(std::vector<std::string> arguments) : child_(with_name(std::move(arguments))) {}
-  /// Of a command that begins with another program.
+  /// The mark of a command that begins with another program.
   enum AsItStands : std::uint8_t { as_it_stands };
   Program(const std::vector<std::string>& command, AsItStands) : child_(command) {}
 
@@ -64,7 +64,7 @@ class Program {
     if (said()) return testing::AssertionSuccess();
     return testing::AssertionFailure() << "not said: " << text << "; but\n" << ended_.err;
   }
-  /// What its standard error holds so far.
+  /// Returns what its standard error holds so far.
   std::string errors() { return read(); }
   Ended wait() {
     const bool over = comes_true([&] {

@@ -85,7 +85,7 @@ TEST_F(Launch, TwoRunsOfOneFileAtOnceDoNotMeet) {
     EXPECT_EQ(said.find("refused"), std::string::npos) << said;
 }
 
-/// As of a machine whose /etc/hosts maps its own name to 127.0.1.1; here the number in another
+/// There are machines whose /etc/hosts maps its own name to 127.0.1.1; here the number in another
 /// spelling stands for the name.
 TEST_F(Launch, AnAddressThatLeadsToItselfIsRefusedByThePeerThatHasIt) {
   const std::string file = path("lan.yaml");

@@ -23,7 +23,7 @@ class SshRows : public Launch {
     fs::permissions(file, fs::perms::owner_all);
     return file;
   }
-  /// What ssh does; `$last` is the command that it was given.
+  /// Sets what ssh does; `$last` is the command that it was given.
   void use_ssh(const std::string& body) const {
     ::setenv("GRAPEVINE_SSH", script("ssh", "for last; do :; done\n" + body).c_str(), 1);
   }

@@ -36,7 +36,7 @@ TEST_P(TargetRuns, EndInTheRoundThatReachesItWithTheSameBits) {
   EXPECT_EQ(real.out.size(), simulated.out.size()) << "no evaluation comes behind the last one";
 }
 
-/// What is saved is the model that got there: looked at again, it is as good.
+/// The model that is saved is the one that got there: looked at again, it is as good.
 TEST_P(TargetRuns, SaveTheModelThatReachedIt) {
   const Ended real = run({"run", file(), "--json"});
   ASSERT_EQ(real.code, 0) << real.err;

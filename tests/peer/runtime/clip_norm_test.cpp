@@ -13,7 +13,7 @@ namespace {
 
 constexpr double norm = 0.7;
 
-/// Of one coordinate.
+/// Shortens a gradient of one coordinate.
 double shortened(double g) {
   return std::abs(g) > norm ? std::copysign(norm, g) : g;
 }
@@ -42,7 +42,7 @@ TEST(ClipNorm, ShortensEachGradientBeforeTheStep) {
   expect_near(first_coordinates(run(clipping("d-psgd", "atc"), begin)), x, 1e-5);
 }
 
-/// What travels is short already: the sum is of shortened gradients, and no shortened sum.
+/// Gradients travel short already: the sum is of shortened gradients, and no shortened sum.
 TEST(ClipNorm, ShortensBeforeGradientsAreSummed) {
   Values x(4, 5);
   for (int t = 0; t < 20; ++t) {

@@ -88,7 +88,7 @@ TEST_F(Devices, NamesThatAreNoneAreRefused) {
             std::string::npos);
 }
 
-/// Where the arithmetic is done says nothing of what is computed; how much of it does.
+/// The place where the arithmetic is done says nothing of what is computed; how much of it does.
 TEST_F(Devices, TheDigestHoldsTheBatchesAndNotTheDevices) {
   const std::string plain = read("peers: [{ count: 2 }]\n").digest;
   EXPECT_EQ(read("peers: 2\ntrain: { device: cuda }\n").digest, plain);

@@ -7,7 +7,7 @@
 namespace gv {
 namespace {
 
-/// Whoever reads of a method can run it at once.
+/// A reader of a method can run it at once.
 TEST(ExampleFleet, IsOneInWhichTheMethodRunsWithAllItsOptions) {
   for (const AlgorithmRow* row : algorithms()) {
     SCOPED_TRACE(row->kind);

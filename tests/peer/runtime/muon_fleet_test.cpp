@@ -42,7 +42,7 @@ TEST(MuonFleet, ResumesInMethodsThatStepByIt) {
   expect_it_resumes(by_muon("algorithm: all-reduce\n", 1));
 }
 
-/// The same fleet by AdamW ends elsewhere.
+/// The fleet ends elsewhere by AdamW.
 TEST(MuonFleet, StepsByItsMatrices) {
   const Result by_adamw =
       run(fleet("train: { batch: 8, local_steps: 2, optimizer: { kind: adamw, lr: 0.02, "

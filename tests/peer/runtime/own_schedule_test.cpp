@@ -25,7 +25,7 @@ Outcome over_tcp(const Assembly& assembly) {
   return {fleet.observer.params_hash(), fleet.observer.summary()->sent_bytes};
 }
 
-/// Why the row cannot run there; "": it can.
+/// Returns why the row cannot run there; "": it can.
 std::string objection_of(const Fleet& fleet, const AlgorithmRow& row) {
   return objection_to(row, setup_of(fleet), nullptr);
 }

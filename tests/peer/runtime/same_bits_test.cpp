@@ -123,7 +123,7 @@ TEST_P(SameBits, OnGraphsThatChangeWithTheRound) {
   }
 }
 
-/// Where payloads lie in shared memory a connection carries less.
+/// Scales harm down: where payloads lie in shared memory a connection carries less.
 Harm scaled(Harm harm, LocalTransport local) {
   if (local == LocalTransport::tcp) return harm;
   harm.cut_after /= 3;
@@ -165,7 +165,7 @@ TEST_P(SameBits, WhateverBecomesOfConnections) {
   }
 }
 
-/// Of the rows that promise it.
+/// A row of those that promise it.
 class BitsOfRow : public testing::TestWithParam<const AlgorithmRow*> {};
 
 TEST_P(BitsOfRow, HasTheSameBitsOverTcpAndInVirtualTime) {

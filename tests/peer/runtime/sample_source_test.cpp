@@ -30,7 +30,7 @@ TEST(SampleSource, GivesEachMinibatchByItsNumber) {
   EXPECT_TRUE(same(make().minibatch(1, 5), kept[5]));
 }
 
-/// To pass over as many as a liar may name would take for ever.
+/// It would take for ever to pass over as many as a liar may name.
 TEST(SampleSource, GivesNothingToWhoAsksTooFarAhead) {
   const Assembly assembly(quadratic_fleet(2, "ring", "d-psgd", ""));
   SampleSource source([&](PeerId i) { return assembly.objective(i); }, [](PeerId) { return 4U; });

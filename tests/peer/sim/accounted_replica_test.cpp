@@ -51,7 +51,7 @@ TEST(AccountedReplica, ItsAccountBeginsAnewWhereItIsRestored) {
   EXPECT_EQ(second.x(), first.x());
 }
 
-/// Whatever a peer writes to its own x is a step; what it writes elsewhere is none.
+/// Every write of a peer to its own x is a step; what it writes elsewhere is none.
 TEST(AccountedReplica, BooksEveryWriteToX) {
   AccountedReplica replica = noisy_parabola();
   train(replica, 1);

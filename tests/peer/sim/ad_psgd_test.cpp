@@ -142,8 +142,8 @@ TEST(AdPsgd, NobodyWaitsForThePaceOfASlowPeer) {
   EXPECT_LT(3 * seconds("ad-psgd"), seconds("all-reduce"));
 }
 
-/// Who ends first no longer draws the others to its own optimum; over a network all take about the
-/// same time.
+/// A peer that ends first no longer draws the others to its own optimum; over a network all take
+/// about the same time.
 TEST(AdPsgd, FindsTheOptimum) {
   Fleet fleet = restless(8, "ad-psgd");
   fleet.data.quadratic.noise = 0;

@@ -28,7 +28,7 @@ Fleet attacked(const std::string& algorithm, const std::string& kind, double tau
   return fleet;
 }
 
-/// How far the worst honest peer ends from the optimum.
+/// Returns how far the worst honest peer ends from the optimum.
 double distance(const Fleet& fleet) {
   const Assembly assembly(fleet);
   Observer observer(assembly.fleet.size(), assembly.evaluator(), {});

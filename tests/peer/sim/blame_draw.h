@@ -17,7 +17,7 @@
 
 namespace gv {
 
-/// What holds a drawn fleet up: one thing at a link, at a peer, or one of each.
+/// The cause that holds a drawn fleet up: one thing at a link, at a peer, or one of each.
 struct PlantedCause {
   enum class AtLink { nothing, link, network };
   enum class AtPeer { nothing, processor, stops, pauses, data };
@@ -47,8 +47,8 @@ class BlameDraw {
     choose_link();
   }
 
-  /// Until the fleet takes three times as long; false: nothing makes it so slow, as where nobody
-  /// waits for anybody.
+  /// Plants more until the fleet takes three times as long; false: nothing makes it so slow, as
+  /// where nobody waits for anybody.
   bool plant() {
     for (size_ = 4; size_ < 4000; size_ *= 2) {
       planted_ = run(size_, cause_);
@@ -61,8 +61,8 @@ class BlameDraw {
   bool has_two() const { return cause_.two(); }
   bool synchronous() const { return method_.find("async") == std::string::npos && !is("ad-psgd"); }
 
-  /// Of each cause all that it may be called. Of two those without which the fleet would be clearly
-  /// faster.
+  /// Returns of each cause all that it may be called. Of two those without which the fleet would be
+  /// clearly faster.
   std::vector<Names> expected() const {
     constexpr double considerable = 0.3;
     const auto saves = [&](PlantedCause rest) {
@@ -150,8 +150,8 @@ class BlameDraw {
     }
   }
 
-  /// Of those over which the undisturbed fleet waits for anything. Where a link or a network cannot
-  /// be told from its like, a processor is slow instead.
+  /// Chooses among those over which the undisturbed fleet waits for anything. Where a link or a
+  /// network cannot be told from its like, a processor is slow instead.
   void choose_link() {
     std::set<Link> links;
     for (const PeerTimes& peer : undisturbed_.times)
@@ -230,7 +230,7 @@ class BlameDraw {
       "data: { kind: blobs, train: 1000, test: 50, features: 100, servers: 1 }\n"
       "model: { kind: mlp, hidden: [16] }\ntrain: { batch: 32 }\n";
 
-  /// In proportion to a round: three pauses, or short stops again and again.
+  /// Returns faults in proportion to a round: three pauses, or short stops again and again.
   SimulationOptions faults(double size, PlantedCause cause) const {
     const bool paused = cause.at_peer == AtPeer::pauses;
     if (!paused && cause.at_peer != AtPeer::stops && cause.at_peer != AtPeer::data) return {};

@@ -17,7 +17,7 @@ namespace gv {
 
 using Words = std::vector<std::string>;
 
-/// As short words: "peer 3", "link 2 3", "network 4".
+/// Says it in short words: "peer 3", "link 2 3", "network 4".
 inline std::string word_of(const Culprit& culprit) {
   const std::string peer = std::to_string(culprit.peer);
   if (culprit.kind == Culprit::Kind::peer) return "peer " + peer;

@@ -88,8 +88,8 @@ INSTANTIATE_TEST_SUITE_P(Registry,
                          testing::ValuesIn(rows_with_codecs()),
                          [](const auto& row) { return name_of(*row.param); });
 
-/// What a codec leaves out of what is pushed stays with who pushed it: the sum of all mass is what
-/// it was, and with no gradient all come to the mean of the start.
+/// The part that a codec leaves out of what is pushed stays with who pushed it: the sum of all mass
+/// is what it was, and with no gradient all come to the mean of the start.
 TEST(Sgp, KeepsTheMassThatACodecLeavesOut) {
   std::vector<Values> start;
   for (std::size_t i = 0; i < 8; ++i) start.push_back({static_cast<double>(i), 1, -0.3, 100});

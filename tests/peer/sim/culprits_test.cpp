@@ -29,7 +29,7 @@ Fleet fleet_of(const std::string& more) {
 
 const std::string even = "network: { latency: 1 ms, bandwidth: 200 Mbit }\n";
 
-/// What is said of a fleet.
+/// Returns what is said of a fleet.
 Words blamed(const Fleet& file, SimulationOptions options = {}) {
   return simulate_and_blame(Assembly(file), std::move(options)).words;
 }
@@ -134,14 +134,14 @@ Words words_of(const std::vector<PeerTimes>& times) {
   return words;
 }
 
-/// So many of these seconds it stood still.
+/// Lets it stand still for so many of these seconds.
 PeerTimes standing(PeerTimes peer, double seconds) {
   peer.spent[static_cast<std::size_t>(Activity::compute)] -= seconds;
   peer.spent[static_cast<std::size_t>(Activity::other)] += seconds;
   return peer;
 }
 
-/// What a process had begun to send when it was stopped is on its way until it goes on.
+/// A message that a process had begun to send when it was stopped is on its way until it goes on.
 TEST(Culprits, WhoStandsStillIsBlamedForWhatItHadBegunToSend) {
   const std::vector<PeerTimes> ring{
       hundred_seconds(0, {{1, 0, 65}, {3, 0, 15}}),
@@ -180,8 +180,8 @@ TEST(Culprits, APauseInTheMiddleOfAMessageIsNotTheLinks) {
   EXPECT_EQ(words_of(ring), Words{"peer 1"});
 }
 
-/// And a link that is slow all the time is named beside the peer at its end that was paused: it
-/// shows in what comes the other way, too.
+/// A link that is slow all the time is named beside the peer at its end that was paused: it shows
+/// in what comes the other way, too.
 TEST(Culprits, APauseDoesNotHideASlowLink) {
   std::vector<PeerTimes> ring{
       hundred_seconds(0, {{1, 30, 3, 10}, {3, 40, 3, 10}}),
@@ -195,8 +195,8 @@ TEST(Culprits, APauseDoesNotHideASlowLink) {
   EXPECT_EQ(words, (Words{"link 1 2", "peer 1"}));
 }
 
-/// As four machines recorded it: a link that takes 80 ms, and a peer at its end that is stopped for
-/// 95 of each 100 ms, which makes it 113. What the two ends wait for at once on that link does not
+/// Four machines recorded it: a link that takes 80 ms, and a peer at its end that is stopped for 95
+/// of each 100 ms, which makes it 113. What the two ends wait for at once on that link does not
 /// explain why one of them has not begun to send yet: the stops were not named.
 TEST(Culprits, ASlowLinkDoesNotHideWhoIsStoppedAtItsEnd) {
   std::vector<PeerTimes> ring{
@@ -211,7 +211,7 @@ TEST(Culprits, ASlowLinkDoesNotHideWhoIsStoppedAtItsEnd) {
   EXPECT_EQ(words, (Words{"link 1 2", "peer 2"}));
 }
 
-/// Of two links one is the other's like: no link of a path of three was ever named.
+/// Each of two links is the other's like: no link of a path of three was ever named.
 TEST(Culprits, OneOfTwoLinksIsNamed) {
   const std::vector<PeerTimes> path{
       hundred_seconds(0, {{1, 0, 86}}),

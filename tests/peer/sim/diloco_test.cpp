@@ -29,7 +29,7 @@ TEST(DiLoCo, IsItsPapersRecursion) {
   expect_near(first_coordinates(run(fleet, begin)), x, 1e-5);
 }
 
-/// What AdamW remembers of one coordinate: Loshchilov & Hutter 2019, Algorithm 2.
+/// The memory of AdamW for one coordinate: Loshchilov & Hutter 2019, Algorithm 2.
 struct Moments {
   double first = 0, second = 0;
   int seen = 0;

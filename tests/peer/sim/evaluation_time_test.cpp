@@ -76,7 +76,7 @@ TEST(EvaluationByTime, IsAtTheFleetsTimeForEveryMethod) {
   }
 }
 
-/// By rounds an asynchronous fleet is seen when its slowest peer has got there: after five times
+/// An asynchronous fleet is seen by rounds when its slowest peer has got there: after five times
 /// the time, when the others have ended. By time it is seen on its way.
 TEST(EvaluationByTime, DoesNotWaitForTheSlowestPeer) {
   Fleet fleet = with_a_slow_peer("ad-psgd");
@@ -116,7 +116,7 @@ TEST(EvaluationByTime, SeesNoPartOfASum) {
   }
 }
 
-/// What the fleet's clock decides is no replay's.
+/// No replay can have what the fleet's clock decides.
 TEST(EvaluationByTime, TiesTheBitsOfARunToItsClock) {
   Fleet near = quadratic_fleet(4, "ring", "d-psgd", "");
   Fleet far = near;

@@ -128,7 +128,7 @@ double largest(const Fleet& fleet) {
   return largest;
 }
 
-/// On a ring of 16 lambda_n is -1/3 and L is 1: EXTRA is stable below (5 + 3 lambda_n) / 4 = 1, and
+/// lambda_n of a ring of 16 is -1/3 and L is 1: EXTRA is stable below (5 + 3 lambda_n) / 4 = 1, and
 /// NIDS below 2 whatever the graph.
 TEST(ExactMethods, AreStableUpToTheRatesOfTheirTheory) {
   Fleet fleet = quadratic_fleet(16, "ring", "extra", "");

@@ -21,7 +21,7 @@ double model_of(const Settings& settings, Round rounds) {
   return static_cast<double>(observer.mean_model()[0]);
 }
 
-/// What the four move on average from x in `passes` steps that mu draws back.
+/// Returns what the four move on average from x in `passes` steps that mu draws back.
 double mean_move(double x, int passes, double mu) {
   double sum = 0;
   for (const double center : {0.0, 1.0, 0.5, -3.0}) {
@@ -42,7 +42,7 @@ TEST(FedProx, IsItsPapersRecursion) {
   }
 }
 
-/// In its first step a peer stands where the servers' model is.
+/// A peer stands in its first step where the servers' model is.
 TEST(FedProx, OfOneStepIsFedAvg) {
   EXPECT_NEAR(model_of({{"mu", 7}}, 9), model_of({}, 9), 1e-6);
 }

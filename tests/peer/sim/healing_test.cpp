@@ -57,7 +57,7 @@ Fleet on_graph(const AlgorithmRow& row, PeerId n, const std::string& graph) {
   return fleet;
 }
 
-/// Whether there is such a fleet at all.
+/// Returns whether there is such a fleet at all.
 bool runs(const Fleet& fleet) {
   try {
     const Assembly assembly(fleet);

@@ -33,7 +33,7 @@ TEST(Interrupted, AFleetEndsWheneverItIsStopped) {
   }
 }
 
-/// The same of networks, whose evaluations are jobs between two rounds.
+/// It is the same for networks, whose evaluations are jobs between two rounds.
 TEST(Interrupted, NetworksEndWheneverTheyAreStopped) {
   Fleet file = quadratic_fleet(16, "torus:4x4", "d-psgd", "lian");
   file.data.kind = "digits";

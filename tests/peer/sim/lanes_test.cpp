@@ -49,7 +49,7 @@ Task<> offer_all(Peer& me) {
   co_await offer;
 }
 
-/// When jobs that are offered all at once at time 0 are done.
+/// Returns when jobs that are offered all at once at time 0 are done.
 std::vector<Time> ends_of(std::vector<std::pair<Lane, double>> offered, bool faults = false) {
   Jobs jobs{.offered = std::move(offered)};
   jobs_of_peer_0 = &jobs;

@@ -49,7 +49,7 @@ inline Result run_from(const Fleet& fleet, const std::vector<Values>& start) {
   return result;
 }
 
-/// The same of peers with one coordinate each.
+/// Does the same for peers with one coordinate each.
 inline Result run(const Fleet& fleet, const Values& start = {}) {
   std::vector<Values> each;
   for (const double value : start) each.push_back({value});
@@ -85,7 +85,7 @@ inline Fleet restless(PeerId n, const std::string& algorithm, const std::string&
   return fleet;
 }
 
-/// What peer i of such a fleet trains.
+/// The maker of what peer i of such a fleet trains.
 using ReplicaOf = std::unique_ptr<Replica> (*)(const Assembly& assembly, PeerId i);
 
 /// From every round on such a fleet goes on as if it had not stopped, to the bit. `replica`: null
@@ -119,7 +119,7 @@ inline void expect_it_resumes(Fleet fleet, ReplicaOf replica = nullptr) {
   EXPECT_GE(resumed + 1, *fleet.stop.rounds);
 }
 
-/// Why such a fleet cannot be; empty: it can.
+/// Returns why such a fleet cannot be; empty: it can.
 inline std::string refusal(Fleet fleet) {
   try {
     const Assembly assembly(std::move(fleet));

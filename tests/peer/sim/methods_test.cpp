@@ -150,7 +150,7 @@ TEST(QuasiGlobalMomentum, IsItsPapersRecursion) {
   expect_near(first_coordinates(run(fleet, begin)), x, 1e-5);
 }
 
-/// After a cut it would go on in the direction of the jump.
+/// It would go on in the direction of the jump after a cut.
 TEST(QuasiGlobalMomentum, RefusesEdgesOfOneWay) {
   for (const char* graph : {"exponential", "one-peer-exponential"}) {
     const std::string why = refusal(quadratic_fleet(8, graph, "quasi-global-momentum", ""));
@@ -205,7 +205,7 @@ TEST_P(ResumedRow, GoesOnFromAnyRoundAsIfItHadNotStopped) {
   }
 }
 
-/// What a codec has left out is part of the state.
+/// The state holds what a codec has left out.
 TEST_P(ResumedRow, GoesOnInEveryCodec) {
   for (const Codec& codec : codecs_of(*GetParam())) {
     SCOPED_TRACE(to_string(codec));

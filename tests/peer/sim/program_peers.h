@@ -92,7 +92,7 @@ class InnerProgram {
   Tensors x_, g_;
 };
 
-/// What the replica of such a program stands on: a base, since it is made before the replica.
+/// The parts that its replica stands on: a base, since it is made before the replica.
 struct InnerProgramParts {
   explicit InnerProgramParts(std::unique_ptr<Replica> inner)
       : program(std::move(inner)), turns([this](Turn turn) { return program.take(turn); }) {

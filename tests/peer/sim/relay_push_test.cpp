@@ -113,7 +113,7 @@ TEST(RelaySgd, NeedsATree) {
   EXPECT_EQ(refusal(quadratic_fleet(6, "path", "relay-sgd", "")), "");
 }
 
-/// Where all have as many receivers as senders the weights stay 1.
+/// The weights stay 1 where all have as many receivers as senders.
 TEST(Sgp, IsAdaptThenCombineOnARegularGraph) {
   for (const char* graph : {"exponential", "one-peer-exponential"}) {
     Fleet fleet = restless(8, "sgp");

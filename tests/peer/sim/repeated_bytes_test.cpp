@@ -20,7 +20,7 @@ FleetRecord end_of(const Fleet& file) {
   return *observer.summary();
 }
 
-/// What a cut took along is sent again and counts apart; what was only kept meanwhile does not.
+/// Bytes that a cut took along are sent again and count apart; those only kept meanwhile do not.
 TEST(RepeatedBytes, AreThoseThatACutTookAlong) {
   Fleet fleet = quadratic_fleet(4, "ring", "d-psgd", "");
   fleet.data.quadratic.dimension = 1000;

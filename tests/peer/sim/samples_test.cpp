@@ -72,7 +72,7 @@ TEST(FlexRr, ASlowWorkerIsHelped) {
   EXPECT_LT(helped, 0.7 * alone);
 }
 
-/// Whatever a helper had taken is done by its owner.
+/// The owner does whatever a helper had taken.
 TEST(FlexRr, AHelperMayDie) {
   for (int at = 2; at < 40; at += 6) {
     SCOPED_TRACE(at);
@@ -151,7 +151,7 @@ TEST(DataServers, TheirDeathEndsThoseWhomTheyServeByName) {
   for (PeerId i = 0; i < 4; ++i) EXPECT_LT(left.finals.at(i).round, 500U) << i;
 }
 
-/// What the dead one was asked for nobody would ever have sent: without a deadline those that it
+/// Nobody would ever have sent what the dead one was asked for: without a deadline those that it
 /// had served waited for ever, and each minibatch is the one that the dead one would have given.
 TEST(DataServers, ASuccessorIsAskedForWhatTheDeadOneHasNotSent) {
   using Kind = Injection::Kind;
@@ -210,8 +210,8 @@ TEST(DataServers, AreRefusedWhereTheyMakeNoSense) {
   EXPECT_NE(refusal(fleet).find("take `device: cpu`"), std::string::npos);
 }
 
-/// Who hands out samples takes part in no averaging. Found so in a drawn fleet: relay-sgd pushed
-/// its sums to the data servers too, which refused them, and ad-psgd drew them as partners.
+/// A peer that hands out samples takes part in no averaging. Found so in a drawn fleet: relay-sgd
+/// pushed its sums to the data servers too, which refused them, and ad-psgd drew them as partners.
 TEST(DataServers, AreNobodysPartners) {
   for (const auto& [kind, graph] : {std::pair{"relay-sgd", "star"}, {"ad-psgd", "ring"}}) {
     SCOPED_TRACE(kind);

@@ -75,7 +75,7 @@ TEST(Scaffold, EndsAtTheOptimumOfAllWhoeverIsDrawn) {
   EXPECT_GT(std::abs(model_of(fleet) - optimum), 0.05);
 }
 
-/// In the first round there is nothing to correct by.
+/// There is nothing to correct by in the first round.
 TEST(Scaffold, BeginsAsFedAvgDoes) {
   Fleet fleet = four_drawn({}, 7, 1);
   const double scaffold = model_of(fleet);

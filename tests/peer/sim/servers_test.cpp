@@ -101,7 +101,7 @@ TEST(ParameterServer, WaitsForWorkersThatAreAllSlowerThanTheDeadline) {
   }
 }
 
-/// As far as each goes by itself: all find the optimum of peers that are alike.
+/// All find, each as far as it goes by itself, the optimum of peers that are alike.
 TEST(ParameterServer, StepsByTheOptimizerItIsGiven) {
   for (const auto& [order, optimizer] : {std::pair{"sync", 1.0}, {"async", 1.0}, {"async", 2.0}}) {
     Fleet fleet = served(4, "parameter-server", order, {{"optimizer", optimizer}});

@@ -19,7 +19,7 @@ struct Lives {
   FleetRecord end;
 };
 
-/// Where the peers of a fleet spent their time; `records`: whether anybody asks.
+/// Returns where the peers of a fleet spent their time; `records`: whether anybody asks.
 Lives live(const Fleet& file, bool records = true) {
   const Assembly fleet(file);
   Lives lives;

@@ -63,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"Matcha", 6, "matcha:budget=0.4,graph=complete", "atc"}),
     [](const auto& row) { return std::string(row.param.name); });
 
-/// Without a deadline only the hurry ends a circle of waits. Found so: a peer that was behind began
+/// Only the hurry ends a circle of waits without a deadline. Found so: a peer that was behind began
 /// its next exchange with one that had settled theirs in the same round, and was not noticed.
 TEST(SwarmRuns, NobodyWaitsForEverWithoutADeadline) {
   for (const char* graph : {"ring", "random-matching", "base:k=1", "matcha:graph=complete"}) {
@@ -76,7 +76,7 @@ TEST(SwarmRuns, NobodyWaitsForEverWithoutADeadline) {
   }
 }
 
-/// What waits for everybody: a fault that only delays changes no bit, a death ends or costs what it
+/// These wait for everybody: a fault that only delays changes no bit, a death ends or costs what it
 /// must, and nobody waits for ever.
 TEST(SwarmRuns, WhatIsOnlyDelayedEndsWithTheBitsOfAnUndisturbedRun) {
   for (const auto& [kind, order] :
@@ -201,7 +201,7 @@ TEST(SwarmRuns, AreTheSameWhateverTheNumberOfJobs) {
   EXPECT_EQ(one.largest_drift, three.largest_drift);
 }
 
-/// Without faults the swarm's world is the plain simulator's: the same replicas.
+/// The swarm's world without faults is the plain simulator's: the same replicas.
 TEST(SwarmRuns, WithoutFaultsNothingDiffers) {
   const Assembly fleet(restless_fleet(6, "ring", "lian"));
   const auto hash = [&](std::optional<FaultPlan> faults) {

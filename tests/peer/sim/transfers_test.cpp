@@ -21,7 +21,7 @@ using Why = VerbEnd::Why;
 constexpr std::array<std::size_t, 6> sizes = {
     0, 1, 1000, verb_piece_bytes, verb_piece_bytes + 1, 6 * verb_piece_bytes + 3};
 
-/// Of the nth push of peer `from` to peer `to`.
+/// Returns the bytes of the nth push of peer `from` to peer `to`.
 std::vector<std::byte> drawn(PeerId from, PeerId to, std::uint64_t nth) {
   Rng rng = Rng(3).derive("transfers").derive(from).derive(to).derive(nth);
   std::vector<std::byte> bytes(sizes.at(rng.below(sizes.size())));
@@ -47,7 +47,7 @@ class RoundOfTransfers {
     Rng rng = Rng(4).derive("order").derive(me.plan.id).derive(me.round);
     for (std::size_t k = 0; k < me.neighbors.size(); ++k) begin_with(k, rng);
   }
-  /// Until all have ended.
+  /// Waits until all have ended.
   Task<> wait() {
     if (left_ == 0) co_return;
     Suspend suspend{resume_};
@@ -154,7 +154,7 @@ TEST_P(TransfersOn, EachPullGetsItsPushWhateverHappensOnTheWay) {
   }
 }
 
-/// Between those who live nothing changes.
+/// Nothing changes between those who live.
 TEST_P(TransfersOn, ADeathEndsWhatIsUnderWayWithTheDeadAlone) {
   for (PeerId victim = 0; victim < GetParam().peers; ++victim) {
     SCOPED_TRACE(victim);

@@ -102,7 +102,7 @@ std::vector<const AlgorithmRow*> averaging_rows() {
   return rows;
 }
 
-/// Those that hold one model after an average.
+/// Returns those that hold one model after an average.
 std::vector<const AlgorithmRow*> agreeing_rows() {
   std::vector<const AlgorithmRow*> rows = averaging_rows();
   std::erase_if(rows, [](const AlgorithmRow* row) {

@@ -70,7 +70,7 @@ std::vector<Element> values_of(const std::vector<std::byte>& bytes) {
   return values;
 }
 
-/// Of peer i in its nth call.
+/// Draws the values of peer i in its nth call.
 template <class Element>
 std::vector<Element> drawn(PeerId i, std::size_t nth, std::size_t size) {
   Rng rng = Rng(7).derive("verbs").derive(i).derive(nth);
@@ -85,7 +85,7 @@ constexpr std::array<std::size_t, 7> sizes = {
 class VerbsOn : public testing::TestWithParam<GraphOf> {
  protected:
   Fleet fleet(Round rounds) const { return verbs_fleet(GetParam().peers, GetParam().name, rounds); }
-  /// By peer.
+  /// Returns them by peer.
   template <class Element>
   std::vector<std::vector<Element>> outcomes(const Story& told, std::size_t nth) const {
     std::vector<std::vector<Element>> all;

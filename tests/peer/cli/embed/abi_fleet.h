@@ -55,14 +55,14 @@ inline void PrintTo(const QuadraticText& text, std::ostream* out) {
   *out << text.kind << ' ' << text.order;
 }
 
-/// What the peers of a fleet end with.
+/// The vectors that the peers of a fleet end with.
 class Ends {
  public:
   void keep(PeerId id, std::vector<float> x) {
     const std::lock_guard lock(mutex_);
     ends_[id] = std::move(x);
   }
-  /// As a run prints it.
+  /// Returns the hash as a run prints it.
   std::string params_hash() const {
     std::vector<float> all;
     for (const auto& [id, x] : ends_) all.insert(all.end(), x.begin(), x.end());

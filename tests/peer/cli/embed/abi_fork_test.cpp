@@ -20,7 +20,7 @@ std::set<int> open_descriptors() {
   return all;
 }
 
-/// What a child has left open of `ours`; 255: it may call what it should not.
+/// Returns what a child has left open of `ours`; 255: it may call what it should not.
 int child_of(gv_peer* peer, const std::set<int>& ours) {
   EXPECT_EQ(gv_fork(peer, GV_FORK_BEFORE), GV_OK) << gv_error(peer);
   const ::pid_t child = ::fork();

@@ -139,7 +139,7 @@ TEST(AbiAttach, TensorsThatCannotTravelAreNamed) {
   EXPECT_GT(gv_attach(peer.get(), tied, 1, nullptr), 0) << error();
 }
 
-/// Of channels_last: the same shape, another order in memory, another model.
+/// A tensor of channels_last has the same shape, another order in memory, and is another model.
 TEST(AbiAttach, TheOrderInMemoryIsPartOfTheModel) {
   std::vector<std::string> models;
   float data[24] = {};

@@ -28,7 +28,7 @@ inline AbiHandle abi_open(const std::string& json) {
   return AbiHandle(peer);
 }
 
-/// Of gv_open: peer `id` of a fleet that is in no file, on any port of loopback.
+/// Returns the words of gv_open: peer `id` of a fleet that is in no file, on any port of loopback.
 inline std::string abi_words(const std::string& fleet, PeerId id, const std::string& more = "") {
   return fmt::format(R"({{"text": {}, "id": {}, "listen": "127.0.0.1:0", "log": "none"{}}})",
                      Json(fleet).dump(),
@@ -91,8 +91,8 @@ inline gv_told abi_told(const Told& told) {
 /// A loop of PyTorch knows the rate of a step when it is about to take it, and not before.
 enum class RateIsTold { always, with_gradients };
 
-/// What a program does in its turns until there are none: what gv_turn gave last, GV_TURN_OVER or
-/// an error. `before`: called before each turn is taken; false leaves in the middle of it.
+/// Takes a program's turns until there are none; returns what gv_turn gave last, GV_TURN_OVER or an
+/// error. `before`: called before each turn is taken; false leaves in the middle of it.
 inline int abi_train(gv_peer* peer,
                      InnerProgram& program,
                      const std::function<bool(int turn)>& before = {},

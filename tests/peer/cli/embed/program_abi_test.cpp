@@ -115,7 +115,7 @@ TEST(ProgramAbiState, GoesOnFromACheckpointAsIfItHadNotStopped) {
   EXPECT_EQ(rest.params_hash(), hash_of_built_in(text));
 }
 
-/// Who is closed in the middle of a turn has died.
+/// A peer that is closed in the middle of a turn has died.
 TEST(ProgramAbiDeath, TheOthersGoOnWithoutAPeerThatDies) {
   AbiFleet fleet({.rounds = 12});
   fleet.before = [](PeerId id, gv_peer* peer, int) {
@@ -126,7 +126,7 @@ TEST(ProgramAbiDeath, TheOthersGoOnWithoutAPeerThatDies) {
   for (const PeerId i : {0U, 1U, 3U}) EXPECT_EQ(fleet.code(i), GV_OK) << fleet.error(i);
 }
 
-/// Whoever has seen the death says so; for those to whom it has then said goodbye the fleet is
+/// A peer that has seen the death says so; for those to whom it has then said goodbye the fleet is
 /// over.
 TEST(ProgramAbiDeath, ADeathEndsAFleetThatAgrees) {
   AbiFleet fleet({.kind = "all-reduce", .rounds = 1'000'000});
@@ -158,7 +158,7 @@ TEST(ProgramAbiEnd, APeerLeavesInOrder) {
   for (const PeerId i : {0U, 2U, 3U}) EXPECT_EQ(fleet.code(i), GV_OK) << fleet.error(i);
 }
 
-/// Also where no turn comes after the last step.
+/// It counts also where no turn comes after the last step.
 TEST(ProgramAbiEnd, TheLastRoundCountsWhenItIsOver) {
   for (const char* order : {"lian", "atc"}) {
     AbiFleet fleet({.order = order, .rounds = 6});

@@ -61,7 +61,7 @@ class SimulatedPrograms {
     return code;
   }
 
-  /// What the simulation says at its end.
+  /// Returns what the simulation says at its end.
   std::string run() {
     std::vector<std::thread> threads;
     std::barrier attached(static_cast<std::ptrdiff_t>(built_in_.fleet.trainers()) + 1);

@@ -38,7 +38,7 @@ class KeyTable : public testing::Test {
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(folder_.path() + "/" + name) << text;
   }
-  /// Of any model: whether it fits is asked when there is one.
+  /// Returns the profile of any model: whether it fits is asked when there is one.
   static ModelProfile profile() {
     ModelProfile profile;
     profile.model = "mlp";
@@ -76,7 +76,7 @@ class KeyTable : public testing::Test {
     write("fleet.yaml", text);
     return folder_.path() + "/fleet.yaml";
   }
-  /// What is asked for with this line; nothing where it is refused.
+  /// Returns what is asked for with this line; nothing where it is refused.
   std::set<std::string> asked(const std::string& line) const {
     try {
       std::set<std::string> keys;
@@ -90,7 +90,7 @@ class KeyTable : public testing::Test {
       return {};
     }
   }
-  /// What the readers say of a fleet file with this line.
+  /// Returns what the readers say of a fleet file with this line.
   std::vector<std::string> problems(const std::string& line) const {
     std::vector<std::string> all;
     try {

@@ -135,7 +135,7 @@ TEST_F(KeyRange, OfEachMethodIsTheReadersOwn) {
   EXPECT_GT(held, 15U);
 }
 
-/// The same of parameters of graphs and schedules.
+/// It is the same for parameters of graphs and schedules.
 TEST_F(KeyRange, OfEachGraphIsTheReadersOwn) {
   std::size_t held = 0;
   const auto hold = [&](std::string_view family, std::span<const GraphParameter> rows) {

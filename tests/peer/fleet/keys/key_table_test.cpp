@@ -15,8 +15,8 @@
 namespace gv {
 namespace {
 
-/// Of topology.file an example would need a graph of so many peers; what `plugin` names is loaded,
-/// and launch/plugin_test.cpp has one.
+/// Returns whether an example needs more: of topology.file a graph of so many peers; what `plugin`
+/// names is loaded, and launch/plugin_test.cpp has one.
 bool needs_more_than_a_file(const KeyRow& row) {
   return row.key == "topology.file" || row.key == "plugin";
 }

@@ -58,7 +58,7 @@ TEST(AgentFrames, RefuseLengthsAndKindsThatCannotBe) {
                std::runtime_error);
 }
 
-/// Whatever is flipped: a frame, none yet, or a refusal; and never more memory than a frame has.
+/// Any flipped bit gives a frame, none yet, or a refusal; and never more memory than a frame has.
 TEST(AgentFrames, WithFlippedBitsAreReadOrRefused) {
   const std::string whole = encode({AgentKind::output, 1, "a line"}) + encode({});
   std::size_t refused = 0;

@@ -24,7 +24,7 @@ class DataCheck : public testing::Test {
   DataLook look(const std::string& name) const {
     return parse_look(look_text({path(name)}, folder_.path()), 1);
   }
-  /// As if two hosts had these at one path.
+  /// Returns the findings as if two hosts had these at one path.
   std::vector<std::string> found(const std::string& first, const std::string& second) const {
     return data_findings(
         {"anna", "ben"}, {{"/srv/data"}, {"/srv/data"}}, {look(first), look(second)});

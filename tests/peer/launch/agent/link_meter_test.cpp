@@ -73,7 +73,7 @@ TEST(LinkTables, ShowLatenciesAboveTheDiagonalAndBandwidthsBelow) {
       << screen_of(shared);
 }
 
-/// What is written is what a fleet file takes.
+/// A fleet file takes what is written.
 TEST(LinkTables, AreReadBackByAFleetThatNamesThem) {
   const ScratchFolder folder;
   const std::string fleet = folder.path() + "/lan.yaml";

@@ -9,7 +9,7 @@
 namespace gv {
 namespace {
 
-/// Without Slurm: sbatch is a script that keeps what it is given.
+/// A submission without Slurm: sbatch is a script that keeps what it is given.
 class Submit : public Launch {
  protected:
   void SetUp() override {

@@ -23,7 +23,7 @@ inline std::vector<Value> yaml_documents(const std::string& text) {
   return documents;
 }
 
-/// What stands at "spec.ports.0.port". Throws the path that is not there.
+/// Returns what stands at "spec.ports.0.port". Throws the path that is not there.
 inline const Value& at(const Value& root, const std::string& path) {
   const Value* value = &root;
   for (std::size_t begin = 0; begin <= path.size();) {

@@ -61,7 +61,7 @@ TEST_F(AnOwnProgram, KnowsWhichPeerOfWhichFleetItIs) {
   EXPECT_EQ(ended.out[3], "1");
 }
 
-/// What a launcher says and hears is where no program reads or prints.
+/// A launcher speaks and hears where no program reads or prints.
 TEST_F(AnOwnProgram, HasItsStreamsToItselfWhereALauncherStartedIt) {
   const std::string file = fleet(
       "read nothing || echo end\n"
@@ -92,7 +92,7 @@ TEST_F(AnOwnProgram, SeesTheDeviceOfItsPeerAlone) {
   EXPECT_EQ(program_environment(file, own).at("OMP_NUM_THREADS"), "7");
 }
 
-/// For scripts and libraries that ask torchrun's environment who they are.
+/// This is for scripts and libraries that ask torchrun's environment who they are.
 TEST_F(AnOwnProgram, MayBeToldAsTorchrunDoes) {
   std::ofstream(path("fleet.yaml"))
       << "version: 1\nhosts: { anna: { address: 10.0.0.7 }, ben: { address: 10.0.0.8 } }\n"

@@ -45,7 +45,7 @@ class AScout : public testing::Test {
                      "ask"},
             .say = [this](const std::string& line) { said_.push_back(line); }};
   }
-  /// Why it could not be asked; "": it could.
+  /// Returns why it could not be asked; "": it could.
   std::string refusal(const Fleet& fleet) {
     try {
       const Scout scout(fleet, options());
@@ -81,7 +81,7 @@ TEST_F(AScout, SaysWhatTheProgramTrains) {
   EXPECT_TRUE(said_.empty());
 }
 
-/// What it prints is neither taken for what it says nor shown.
+/// Its prints are neither taken for what it says nor shown.
 TEST_F(AScout, MayPrintWhatItLikes) {
   const Fleet file =
       fleet("print('{\"schema\": \"grapevine.program/1\"}', flush=True)\nintroduce()\n");
@@ -144,7 +144,7 @@ TEST_F(AScout, TellsTheFirstOfSeveralFailedEvaluations) {
   EXPECT_EQ(times_said("train.py gave no figures"), 2U);
 }
 
-/// With what else its model has than parameters.
+/// The file holds also what its model has beside parameters.
 TEST_F(AScout, WritesItsWholeModelWhereItCan) {
   const std::string writes =
       "introduce(whole=True)\n"
@@ -197,7 +197,7 @@ TEST_F(AScout, ShowsNothingThatATerminalWouldObey) {
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
 }
 
-/// So that a script which never attaches is told from one that loads its data.
+/// A script which never attaches is so told from one that loads its data.
 TEST_F(AScout, SaysAgainAndAgainWhatItWaitsFor) {
   const Fleet file = fleet(
       "print('loading', flush=True)\n"

@@ -53,7 +53,7 @@ ModelCard again(const ModelCard& card) {
   return read_card("m", card_metadata(card));
 }
 
-/// What is said of a card with one entry changed.
+/// Returns what is said of a card with one entry changed.
 std::string refusal(const std::string& key, const std::string& from, const std::string& to) {
   Metadata metadata = card_metadata(table_card());
   std::string& text = metadata.at(key);

@@ -102,7 +102,7 @@ class Onnx : public testing::Test {
   static bool has_runtime() {
     return std::system("python3 -c 'import onnxruntime' 2>/dev/null") == 0;
   }
-  /// What onnxruntime makes of each row.
+  /// Returns what onnxruntime makes of each row.
   Rows computed(const Rows& rows) const {
     std::string text;
     for (const std::vector<double>& row : rows) text += fmt::format("{}\n", fmt::join(row, " "));
@@ -127,7 +127,7 @@ class Onnx : public testing::Test {
     }
     return told;
   }
-  /// What the program says: of each class its probability, or one value.
+  /// Returns what the program says: of each class its probability, or one value.
   Rows predicted(const std::string& data) const {
     const Ended ended =
         run({"predict", path("run/model.safetensors"), data, "--json", "--probabilities"});

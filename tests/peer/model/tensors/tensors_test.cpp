@@ -58,7 +58,7 @@ TEST_F(Tensors, WhatWasWrittenIsRead) {
   EXPECT_EQ(start_values(good(), parameters), (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}));
 }
 
-/// As the format's own reader goes about it.
+/// The test reads as the format's own reader does.
 TEST_F(Tensors, TheHeaderIsTheFormatsOwn) {
   std::ifstream in(good(), std::ios::binary);
   std::uint64_t length = 0;

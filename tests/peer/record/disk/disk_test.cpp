@@ -43,7 +43,7 @@ struct Kind {
   std::unique_ptr<Disk> (*make)();
 };
 
-/// What every disk promises while the power is on.
+/// The promises of every disk while the power is on.
 class AnyDisk : public testing::TestWithParam<Kind> {
  protected:
   AnyDisk() { EXPECT_EQ(disk_->make_folder(folder_), ""); }

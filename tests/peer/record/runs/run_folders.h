@@ -23,7 +23,7 @@ struct FolderOfRun {
   std::uint64_t every = 10;
   std::uint64_t rounds = 100;
   std::string began = "2026-01-01T00:00:00Z";
-  /// Of agents: 5 times the accuracy's percents is the return, 4 peers act twice in a round.
+  /// True for agents: 5 times the accuracy's percents is the return, 4 peers act twice in a round.
   bool agents = false;
 
   Json about() const {

@@ -209,7 +209,7 @@ TEST(StoredRun, SaysNothingThatIsNotPrintable) {
   EXPECT_NE(said.find("?[2Jx"), std::string::npos) << said;
 }
 
-/// Whatever a file holds: the run is read, or it is named with a reason that can be printed.
+/// A file may hold anything: the run is read, or it is named with a reason that can be printed.
 TEST(StoredRun, WithAnyBytesChangedIsReadOrRefused) {
   const ScratchFolder scratch;
   const std::string good = scratch.path() + "/good";

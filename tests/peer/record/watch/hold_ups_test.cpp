@@ -45,7 +45,7 @@ TEST(HoldUps, SayWhoIsSlowAndWhatHelps) {
             "       `train.batch: auto` gives each so much");
 }
 
-/// Who has less to do already is not told to have less.
+/// A peer that has less to do already is not told to have less.
 TEST(HoldUps, AdviseNothingThatTheFleetDoesAlready) {
   Fleet shared = fleet();
   shared.peers[2].batch = 8;

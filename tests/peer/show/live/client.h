@@ -31,7 +31,7 @@ class Client {
   }
   /// No more will be sent.
   void finish() const { ::shutdown(socket_.get(), SHUT_WR); }
-  /// At least one byte; "" at the end.
+  /// Returns at least one byte; "" at the end.
   std::string some() const {
     std::array<char, 65536> buffer;
     const ssize_t count = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);

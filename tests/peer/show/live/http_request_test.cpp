@@ -64,7 +64,7 @@ TEST(HttpRequest, TooManyHeadersAreRefused) {
   EXPECT_EQ(parse_request(head + "\r\n").status, 400);
 }
 
-/// Whatever is changed in a request: it is refused, or what was read of it stood there.
+/// A request may be changed anywhere: it is refused, or what was read of it stood there.
 TEST(HttpRequest, MutationsAreReadOrRefused) {
   Mutations mutations(7);
   int read = 0;

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Also of a path that is longer than sockaddr_un takes.
+/// It is found also by a path that is longer than sockaddr_un takes.
 TEST(LiveSocket, IsFoundUnderPathsOfAnyLength) {
   for (const std::size_t length : {10U, 200U}) {
     const ScratchFolder scratch;

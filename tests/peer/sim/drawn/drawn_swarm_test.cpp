@@ -10,7 +10,7 @@
 namespace gv {
 namespace {
 
-/// What repeats each fleet that violates.
+/// Returns what repeats each fleet that violates.
 std::string told(const Violation& violation) {
   std::string text = fmt::format("fleet {}: {}\n{}",
                                  violation.fleet,

@@ -30,7 +30,7 @@ TEST(FleetText, KeysAreSetAndErasedByTheirPaths) {
   EXPECT_EQ(keys, (FlatKeys{{"dataset", "no section of data"}}));
 }
 
-/// What is drawn is what the reader finds in the file.
+/// The reader finds in the file what was drawn.
 TEST(FleetText, SaysWhatTheReaderReads) {
   for (std::uint64_t number = 1; number <= 50; ++number) {
     FlatKeys drawn = draw(number, 0, algorithms()).keys;

@@ -293,7 +293,7 @@ TEST(Comparison, FitsTheScreenInEveryForm) {
   }
 }
 
-/// The same bytes whatever the order of the runs.
+/// The bytes are the same whatever the order of the runs.
 TEST(Comparison, DoesNotDependOnTheOrderOfItsArguments) {
   std::vector<StoredRun> runs = many();
   const CompareOptions options{.target = half.target, .by = {"network"}};
@@ -337,7 +337,7 @@ struct Cause {
   std::string named;
 };
 
-/// Whatever makes a method slower than the other one is the cause that is named.
+/// The cause that makes a method slower than the other one is named, whatever it is.
 TEST(Comparison, NamesThePlantedCause) {
   std::vector<Cause> causes;
   for (const std::size_t state : {0U, 1U, 2U, 3U, 4U, 7U})

@@ -61,7 +61,7 @@ TEST(Expectations, ArePassedMissedOrUndecided) {
   EXPECT_EQ(judged("ad-psgd < d-psgd @ cpu"), Verdict::undecided);
 }
 
-/// What is not told apart by sections is chosen by `where`.
+/// A claim chooses by `where` what is not told apart by sections.
 TEST(Expectations, ChooseAmongAllWhereNothingIsToldApart) {
   const std::vector<StoredRun> runs = some_runs();
   const Comparison c = compare_runs(runs, {.target = parse_target("accuracy=0.5"), .by = {}});

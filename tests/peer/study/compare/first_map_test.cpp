@@ -55,7 +55,7 @@ TEST(FirstMap, FindsWhereTwoCostsAreEqual) {
   }
 }
 
-/// Between two networks of the grid a third method may be first for a stretch.
+/// A third method may be first for a stretch between two networks of the grid.
 TEST(FirstMap, FindsAMethodThatIsFirstBetweenTwoNetworks) {
   const FirstMap map = draw_first_map(
       {method("a", 1, 0, 1.0, 0), method("b", 1, 0, 0.45, 0.0011), method("c", 1, 0, 0, 0.001)},

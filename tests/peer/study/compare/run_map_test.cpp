@@ -97,8 +97,8 @@ TEST_F(RunMapTest, ChangesLieWhereTheClosedFormsHaveThem) {
   EXPECT_GE(looked_at, 8U);
 }
 
-/// The same against a parameter server: 2 alpha + 9 M / B, where the theory has 16, since a card is
-/// shared by what is sent alone: eight pushes go at once, eight models one after the other.
+/// It is the same against a parameter server: 2 alpha + 9 M / B, where the theory has 16, since a
+/// card is shared by what is sent alone: eight pushes go at once, eight models one after the other.
 TEST_F(RunMapTest, SecondsAreThoseOfTheClosedForms) {
   simulate_run({"algorithm={kind: d-psgd, order: atc}"});
   simulate_run({"algorithm=parameter-server"});

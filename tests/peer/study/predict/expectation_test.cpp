@@ -54,7 +54,7 @@ TEST(Expectation, IsWhatARunMeasures) {
   }
 }
 
-/// Without noise nothing is left to chance.
+/// Nothing is left to chance without noise.
 TEST(Expectation, FollowsTheFleetsOwnMinima) {
   Fleet fleet = fleet_of("lian", 3, 17);
   fleet.data.quadratic.noise = 0;

@@ -140,7 +140,7 @@ TEST(CalibratedForecast, TheUsualTargetIsOneThatNoiseDoesNotDecide) {
   EXPECT_NE(forecast_text(usual).find("losses: of the"), std::string::npos) << forecast_text(usual);
 }
 
-/// At rates x curvatures of 0.35 and more the errors had been a tenth of what was missed.
+/// The errors had been a tenth of what was missed at rates x curvatures of 0.35 and more.
 TEST(CalibratedForecast, SaysBeyondWhichRateItsErrorsDoNotHold) {
   Fleet fleet = linear_fleet();
   const auto text_at = [&](double rate) {

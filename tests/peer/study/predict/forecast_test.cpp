@@ -258,7 +258,7 @@ TEST(Forecast, NeedsPeersThatAverageOverTheGraph) {
   EXPECT_TRUE(plan.at("alternatives").empty());
 }
 
-/// And it ends with one verdict: who is at the target first where that is known, else the advice.
+/// The text ends with one verdict: who is at the target first where that is known, else the advice.
 TEST(Forecast, TextNamesEveryGraphOnce) {
   FleetForecast f = forecast(Assembly(fleet_of("ring")), 144, {.max_degree = 4}).value();
   const std::string text = forecast_text(f);

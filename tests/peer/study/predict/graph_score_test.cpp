@@ -77,7 +77,7 @@ TEST(GraphScore, RanksTrackingOnGraphsThatItRunsOn) {
   EXPECT_TRUE(std::isinf(score("exponential")));
 }
 
-/// Where `algorithm: d2` refuses W, whatever a rate might do on this Hessian.
+/// The score is infinite where `algorithm: d2` refuses W, whatever a rate might do on this Hessian.
 TEST(GraphScore, RanksNoGraphThatD2Refuses) {
   const GraphGoal goal{.fleet = QuadraticFleet{.hessian = {1}, .rate = 1, .order = "d2"},
                        .target = std::nullopt};

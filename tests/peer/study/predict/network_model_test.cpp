@@ -140,7 +140,7 @@ TEST(NetworkModel, SimulatedSecondsWherePairsAreDrawn) {
   }
 }
 
-/// By closed form or by a dry run: of each row what a round takes in virtual time, and what its
+/// A closed form or a dry run says of each row what a round takes in virtual time, and what its
 /// busiest peer sends in it.
 TEST(NetworkModel, KnowsWhatARoundOfEveryMethodCosts) {
   for (const AlgorithmRow* row : algorithms()) {

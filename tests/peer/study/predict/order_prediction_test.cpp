@@ -162,7 +162,7 @@ INSTANTIATE_TEST_SUITE_P(Fast,
 
 class SchedulePrediction : public ::testing::TestWithParam<std::tuple<const char*, const char*>> {};
 
-/// As `graph best --schedules` and `graph predict` score them.
+/// `graph best --schedules` and `graph predict` score them so.
 TEST_P(SchedulePrediction, IsWithinFivePercentOfTheMethod) {
   const auto& [order, schedule] = GetParam();
   const Rng rng = Rng(2).derive(order).derive(schedule);

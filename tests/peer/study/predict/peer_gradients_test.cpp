@@ -54,7 +54,7 @@ TEST(PeerGradients, AGradientOfManySamplesIsThatOfItsParts) {
   EXPECT_EQ(a, b) << "as many samples are behind both, and so few are taken at once";
 }
 
-/// Of a share of N samples in batches of b: the draws of an epoch deviate by nothing in the mean,
+/// The draws of an epoch, of a share of N samples in batches of b, deviate by nothing in the mean,
 /// and each is as far off as one of fresh samples, N / (N - b) of what the share alone shows.
 TEST(PeerGradients, DrawsDeviateFromTheFullGradientAndAreTheSameEachTime) {
   const Objectives peers = two_softmaxes();

@@ -27,7 +27,7 @@ class Placed : public testing::Test {
   ScratchFolder folder_;
 };
 
-/// Of the six links of a ring in the file's order one is slow; other orders need not use it.
+/// One of the six links of a ring in the file's order is slow; other orders need not use it.
 TEST_F(Placed, ARingGoesRoundASlowLink) {
   const Assembly six = fleet(
       "topology: ring\nlinks: [{ between: [2, 3], bandwidth: 1 Mbit }]\n"

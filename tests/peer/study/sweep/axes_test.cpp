@@ -21,7 +21,7 @@ TEST_F(Axes, CellsAreTheProductWithoutWhatIsSkipped) {
   EXPECT_EQ(cells, (Words{"a0.1", "a0.2", "a0.3", "b0.2"}));
 }
 
-/// What names its kind replaces the map of another kind; what does not is merged into it.
+/// A patch that names its kind replaces the map of another kind; any other is merged into it.
 TEST_F(Axes, PatchesAreLeavesOrWholeKinds) {
   const SweepPlan p = plan(
       "vary:\n"

@@ -49,7 +49,7 @@ TEST(Claims, OfADeadProcessAreTakenOver) {
   EXPECT_TRUE(mine.take("0007"));
 }
 
-/// Whether a process of another machine lives cannot be seen: only that its claim is not renewed.
+/// Nobody can see whether a process of another machine lives: only that its claim is not renewed.
 TEST(Claims, OfAnotherMachineAreTakenOverWhenTheyAreOld) {
   const ScratchFolder folder;
   const std::string path = folder.path() + "/0007";

@@ -89,7 +89,7 @@ TEST_F(Promotions, KeepAllThatTrainingNeeds) {
   expect_same(path("whole"), path("r1"));
 }
 
-/// So few evaluations that two rungs end with the same one.
+/// There are so few evaluations that two rungs end with the same one.
 TEST_F(Promotions, OfARungThatIsAsLongTakeItAsItIs) {
   const std::vector<std::string> sets{"evaluate.every=30 rounds"};
   run(rung(job_of_file("base.yaml", "whole", sets), 1, ""));
@@ -101,7 +101,7 @@ TEST_F(Promotions, OfARungThatIsAsLongTakeItAsItIs) {
   expect_same(path("whole"), path("r2"));
 }
 
-/// Whatever is wrong with the checkpoints: the trial begins anew, and says so.
+/// The checkpoints may be wrong in any way: the trial begins anew, and says so.
 TEST_F(Promotions, BeginAnewWhereTheyCannotGoOn) {
   run(rung(job_of_file("base.yaml", "whole", {}), 1, ""));
   run(rung(job_of_file("base.yaml", "r0", {}), 1.0 / 3, ""));

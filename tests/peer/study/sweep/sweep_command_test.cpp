@@ -40,7 +40,7 @@ class SweepCommand : public SweepFolders {
       all[entry.path().filename().string()] = text_of(entry.path() / "metrics.jsonl");
     return all;
   }
-  /// When each of them was finished.
+  /// Returns when each of them was finished.
   std::map<std::string, fs::file_time_type> times() const {
     std::map<std::string, fs::file_time_type> all;
     for (const auto& entry : fs::directory_iterator(path("out/trials")))
@@ -158,7 +158,7 @@ TEST_F(SweepCommand, GoesOnAfterAnyKill) {
   for (const auto& [folder, time] : before) EXPECT_EQ(after.at(folder), time) << folder;
 }
 
-/// Who starts it again beside the first simply helps.
+/// A process that is started beside the first simply helps.
 TEST_F(SweepCommand, SeveralShareTheWork) {
   Program first(words({"--workers", "1", "--json"}));
   Program second(words({"--workers", "1", "--json"}));
@@ -228,7 +228,7 @@ TEST_F(SweepCommand, ADivergedTrialIsAResult) {
   EXPECT_EQ(times(), before) << "and is not tried again";
 }
 
-/// What a changed file has in common with the one before is not done again.
+/// A trial that a changed file has in common with the one before is not done again.
 TEST_F(SweepCommand, AChangedFileReusesWhatFits) {
   write("sweep.yaml", head() + "vary: { train.optimizer.lr: [0.1, 0.2] }\n");
   ASSERT_EQ(run(words({})).code, 0);

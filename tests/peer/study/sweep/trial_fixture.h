@@ -27,8 +27,8 @@ class TrialJobs : public SweepFolders {
                 {"network.bandwidth=100 Mbit", "stop={rounds: 12}", "evaluate.every=4 rounds"});
     return job_of_file("fleet.yaml", name, std::move(sets));
   }
-  /// On a tenth of the digits: runs are held against each other, and drawing them would take most
-  /// of the time. Made once for each row, since an example is tried as it is made.
+  /// Returns its fleet on a tenth of the digits: runs are held against each other, and drawing them
+  /// would take most of the time. Made once for each row, since an example is tried as it is made.
   static const std::string& small_example(const AlgorithmRow& row) {
     static std::map<const AlgorithmRow*, std::string> made;
     const auto [at, is_new] = made.try_emplace(&row);
@@ -51,7 +51,7 @@ class TrialJobs : public SweepFolders {
     job.final_folder = path(name);
     return job;
   }
-  /// What there is to say of a trial that is done.
+  /// Returns what there is to say of a trial that is done.
   static std::string said_of(const TrialJob& job) {
     const TrialOutcome outcome = run_trial(job, "", "test", [](std::uint64_t, std::uint64_t) {});
     EXPECT_TRUE(outcome.done) << outcome.message;

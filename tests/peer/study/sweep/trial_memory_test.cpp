@@ -39,7 +39,7 @@ TEST_F(TrialMemory, IsMeasuredWhereATrialWouldRun) {
   EXPECT_GE(bytes("16, 1000000"), 0.8 * large) << "the largest counts";
 }
 
-/// What is wrong its trials will say: nobody else's is held up.
+/// The trials will say what is wrong: nobody else's is held up.
 TEST_F(TrialMemory, ThatCannotBeMeasuredLimitsNothing) {
   write("broken", "#!/bin/sh\nread job\necho 'no such data' >&2\nexit 1\n");
   std::filesystem::permissions(path("broken"), std::filesystem::perms::owner_all);

@@ -55,7 +55,7 @@ TEST(TuningRace, HalvingWaitsUntilARungIsWhole) {
   EXPECT_EQ(race.finalists()[0].score.cost, 3.5);
 }
 
-/// From whose checkpoints somebody may still go on.
+/// The race knows from whose checkpoints somebody may still go on.
 TEST(TuningRace, WhoIsNotPromotedIsDoneWith) {
   const TuningBracket nine = bracket(9, "halving");
   TuningRace halving(nine, 1);

@@ -172,7 +172,7 @@ TEST(Sharing, AProcessThatEndedHoldsNothing) {
   EXPECT_FALSE(pair.a.lend(1, *pair.payload('y')));
 }
 
-/// What is still held of the old one says nothing about the blocks of the new one.
+/// A payload of the old one that is still held says nothing about the blocks of the new one.
 TEST(Sharing, ASuccessorBeginsAnew) {
   Pair pair;
   for (int use = 0; use < 3; ++use) pair.payload('o');  // its first block is in its third use

@@ -11,7 +11,7 @@
 
 namespace gv {
 
-/// What a test sees of one process.
+/// The things that a test sees of one process.
 struct Seen {
   bool begun = false;
   bool left = false;              ///< nothing is owed to anybody any more

@@ -11,7 +11,7 @@
 namespace gv {
 namespace {
 
-/// How payloads travel.
+/// The way in which payloads travel.
 struct Way {
   bool shares = false;
   std::vector<PeerKeys> keys{};  ///< none: in plain frames
@@ -45,7 +45,7 @@ class TcpProcess {
   }
   /// On its loop, which stands while it is not running.
   void post(std::function<void()> f) { world_->post(std::move(f)); }
-  /// With its payload in the memory from which peers take theirs. On its loop.
+  /// Returns it with its payload in the memory from which peers take theirs. On its loop.
   Message in_its_memory(Message message) {
     if (!message.payload) return message;
     if (!pool_) pool_ = std::make_unique<BufferPool>(world_->memory());

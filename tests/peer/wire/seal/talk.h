@@ -56,7 +56,7 @@ struct TlsPair {
         is_dialled(
             std::make_shared<TlsContext>(dialled), TlsSession::Role::is_dialled, fits_dialling) {}
 
-  /// Until neither has anything to say.
+  /// Shakes hands until neither has anything to say.
   void shake(std::size_t piece = 1 << 20) {
     dials.shake();
     while (dials.has_output() || is_dialled.has_output()) {

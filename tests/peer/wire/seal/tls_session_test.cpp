@@ -123,7 +123,7 @@ class OpenSslEnd {
       heard.append(some.data(), count);
     return heard;
   }
-  /// And the other way.
+  /// Does the same the other way.
   std::string give(TlsSession& to) {
     std::string heard;
     std::vector<std::byte> out(70'000);

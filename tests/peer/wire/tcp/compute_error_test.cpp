@@ -8,7 +8,7 @@
 namespace gv {
 namespace {
 
-/// What the world throws when a job of so many flops throws; few are done on the loop itself.
+/// Returns what the world throws when a job of so many flops does; few are done on the loop.
 std::string thrown_by_a_job_of(double flops, Lane lane = Lane::home) {
   TcpOptions options;
   options.links.self = {.fleet = "", .model = "", .peer = 0, .incarnation = 1, .peers = 1};

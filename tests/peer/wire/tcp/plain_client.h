@@ -30,7 +30,7 @@ class PlainClient {
         ::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&there), sizeof there) == 0;
   }
   bool connected() const { return connected_; }
-  /// As both ends name the connection.
+  /// Names the connection as both ends do.
   std::string ends() const {
     sockaddr_in own{};
     socklen_t size = sizeof own;
@@ -41,7 +41,7 @@ class PlainClient {
     return ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
            static_cast<ssize_t>(bytes.size());
   }
-  /// So many bytes came until it was hung up on.
+  /// Counts the bytes that came until it was hung up on.
   std::size_t heard() {
     std::vector<char> some(4096);
     std::size_t all = 0;

@@ -20,7 +20,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// As /proc has it: a call with a descriptor that another thread closes meanwhile would be a race.
+/// Asks /proc: a call with a descriptor that another thread closes meanwhile would be a race.
 bool is_inherited_socket(int fd) {
   const std::string number = std::to_string(fd);
   std::error_code none;
@@ -110,7 +110,7 @@ class TcpProgram {
   std::thread loop_, own_;
 };
 
-/// What they end with; of each peer, its turns.
+/// Returns the hash of what they end with; expects of each peer its turns.
 std::string hash_over_tcp(const Assembly& fleet) {
   std::mutex mutex;
   Observer observer(fleet.fleet.size(), fleet.evaluator(), {});

@@ -19,7 +19,7 @@ struct Harm {
   std::uint32_t cut_after = 0;    ///< at most: a reset after a random number of bytes up to this
   std::uint32_t flip_after = 0;   ///< at most: one bit is flipped, likewise
   std::uint32_t stall_after = 0;  ///< at most: nothing is read for `stall`, likewise
-  /// At most: from then on everything is swallowed, and nobody is told; likewise.
+  /// A random number of bytes up to this: from then on everything is swallowed, and nobody is told.
   std::uint32_t hole_after = 0;
   bool hole_one_way = false;  ///< only what goes to the target
   std::chrono::milliseconds stall{300};

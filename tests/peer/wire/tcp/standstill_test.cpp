@@ -15,7 +15,7 @@ TEST(Standstill, IsNotWhatABusyLoopIsLateBy) {
   }
 }
 
-/// Who was stopped hears of a message before its own beat.
+/// A process that was stopped hears of a message before its own beat.
 TEST(Standstill, IsKnownBeforeTheBeatThatWasDueAndAfterIt) {
   Standstill standstill(Time{0});
   standstill.beat(milliseconds(10), Time{0});

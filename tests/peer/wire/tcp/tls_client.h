@@ -53,13 +53,13 @@ class TlsClient {
   void say(std::span<const std::byte> bytes) {
     SSL_write(ssl_, bytes.data(), static_cast<int>(bytes.size()));
   }
-  /// That nothing more comes; the connection stays.
+  /// Says that nothing more comes; the connection stays.
   void say_farewell() { SSL_shutdown(ssl_); }
   bool heard_farewell() const { return (SSL_get_shutdown(ssl_) & SSL_RECEIVED_SHUTDOWN) != 0; }
   void say_plainly(std::span<const std::byte> bytes) {
     plain_ = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
   }
-  /// So many bytes came until it was hung up on.
+  /// Counts the bytes that came until it was hung up on.
   std::size_t heard() {
     std::size_t all = 0;
     std::vector<char> some(4096);
