@@ -32,7 +32,7 @@ struct Matrix {
     const float value = static_cast<const float*>(data)[k];
     return tf32 ? gv_host_tf32(value) : value;
   }
-  /// Of so many rows and columns.
+  /// Notes that so many rows and columns are read.
   void note(size_t rows, size_t columns) const {
     const size_t bytes = type == CUDA_R_16BF ? 2 : 4;
     if (transposed) std::swap(rows, columns);
@@ -115,7 +115,7 @@ cublasStatus_t cublasSetAtomicsMode(cublasHandle_t, cublasAtomicsMode_t) {
 
 namespace {
 
-/// How a product was asked for.
+/// The way in which a product was asked for.
 struct Call {
   cublasOperation_t a_as, b_as;
   int m, n, k, lda, ldb, ldc, batch;

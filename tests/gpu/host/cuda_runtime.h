@@ -36,7 +36,7 @@ inline float4 make_float4(float x, float y, float z, float w) {
 
 namespace gv::host_cuda {
 
-/// Of the thread that runs.
+/// The place of the thread that runs.
 struct Places {
   dim3 block, thread, threads, grid;
 };
@@ -45,7 +45,7 @@ extern Places places;
 void know_shared(char* begin, char* end);
 /// Returns when every thread of the block has come to the barrier at `where`, a place in a source.
 void barrier(const char* where);
-/// What this thread wrote before is seen by whoever sees what it writes from now on.
+/// Lets what this thread wrote before be seen by whoever sees what it writes from now on.
 #ifdef GV_HOST_WATCH
 void fence();
 #else

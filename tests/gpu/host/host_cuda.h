@@ -50,7 +50,7 @@ struct Counts {
   std::size_t kernels = 0, blocks = 0;
   std::size_t products = 0;  ///< calls of cuBLAS and cuDNN
   std::size_t copies = 0, sets = 0, waits = 0, records = 0, synchronizations = 0, graphs = 0;
-  /// What a device has to begin for itself.
+  /// Counts what a device has to begin for itself.
   std::size_t operations() const { return kernels + products + copies + sets; }
 };
 Counts& counts();
@@ -62,7 +62,7 @@ void fail_allocation(long after);
 std::size_t live_allocations();
 std::size_t live_device_bytes();
 
-/// What a driver or a library may refuse.
+/// The things that a driver or a library may refuse.
 struct Refusals {
   bool recordings = false;
   bool bf16_convolutions = false;

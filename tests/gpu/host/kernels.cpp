@@ -127,8 +127,8 @@ void switch_to(Fiber& to) {
 
 Fiber& idle_fiber();
 
-/// Who runs when a thread has stopped: one that may go on, one that has not begun, or who runs the
-/// grid.
+/// Returns who runs when a thread has stopped: one that may go on, one that has not begun, or who
+/// runs the grid.
 Fiber& next_fiber() {
   Fiber* fiber = nullptr;
   if (block.gone < block.going_on.size()) {

@@ -112,16 +112,16 @@ void must_hold(const void* p, std::size_t bytes, const char* call) {
             " goes beyond an allocation on the device, or to one that was freed");
 }
 
-/// Whether an allocation is to fail.
+/// Returns whether an allocation is to fail.
 bool fails() {
   return memory().fails_in >= 0 && memory().fails_in-- == 0;
 }
 
-/// Of memory that is cleared the beginning alone is watched: most of it is workspaces that nobody
+/// The beginning alone is watched of memory that is cleared: most of it is workspaces that nobody
 /// reads.
 constexpr std::size_t most_noted = std::size_t{1} << 20;
 
-/// What was never written reads as NaN.
+/// Makes what was never written read as NaN.
 void scribble(char* at, std::size_t bytes) {
   std::memset(at, 0xFF, bytes);
 }

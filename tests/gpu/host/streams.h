@@ -42,7 +42,7 @@ struct Operation {
 using Call = std::lock_guard<std::recursive_mutex>;
 std::recursive_mutex& calls();
 
-/// Of all that is drawn.
+/// Returns the source of all that is drawn.
 std::mt19937& draws();
 /// Notes the error for cudaGetLastError().
 cudaError_t failed(cudaError_t error);
@@ -56,7 +56,7 @@ bool records(const HostStream& stream);
 void drain(HostStream& stream);
 /// As drain(), and the host goes on only then.
 void wait_for(HostStream& stream);
-/// Whether this thread records a graph: then the recording is broken, and the call is refused.
+/// Returns whether this thread records: then the recording is broken, and the call is refused.
 bool refused_while_recording();
 
 /// Opens the device's memory to kernels, or shuts it for the host (GV_HOST_GUARD).

@@ -51,14 +51,14 @@ struct Watch {
   Stamp operation = 0, block = 0, interval = 0;
   Stamp blocks_so_far = 0;
   Region body, arguments;  ///< of the kernel
-  /// Of the kernel under way: who came to a counter behind a fence, and whose writes are therefore
-  /// known to the block that runs.
+  /// The blocks of the kernel under way that came to a counter behind a fence, and whose writes are
+  /// therefore known to the block that runs.
   std::map<const void*, Blocks> came;
   Blocks known;
   bool fenced = false;  ///< nothing was written since
 };
 Watch watch;
-/// Of the thread of a block that runs; empty: none does. Asked at each access.
+/// The stack of the thread of a block that runs; empty: none does. Asked at each access.
 __attribute__((tls_model("initial-exec"))) thread_local Region stack;
 
 Stamp numbered(Stamp operation) {
@@ -74,7 +74,7 @@ std::string place_of(const void* code) {
   return std::string(", at ") + info.dli_fname + text;
 }
 
-/// Whether the operation under way begins after that one's end.
+/// Returns whether the operation under way begins after that one's end.
 bool ordered(Stamp other) {
   const Place& before = watch.done[other >> operation_at];
   if (before.stream == watch.now.stream) return true;

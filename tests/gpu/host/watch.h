@@ -18,7 +18,7 @@ namespace gv::host_cuda {
 /// How far each stream has come, by the streams' numbers.
 using Clock = std::vector<std::uint32_t>;
 
-/// What orders an operation among the others.
+/// The place of an operation among the others.
 struct Place {
   std::uint32_t stream = 0;
   std::uint32_t step = 0;              ///< in its stream, from 1 on
@@ -26,15 +26,15 @@ struct Place {
 };
 
 #ifdef GV_HOST_WATCH
-/// What is watched from now on belongs to this operation.
+/// Begins this operation, to which belongs what is watched from now on.
 void begin_operation(const Place& place);
-/// Of the kernel under way: its block, and the part of it between two barriers.
+/// Begins a block of the kernel under way, or the part of it between two barriers.
 void begin_block(std::size_t number);
 void begin_interval();
 /// What this host thread does from now on is done by a thread of a block, which has this stack;
 /// null: by the host.
 void begin_thread(const void* stack, std::size_t bytes);
-/// What a kernel may read beside the device's memory: how it was called.
+/// Notes what a kernel may read beside the device's memory: how it was called.
 void know_body(const void* p, std::size_t bytes);
 /// Shared memory of a module's kernels.
 void watch_shared(char* begin, char* end);
@@ -57,7 +57,7 @@ inline void note_write(void*, std::size_t) {}
 
 /// The number of the thread that runs, in its block.
 unsigned thread_in_block();
-/// Whether p is one of the places that blockIdx and its like are read from.
+/// Returns whether p is one of the places that blockIdx and its like are read from.
 bool is_place(const void* p);
 /// The bytes from p to the end of the device's piece that holds it; 0: none does.
 std::size_t room_on_device(const void* p);

@@ -52,7 +52,7 @@ double loss_beside(Replica& replica,
   return loss_of_gradient(replica);
 }
 
-/// Along a tensor's own gradient the loss rises by the gradient's norm. The way is one on which it
+/// The loss rises along a tensor's own gradient by the gradient's norm. The way is one on which it
 /// changes by about a thousandth: losses are computed in single precision, and on a longer way the
 /// maximum of a pool jumps from pixel to pixel.
 TEST_P(Gradient, OfEveryTensorIsTheSlopeOfTheLoss) {

@@ -126,7 +126,7 @@ TEST(NetworkPlan, ValuesThatPassByAreReadBeforeOthersTakeTheirPlace) {
   }
 }
 
-/// Of ResNet-20: 19 convolutions and as many norms, each with the sum and the relu behind it; two
+/// ResNet-20 has 19 convolutions and as many norms, each with the sum and the relu behind it; two
 /// shortcuts, the pool and the last layer.
 TEST(NetworkPlan, JoinsWhatOneKernelCanDo) {
   const NeuralNetwork network =

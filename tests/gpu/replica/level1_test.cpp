@@ -142,7 +142,7 @@ std::vector<Codec> codecs() {
           {Codec::Kind::top_k, 1.0}};
 }
 
-/// What codecs must take: every size, ties, zeros, subnormals, what is not finite.
+/// Returns what codecs must take: every size, ties, zeros, subnormals, what is not finite.
 std::vector<std::vector<float>> hard_vectors(std::size_t n) {
   std::vector<float> sizes = normal(n, 5);
   Rng rng(6);

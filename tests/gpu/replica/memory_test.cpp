@@ -38,8 +38,8 @@ double megabytes_at(std::uint32_t batch) {
   return static_cast<double>(live_device_bytes() - before) * 1e-6;
 }
 
-/// Of a row of ResNet-20 1.9 MB of values are kept. An evaluation keeps none, so that its rows,
-/// which are more than those of a small minibatch, take little.
+/// A row of ResNet-20 keeps 1.9 MB of values. An evaluation keeps none, so that its rows, which are
+/// more than those of a small minibatch, take little.
 TEST(PlayedMemory, IsTakenAsTheBatchNeeds) {
   EXPECT_LT(megabytes_at(32), 85);
   EXPECT_LT(megabytes_at(8), 45);

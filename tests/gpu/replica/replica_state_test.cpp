@@ -65,7 +65,7 @@ TEST_P(ReplicaTest, ItsStateMovesToTheHostAndBack) {
   }
 }
 
-/// What was recorded of the steps so far goes on with the state that is restored.
+/// A recording of the steps so far goes on with the state that is restored.
 TEST_P(ReplicaTest, GoesBackToWhatItSavedItself) {
   const auto replica = make(20);
   const auto steps = [&replica](int count) {

@@ -85,8 +85,8 @@ TEST_P(ReplicaTest, OnePassGivesTheBitsOfTwoAndPiecesThoseOfTheWhole) {
   EXPECT_EQ(values(*pieces), values(*two));
 }
 
-/// So many neighbours that their pieces are mixed in stretches: each has its own part of the
-/// optimizer's moments.
+/// There are so many neighbours that their pieces are mixed in stretches: each has its own part of
+/// the optimizer's moments.
 TEST_P(ReplicaTest, StretchesStepAsTheWholeDoes) {
   OptimizerSpec adam;
   adam.kind = "adam";

@@ -91,7 +91,7 @@ class SamplesTest : public testing::TestWithParam<bool> {
   }
 };
 
-/// What the desk holds is what Dataset::gather gathers.
+/// Expects the desk to hold what Dataset::gather gathers.
 void expect_gathered(Desk& desk,
                      const Dataset& data,
                      const std::vector<std::uint32_t>& rows,

@@ -76,7 +76,7 @@ TEST(StreamedTraining, GivesTheBitsOfTheResident) {
   }
 }
 
-/// To measure the moments of batch norm an evaluation takes the places of the minibatches.
+/// An evaluation takes the places of the minibatches to measure the moments of batch norm.
 TEST(EvaluatedTraining, GivesTheBitsOfWhatIsNeverEvaluated) {
   GV_NEEDS_CUDA(cuda.missing());
   ModelSpec normed;
