@@ -46,7 +46,7 @@ class CountedMemory : public BufferMemory {
   int allocations = 0;
 };
 
-/// By counting: an allocator may well give the address of what was just released again.
+/// Allocations are counted: an allocator may well give the address of what was just released again.
 TEST(BufferPool, KeepsTheNewest) {
   const auto memory = std::make_shared<CountedMemory>();
   BufferPool pool(memory);
@@ -60,7 +60,7 @@ TEST(BufferPool, KeepsTheNewest) {
   EXPECT_EQ(memory->out, 1024) << "and as many went as are too many";
 }
 
-/// As simulated neighbours do that run on several threads.
+/// Simulated neighbours do so that run on several threads.
 TEST(BufferPool, BuffersMayBeDroppedOnAnyThread) {
   const auto memory = std::make_shared<CountedMemory>();
   BufferPool pool(memory);

@@ -53,8 +53,8 @@ TEST(Fp16, EveryHalfIsWhatItsFieldsSayAndComesBack) {
   }
 }
 
-/// By the definition: between two neighbouring numbers of the narrow format, `low` and the next,
-/// and halfway goes to the even one.
+/// Goes by the definition: between two neighbouring numbers of the narrow format, `low` and the
+/// next, and halfway goes to the even one.
 template <class To, class From>
 void expect_nearest(std::uint16_t low, To to, From from) {
   const float a = from(low);

@@ -42,7 +42,7 @@ inline Floats there_and_back(const Codec& codec, const Floats& values) {
   return decoded(codec, encoded(codec, values), values.size());
 }
 
-/// Of every size that floats have.
+/// Returns values of every size that floats have.
 inline Floats of_all_sizes(std::size_t n, std::uint64_t seed, int low, int high) {
   Floats values(n);
   Rng rng(seed);

@@ -47,7 +47,7 @@ class Cifar10 : public ::testing::Test {
     write("test_batch.bin", batch(20, 2));
   }
   TrainTest read() const { return read_cifar10(dir_.string(), 2); }
-  /// What the reader says: it must name the file, or its line, and go on with `text`.
+  /// Checks what the reader says: it must name the file, or its line, and go on with `text`.
   void expect_error(const std::string& where, const std::string& text) const {
     try {
       read();
@@ -180,7 +180,7 @@ TEST_F(Cifar10, RefusesTextsWithoutPictures) {
   expect_error("train.csv", "has no pictures");
 }
 
-/// But for its last number: what is left of 217 may be 21.
+/// Cuts within the last number are left out: what is left of 217 may be 21.
 TEST_F(Cifar10, TruncatedTextsAreRefused) {
   const std::string whole = row(2) + row(7);
   write("test.csv", row(1));

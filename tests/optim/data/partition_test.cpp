@@ -117,7 +117,7 @@ TEST(Partition, ByClassGivesEachPeerExactlySoManyClasses) {
   for (const auto& part : partition(labelled(1000), 5, spec, Rng(1))) EXPECT_EQ(part.size(), 200U);
 }
 
-/// With `dirichlet` sizes differ by more than ten times.
+/// Sizes differ by more than ten times with `dirichlet`.
 TEST(Partition, EqualDirichletSharesAreUnlikeAndOfOneSize) {
   const Dataset data = labelled(10'001);
   PartitionSpec spec = spec_of("dirichlet-equal", 8);

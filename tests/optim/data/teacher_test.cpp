@@ -49,7 +49,7 @@ TEST(Teacher, WithoutNoiseTheAnswerIsAFunctionOfTheDirection) {
   EXPECT_NE(std::ranges::min(data.test->labels), std::ranges::max(data.test->labels));
 }
 
-/// The same questions, and the more noise, the more answers change.
+/// The questions stay the same, and the more noise, the more answers change.
 TEST(Teacher, NoiseChangesAnswersAndNothingElse) {
   const auto changed = [](double noise) {
     const TrainTest clean = ask_teacher(2000, 10, 16, 10, 0, Rng(4));

@@ -86,7 +86,7 @@ TEST_F(Text, WhatCannotBeReadIsNamedWithItsRemedy) {
   EXPECT_THROW(read(prose(50), 0), std::invalid_argument);
 }
 
-/// Which tokens the windows of a part touch: first and one past the last.
+/// Returns which tokens the windows of a part touch: first and one past the last.
 std::pair<std::size_t, std::size_t> reach(const std::vector<std::uint32_t>& part,
                                           std::uint32_t context) {
   return {part.front(), std::size_t{part.back()} + context + 1};

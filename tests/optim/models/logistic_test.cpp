@@ -26,7 +26,7 @@ std::vector<float> after(const TrainTest& data, const Descent& descent) {
   return x;
 }
 
-/// From the definition: the mean of log(1 + exp(-y a.x)).
+/// The loss is that of the definition: the mean of log(1 + exp(-y a.x)).
 TEST(Logistic, HasTheLossOfTheDefinition) {
   const TrainTest data = drawn();
   const auto objective = logistic(data);

@@ -44,7 +44,7 @@ TEST(Models, EveryRowIsWhole) {
   }
 }
 
-/// What goes into the fleet's digest: peers whose models differ must not accept each other.
+/// The text goes into the fleet's digest: peers whose models differ must not accept each other.
 TEST(Models, TheTextOfASpecHoldsEveryKey) {
   for (const ModelRow& row : models()) {
     const std::string usual = to_string(ModelSpec{.kind = row.kind});

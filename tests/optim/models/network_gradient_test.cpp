@@ -8,8 +8,8 @@ namespace {
 
 class NetworkGradient : public OneThread {};
 
-/// Of the loss by x[k]. Nothing where a kink of a ReLU or of a maximum is near: the slopes on the
-/// two sides then differ by twice the error.
+/// Returns the slope of the loss by x[k]. Nothing where a kink of a ReLU or of a maximum is near:
+/// the slopes on the two sides then differ by twice the error.
 std::optional<double> slope_at(const NeuralNetwork& network,
                                const std::vector<float>& x,
                                std::size_t k,

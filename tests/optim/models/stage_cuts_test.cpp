@@ -69,7 +69,7 @@ TEST(StageCuts, ARefusalNamesWhatWorks) {
             "the network has no place for a cut; take one stage");
 }
 
-/// What a refusal says to take is taken: for every module of every model.
+/// A network takes what a refusal says to take: for every module of every model.
 TEST(StageCuts, WhatARefusalSaysToTakeIsTaken) {
   for (const auto& [name, network] : every_model()) {
     SCOPED_TRACE(name);

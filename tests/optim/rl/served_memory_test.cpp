@@ -97,7 +97,7 @@ TEST(ServedMemory, WithoutALimitTakesAndHandsOutWhateverComes) {
   EXPECT_TRUE(memory.may_serve());
 }
 
-/// What is handed out for want of actors is not owed by those that come back.
+/// A minibatch that is handed out for want of actors is not owed by those that come back.
 TEST(ServedMemory, MinibatchesForWantOfActorsAreNotCounted) {
   ServedMemory memory(spec_of(4), Rng(1));
   for (int k = 0; k < 3; ++k) memory.take(*chunk(10, 0));

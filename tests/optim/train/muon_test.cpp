@@ -131,13 +131,13 @@ TEST(Muon, HasTheVectorsOfTheScript) {
   for (std::size_t k = 0; k < d; ++k) EXPECT_NEAR(x[k], stepped[k], 2e-6) << k;
 }
 
-/// In one pass with mixing x comes piece by piece.
+/// x comes piece by piece in one pass with mixing.
 TEST(Muon, StepsInAnyBlocksToTheSameBits) {
   const std::vector<float> whole = after_three_steps(muon());
   for (const std::size_t block : {1U, 4U, 9U}) EXPECT_EQ(after_three_steps(muon(), block), whole);
 }
 
-/// To the bit: between and behind matrices, and everywhere where there are none.
+/// It is AdamW to the bit: between and behind matrices, and everywhere where there are none.
 TEST(Muon, IsAdamWWhereThereAreNoMatrices) {
   OptimizerSpec adamw = muon();
   adamw.kind = "adamw";

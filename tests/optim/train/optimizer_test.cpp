@@ -335,7 +335,7 @@ TEST(AdaptiveRevision, HasThePublishedVector) {
   }
 }
 
-/// With nothing missed it is AdaGrad whose squares begin at 1.
+/// It is AdaGrad whose squares begin at 1 where nothing was missed.
 TEST(AdaGrad, DividesByTheRootOfAllSquares) {
   OptimizerSpec spec;
   spec.kind = "adagrad";

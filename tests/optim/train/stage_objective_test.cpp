@@ -249,7 +249,7 @@ TEST_F(StageObjective, AChainTrainsToTheBitsOfOneStage) {
   }
 }
 
-/// Without microbatches nothing changes: a chain of one is the network's own objective.
+/// Nothing changes without microbatches: a chain of one is the network's own objective.
 TEST_F(StageObjective, OneStageAndOneMicrobatchAreTheNetworksOwnObjective) {
   for (const auto& [name, network] : networks()) {
     SCOPED_TRACE(name);

@@ -66,7 +66,7 @@ TEST_F(ArrayTable, AnArchiveHasXAndY) {
             std::string::npos);
 }
 
-/// As numpy lays text: characters of four bytes, or bytes, with zeros behind them.
+/// Lays text as numpy does: characters of four bytes, or bytes, with zeros behind them.
 std::string laid(const std::vector<std::u32string>& words, std::size_t characters) {
   std::string bytes;
   for (std::u32string word : words) {
@@ -92,7 +92,7 @@ TEST_F(ArrayTable, LabelsMayBeText) {
   EXPECT_EQ(other.train->labels, (std::vector<std::uint8_t>{1, 0, 1}));
 }
 
-/// The same content as CSV and as an array of words gives the same samples.
+/// One content gives the same samples as CSV and as an array of words.
 TEST_F(ArrayTable, AnArrayOfWordsIsWhatItWouldBeInCsv) {
   const std::vector<std::u32string> words{
       U"1", U"a", U"no", U"2.5", U"b", U"yes", U"", U"a", U"no"};

@@ -254,7 +254,7 @@ TEST_F(Csv, ColumnsThatAreGivenAreTakenAsTheyAre) {
             "c.csv: column `d`, unknown to the statistics; leave it out: `ignore: [NAME]`");
 }
 
-/// In whatever order the file has them.
+/// They are found in whatever order the file has them.
 TEST_F(Csv, ColumnsThatAreGivenAreFoundByTheirNames) {
   TableSpec spec = plain("y,c,id,a\nu,p,x,1\nt,o,x,5\n");
   spec.ignore = {"id"};

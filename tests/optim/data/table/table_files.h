@@ -19,7 +19,7 @@ class TableFiles : public testing::Test {
     std::ofstream(path(name), std::ios::binary) << content;
     return path(name);
   }
-  /// As it stands: no scaling, no test set.
+  /// Takes the file as it stands: no scaling, no test set.
   static TableSpec plain_spec(const std::string& file, const std::string& target) {
     TableSpec spec;
     spec.file = file;
