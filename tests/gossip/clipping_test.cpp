@@ -57,8 +57,8 @@ TEST_F(Clips, LeavesWhatIsNearAsItIs) {
   EXPECT_TRUE(peer->clipped().empty());
 }
 
-/// As far away as two of its own steps would flow over an edge of weight a third: six of them,
-/// whatever flows meanwhile; in the first exchange none is known.
+/// The bound is as far as two of its own steps would flow over an edge of weight a third: six of
+/// them, whatever flows meanwhile; in the first exchange none is known.
 TEST_F(Clips, GoesByItsOwnStepsAlone) {
   make_clipping(0);
   EXPECT_EQ(exchange(5, 5), 0);

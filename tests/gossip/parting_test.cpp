@@ -11,7 +11,7 @@ namespace {
 using std::chrono::hours;
 using std::chrono::seconds;
 
-/// The same with a clock: what is to happen later does.
+/// A StillWorld with a clock: what is to happen later does.
 class ClockedWorld : public StillWorld {
  public:
   void after(Time delay, std::function<void()> f) override {
@@ -168,7 +168,7 @@ TEST_F(Finished, SaysNothingOfTheDead) {
   EXPECT_EQ(journal.said.find("waited for no longer"), std::string::npos) << journal.said;
 }
 
-/// With a successor the conversation begins anew: where the two ends stand says nothing.
+/// The conversation begins anew with a successor: where the two ends stand says nothing.
 TEST_F(Finished, TellsOfNoEdgeWhoseOtherEndHasASuccessor) {
   peer->replaced(2);
   clocked.pass(seconds(30));

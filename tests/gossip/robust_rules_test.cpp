@@ -33,7 +33,7 @@ double squares_between(const Floats& a, const Floats& b) {
   return sum;
 }
 
-/// Of i and every one in a set.
+/// Sums the squares between i and every one in a set.
 double score(const std::vector<Floats>& vectors, std::size_t i, std::uint32_t set) {
   double sum = 0;
   for (std::size_t j = 0; j < vectors.size(); ++j)

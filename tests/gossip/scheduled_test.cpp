@@ -89,7 +89,7 @@ TEST_F(ScheduledPeer, TheEarlierRoundGivesTheWeight) {
   EXPECT_EQ(journal.settlements[0].weight, 0.5F);
 }
 
-/// In round 0 peer 2 needs nobody: it may complete it before this peer has begun, and that is no
+/// Peer 2 needs nobody in round 0: it may complete it before this peer has begun, and that is no
 /// reason to take its model. (Real fleets begin within milliseconds, not at once.)
 TEST_F(ScheduledPeer, JoinsBehindAsFarAsTheScheduleLeavesIt) {
   for (const Round ahead : {1U, 2U}) {
@@ -104,7 +104,7 @@ TEST_F(ScheduledPeer, JoinsBehindAsFarAsTheScheduleLeavesIt) {
   }
 }
 
-/// What belongs to a round that has not begun here.
+/// A half of a round that has not begun here is no reason to hurry.
 TEST_F(ScheduledPeer, HurriesForNobodyWhoIsAhead) {
   peer->away(1);
   Task<> first = begin_average();

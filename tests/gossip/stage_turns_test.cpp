@@ -75,7 +75,7 @@ class DrawnChain {
     for (const std::uint32_t window : windows) turns_.push_back(turns(microbatches, window));
   }
 
-  /// Whether all stages come to their end.
+  /// Returns whether all stages come to their end.
   bool run(Rng& rng) {
     for (;;) {
       std::vector<std::size_t> ready;

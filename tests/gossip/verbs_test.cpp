@@ -170,7 +170,7 @@ TEST_F(VerbsOfOne, WhoHasLeftAfterItsLastRoundEndsVerbsOtherwiseThanWhoLeavesEar
   EXPECT_EQ(end->why, Why::over) << "of peer 1, the first";
 }
 
-/// What a neighbour has given of its own before it died counts.
+/// The values that a neighbour has given of its own before it died count.
 TEST_F(VerbsOfOne, AnAverageNeedsNobodyWhoseValuesAreHere) {
   VerbWord side = sum_of(1, VerbStep::side);
   side.op = VerbOp::neighbor_average;

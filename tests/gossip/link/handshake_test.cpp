@@ -188,7 +188,7 @@ TEST_F(Accepting, WhereDescriptorsAreFewTheOldestStrangerGoes) {
   EXPECT_FALSE(closed(second));
 }
 
-/// Over a real network the first byte follows at once; who has begun to speak gets the whole time.
+/// The first byte follows at once over a real network; who has begun to speak gets the whole time.
 TEST_F(Accepting, WhoDoesNotEvenBeginHasLessTime) {
   LinkSettings settings = settings_of(2, 3, {0, 1});
   settings.times.first_byte = seconds(1);

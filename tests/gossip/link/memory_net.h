@@ -237,7 +237,7 @@ inline bool MemoryNet::until(const std::function<bool()>& so) {
   return true;
 }
 
-/// What process `id` of a fleet of `peers` in a row says of itself; `life` tells its lives apart.
+/// Returns what process `id` of `peers` in a row says of itself; `life` tells its lives apart.
 inline LinkSettings settings_of(PeerId id,
                                 PeerId peers,
                                 std::vector<PeerId> neighbors,
