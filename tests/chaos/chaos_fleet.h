@@ -26,7 +26,7 @@ class ChaosFleet {
   std::uint16_t port(PeerId id) const { return slots_[id].port; }
   /// Hears what the peers say; true when all have ended.
   bool pump();
-  /// Until all have ended; false after ten minutes.
+  /// Runs until all have ended; false after ten minutes.
   bool run_to_end();
   /// Waits until every peer has completed so many rounds.
   bool reaches(Round round);
@@ -36,7 +36,7 @@ class ChaosFleet {
   const std::string& log(PeerId id) const { return slots_[id].log; }
   /// The final vectors, of those that said their last words.
   const std::map<PeerId, Payload>& finals() const { return finals_; }
-  /// What all proxies did: "3 cuts, 2 flips, ...".
+  /// Returns what all proxies did: "3 cuts, 2 flips, ...".
   std::string harm_done() const;
 
  private:

@@ -55,7 +55,7 @@ class Chaos : public testing::Test {
     return path;
   }
 
-  /// What the books say of the run.
+  /// Returns what the books say of the run.
   LedgerAudit audited(const std::string& folder) const {
     const LedgerAudit result = audit(read_ledgers(folder));
     for (const LedgerFinding& finding : result.findings) ADD_FAILURE() << to_text(finding);
@@ -220,7 +220,7 @@ TEST_F(Mean, IsKept) {
   audited(run_folder());
 }
 
-/// Who is late uses its own value: silently wrong.
+/// A peer that is late uses its own value: silently wrong.
 TEST_F(Mean, DriftsWithTheNaiveRule) {
   ::setenv("GRAPEVINE_MUTANT", "drop_late_flow", 1);
   EXPECT_GT(drift(canary_program()), 1e-5);

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What repeats a fleet is its number.
+/// A fleet that is repeated by its number.
 class RealFleet {
  public:
   explicit RealFleet(std::uint64_t number) : rng_(Rng(number).derive("real")), number_(number) {

@@ -9,7 +9,7 @@
 
 namespace {
 
-/// What new rows are to be like: nothing of it is without a bound.
+/// Checks what new rows are to be like: nothing of it is without a bound.
 void check(const gv::Dataset& like) {
   GV_CHECK(like.rows == 0 && like.features > 0, "features of no rows");
   GV_CHECK(like.classes <= 256 && like.vocabulary.size() <= 256, "few classes");

@@ -9,7 +9,7 @@
 
 namespace gv::fuzz {
 
-/// Where inputs lie for readers that take a path: a folder of the process, gone at its end.
+/// The place of inputs for readers that take a path: a folder of the process, gone at its end.
 class Files {
  public:
   const std::string& folder() const { return folder_.path(); }

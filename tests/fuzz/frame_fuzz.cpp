@@ -42,7 +42,7 @@ void make_checks_right(std::span<std::byte> stream) {
   }
 }
 
-/// What came out goes in again and comes out the same.
+/// Checks that what came out goes in again and comes out the same.
 void check_again(const Frame& frame, BufferPool& pool) {
   if (!std::holds_alternative<NumberedMessage>(frame)) {
     encode(frame);

@@ -35,7 +35,7 @@ class Input {
     for (unsigned k = 0; k < 8; ++k) value |= std::uint64_t{byte()} << 8 * k;
     return value;
   }
-  /// From 0 to n - 1.
+  /// Returns a number from 0 to n - 1.
   std::size_t below(std::size_t n) { return byte() % n; }
 
   std::span<const std::byte> bytes(std::size_t most) {

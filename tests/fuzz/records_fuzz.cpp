@@ -59,7 +59,7 @@ struct Ends {
   }
 };
 
-/// What is on its way from one end to the other.
+/// The bytes that are on their way from one end to the other.
 struct Way {
   Bytes sealed;
   std::string said;     ///< of it: what was not left out

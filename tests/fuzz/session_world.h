@@ -214,7 +214,7 @@ class SessionWorld : public World, public Carrier, public Journal {
     GV_CHECK(kept <= 4 * most_unacknowledged, "what a neighbour does not acknowledge is bounded");
   }
 
-  /// What holds whatever comes.
+  /// Checks what holds whatever comes.
   void check() {
     std::erase_if(lent_, [](const std::weak_ptr<const Buffer>& b) { return b.expired(); });
     GV_CHECK(lent_.size() <= most_kept, "few payloads of the neighbours are kept");

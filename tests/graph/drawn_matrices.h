@@ -47,7 +47,7 @@ inline DrawnMatrices drawn_matrices(PeerId n, std::size_t rounds, bool symmetric
   return all;
 }
 
-/// What a schedule does in its period.
+/// Returns what a schedule does in its period.
 inline DrawnMatrices matrices_of(const MixingSchedule& schedule) {
   DrawnMatrices all{schedule.size(), {}};
   for (std::uint64_t k = 0; k < schedule.period(); ++k) {

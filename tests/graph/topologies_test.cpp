@@ -157,7 +157,7 @@ TEST(Weights, EveryRuleMakesAMatrixOfTheRing) {
   }
 }
 
-/// Before its edges take the memory of the machine.
+/// The refusal comes before its edges take the memory of the machine.
 TEST(Topologies, ACompleteGraphOfTooManyPeersIsRefusedAtOnce) {
   try {
     build(parse_topology("complete"), 1'000'000);

@@ -72,7 +72,7 @@ class LanBlame : public Lab, public testing::WithParamInterface<const char*> {
     }
     return last;
   }
-  /// So many milliseconds of every hundred.
+  /// Stops a peer for so many milliseconds of every hundred.
   Plant stopped(int host, int time) const {
     return [this, host, time, pid = pid_t{0}]() mutable {
       if (pid == 0) pid = peer_on(host);

@@ -83,7 +83,7 @@ class Lab : public testing::Test {
   Ended run_at_desk(std::vector<std::string> arguments) const {
     return Program(at_desk(std::move(arguments)), Program::as_it_stands).wait();
   }
-  /// Of the names of this lab's namespaces.
+  /// Returns the beginning of the names of this lab's namespaces.
   std::string prefix() const {
     std::ifstream in(folder() + "/prefix");
     std::string text;
@@ -144,7 +144,7 @@ class Lab : public testing::Test {
     }
     return count;
   }
-  /// Whether the fleet of this file has told of a round.
+  /// Returns whether the fleet of this file has told of a round.
   static bool trains(const std::string& fleet) {
     const std::string metrics = fleet + ".run/metrics.jsonl";
     return fs::exists(metrics) && fs::file_size(metrics) > 0;

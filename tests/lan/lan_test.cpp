@@ -253,7 +253,7 @@ TEST_F(Lab, SendsSmallDataAlong) {
   EXPECT_EQ(kept_runs("carl"), 0U) << "nothing of it stays there";
 }
 
-/// The same data lie in a folder of its own on each host.
+/// Each host has the same data in a folder of its own.
 TEST_F(Lab, FindsTheDataOfEachHostInItsFolder) {
   for (const char* folder : {"desk", "anna", "ben", "carl"}) {
     fs::create_directory(path(folder));

@@ -106,7 +106,7 @@ TEST_F(Lab, StrangersChangeNothing) {
   }
 }
 
-/// On each machine a peer with keys of `keygen`; or without.
+/// Each machine has a peer with keys of `keygen`; or without.
 TEST_F(Lab, PeersStartedByHandKnowEachOtherByTheirKeys) {
   const std::string hosts =
       "hosts: { anna: { address: 10.77.0.1 }, carl: { address: 10.77.0.3 } }\n"

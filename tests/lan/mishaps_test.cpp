@@ -10,14 +10,14 @@ class Mishaps : public Lab {
   std::string in_host(const std::string& host, const std::string& command) const {
     return said_by(fmt::format("{} in {} {} {}", lab_, folder(), host, command));
   }
-  /// Why no host here can filter what comes to it; "": it can.
+  /// Returns why no host here can filter what comes to it; "": it can.
   std::string no_filters() const {
     if (std::system("command -v nft > /dev/null") != 0) return "nft is not installed (nftables)";
     const std::string said = in_host("ben", "nft add table inet probe");
     return said.empty() ? "" : "this kernel filters nothing: " + said;
   }
-  /// What a host does with calls at the port where its peers listen: "drop", or "reject with tcp
-  /// reset".
+  /// Sets what a host does with calls at the port where its peers listen: "drop", or "reject with
+  /// tcp reset".
   void answer_calls(const std::string& host, const std::string& verdict) const {
     for (const std::string& rule :
          {std::string("table inet gv"),

@@ -71,7 +71,7 @@ class ProgramsOnHosts : public Lab {
   }
 };
 
-/// With the library that was sent along; and from checkpoints that lie at the desk.
+/// They train with the library that was sent along; and from checkpoints that lie at the desk.
 TEST_F(ProgramsOnHosts, TrainToTheBitsOfOneMachine) {
   const std::string stop = "stop: { rounds: 60 }\ncheckpoint: { every: 20 rounds }\n";
   const std::string lan = program_fleet(stop);

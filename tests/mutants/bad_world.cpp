@@ -55,7 +55,7 @@ class Eavesdropper : public Journal {
   std::shared_ptr<std::set<PeerId>> quarantined_;
 };
 
-/// Whether a message is the first of its kind for much longer than a round takes undisturbed.
+/// Tells whether a message is the first of its kind for much longer than a round takes undisturbed.
 std::function<bool(const Message&)> after_a_while(World& world, Kind kind) {
   const auto last = std::make_shared<Time>(world.now());
   return [&world, kind, last](const Message& m) {

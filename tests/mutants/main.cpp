@@ -47,7 +47,7 @@ std::vector<Fleet> fleets() {
       restless_fleet(6, "small-world:k=4,beta=0.5,seed=2", "atc"), patient, matching, compressed};
 }
 
-/// What a bug of one method is looked for in.
+/// Returns the fleet in which a bug of one method is looked for.
 Fleet fleet_of(const mutants::Mutant& mutant) {
   Fleet fleet = restless_fleet(6, "ring", "");
   fleet.algorithm = mutant.method;
@@ -83,7 +83,7 @@ Verdict hunt(const std::vector<Assembly*>& assemblies, const mutants::Mutant& mu
   return verdict;
 }
 
-/// In fleets that are drawn: of its own method, or of all. The verdict's seed is the fleet's
+/// Hunts in fleets that are drawn: of its own method, or of all. The verdict's seed is the fleet's
 /// number.
 Verdict hunt_in_drawn(const mutants::Mutant& mutant) {
   Verdict verdict;
@@ -104,7 +104,7 @@ Verdict hunt_in_drawn(const mutants::Mutant& mutant) {
   return verdict;
 }
 
-/// In a process of its own: a bug may also end it.
+/// Hunts in a process of its own: a bug may also end it.
 Verdict hunt_apart(const std::function<Verdict()>& hunt) {
   std::array<int, 2> ends{};
   if (::pipe(ends.data()) != 0) throw std::runtime_error("cannot make a pipe");
@@ -131,7 +131,7 @@ Verdict hunt_apart(const std::function<Verdict()>& hunt) {
   return verdict;
 }
 
-/// Whether the verdict is as it should be; says what it is.
+/// Returns whether the verdict is as it should be; says what it is.
 bool judge(std::string_view name, const Verdict& verdict) {
   const bool expected = verdict.seed.has_value() == (name != "none");
   fmt::print(
@@ -151,7 +151,7 @@ std::vector<mutants::Mutant> half(std::size_t first) {
   return chosen;
 }
 
-/// Those of these names; of none: all, and the protocol without a bug.
+/// Returns those of these names; of none: all, and the protocol without a bug.
 std::vector<mutants::Mutant> chosen(const std::set<std::string_view>& names) {
   if (names.contains("--odd")) return half(0);
   if (names.contains("--even")) return half(1);

@@ -22,7 +22,7 @@ struct Mutant {
 
 /// All of them.
 const std::vector<Mutant>& all();
-/// Those of the link layer.
+/// Returns those of the link layer.
 std::vector<Mutant> of_links();
 /// The parts of the peer of this name. Throws std::invalid_argument when there is none.
 const PeerParts& parts_of(std::string_view name);

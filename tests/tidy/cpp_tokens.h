@@ -20,7 +20,7 @@ using Tokens = std::span<const Token>;
 
 std::vector<Token> tokens_of(const std::vector<std::string>& lines);
 
-/// Where the bracket at `open` is closed; the last token where nothing closes it.
+/// Returns where the bracket at `open` is closed; the last token where nothing closes it.
 std::size_t closing(Tokens tokens, std::size_t open);
 /// The parts between `sign`s that stand in no bracket; one part, maybe empty, where there is none.
 std::vector<Tokens> split(Tokens tokens, const char* sign);

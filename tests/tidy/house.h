@@ -14,11 +14,11 @@ namespace gv::tidy {
 /// table in ARCHITECTURE.md lists. Folders inside a room are no rooms of their own here.
 using House = std::map<std::string, std::set<std::string>>;
 
-/// What the sources of each room include.
+/// Returns what the sources of each room include.
 House included_rooms(const std::vector<File>& tree);
-/// What the libraries of each room link, by the CMakeLists.txt below it.
+/// Returns what the libraries of each room link, by the CMakeLists.txt below it.
 House linked_rooms(const std::vector<File>& texts);
-/// What the table allows each room: rows "| `peer/wire/` | ... | `graph`, `fleet` |".
+/// Returns what the table allows each room: rows "| `peer/wire/` | ... | `graph`, `fleet` |".
 House listed_rooms(const std::vector<std::string>& page);
 
 /// Returns the rooms that are in one house alone or use other rooms in the other one; `one` and

@@ -33,7 +33,7 @@ TEST(House, SourcesLinkLinesAndTheTableAgree) {
   EXPECT_EQ(together(unlike(sources, "sources include", table, "ARCHITECTURE.md lists")), "");
 }
 
-/// So few that a newcomer sees them at a glance.
+/// They are so few that a newcomer sees them at a glance.
 TEST(House, IsSeenAtAGlance) {
   const House house = included_rooms(read_tree(source_folder()));
   EXPECT_EQ(house.size(), 14U) << "graph, optim, gossip, gpu and ten of peer/";

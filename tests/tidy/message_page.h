@@ -8,7 +8,7 @@
 
 namespace gv::tidy {
 
-/// What people have written into docs/messages.md beside the messages themselves.
+/// The notes that people have written into docs/messages.md beside the messages themselves.
 struct WrittenNotes {
   std::string begins;                                     ///< all above the first group
   std::map<std::string, std::string> groups;              ///< by title: what stands under it

@@ -193,7 +193,7 @@ Findings missing_source(const File& file) {
   return {file.path + ":1: names no paper"};
 }
 
-/// But for the folder in which SageMaker gives every container what it needs.
+/// Leaves out the folder in which SageMaker gives every container what it needs.
 Findings machine_path(const File& file) {
   static const std::regex path(R"((^|[^\w.])/(home|root|work|Users|opt(?!/ml/)|usr/local)/)");
   return where(file, path, "a path of one machine");

@@ -20,7 +20,7 @@ Findings include_direction(const File& file);
 /// Asio outside peer/wire/tcp and peer/**/{tcp,http,process}_*; Protobuf outside peer/wire/frame
 /// and peer/model/onnx; yaml-cpp outside peer/fleet.
 Findings library_placement(const File& file);
-/// Over 100 columns.
+/// A line over 100 columns.
 Findings line_length(const File& file);
 /// A function over 70 lines.
 Findings function_length(const File& file);

@@ -17,8 +17,8 @@ NamedTexts named_texts(Tokens tokens);
 /// The name and the text where token `at` is the name in such a definition.
 std::optional<std::pair<std::string, std::string>> named_text_at(Tokens tokens, std::size_t at);
 
-/// What an expression says: literals, sums of them and fmt::format, with "<name>" for whatever is
-/// known only when the program runs. A choice of two texts inside of it is "(one | other)".
+/// Returns what an expression says: literals, sums of them and fmt::format, with "<name>" for what
+/// only a running program knows. A choice of two texts inside of it is "(one | other)".
 std::string spoken(Tokens expression, const NamedTexts& texts);
 /// The same, with each branch of an outermost choice for itself.
 std::vector<std::string> all_spoken(Tokens expression, const NamedTexts& texts);

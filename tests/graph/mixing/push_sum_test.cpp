@@ -87,7 +87,7 @@ TEST(PushSum, IsWhatRoundsOfItDo) {
   for (PeerId i = 0; i < n; ++i) EXPECT_NEAR(w[i] / n, p.perron[i], 1e-9);
 }
 
-/// With equal degrees P is W: its rate is slem, since a circulant is normal.
+/// P is W where degrees are equal: its rate is slem, since a circulant is normal.
 TEST(PushSum, OfCirculantsIsTheirSlem) {
   for (const PeerId n : {8U, 12U, 15U}) {
     const Topology t = build(parse_topology("exponential"), n);

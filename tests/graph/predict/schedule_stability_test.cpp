@@ -29,7 +29,7 @@ TEST(ScheduleStability, IsThatOfTheModes) {
   }
 }
 
-/// What a sequence almost surely survives is not below what it does in the mean square.
+/// The rates that a sequence almost surely survives reach at least as far as in the mean square.
 TEST(ScheduleStability, OfRandomSequencesIsNotBelowTheMeanSquares) {
   const QuadraticFleet fleet{.hessian = {1}};
   for (const char* text : {"random-matching", "od-equi-dyn:eta=0.5", "od-equi-dyn:eta=0.9,m=3"}) {
