@@ -29,7 +29,7 @@ struct Open {
 };
 using Opens = std::map<PeerId, Open>;
 
-/// Of the vectors that travelled, decoded at both ends: so the flows are opposite in a codec too.
+/// Uses vectors that travelled, decoded at both ends: so the flows are opposite in a codec too.
 Task<> flow(Peer& me, PeerId from, Payload theirs_encoded, Payload ours_encoded) {
   const Payload theirs = co_await me.decode(theirs_encoded, me.replica.size(), me.codec());
   const Payload ours = co_await me.decode(ours_encoded, me.replica.size(), me.codec());

@@ -136,7 +136,7 @@ void craft(Peer& me, const std::vector<PeerId>& honest) {
   keep(me, Vector::x, sight.mean);
 }
 
-/// Before anything has come, the truth.
+/// Keeps the truth before anything has come.
 void begin(Peer& me) {
   const std::vector<float> x = values_of(me, Vector::x);
   keep(me, me.vector("first"), Values(x.begin(), x.end()));

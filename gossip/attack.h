@@ -30,7 +30,7 @@ AttackRow attack_of(const Setup& setup);
 bool is_attacker(const Setup& setup, PeerId i);
 /// Returns whether i is an attacker that sends lies in the place of models.
 bool forges_models(const Setup& setup, PeerId i);
-/// What an attacker's exchanges carry, where those of the honest carry `honest`.
+/// Returns what an attacker's exchanges carry, where those of the honest carry `honest`.
 Traffic attackers_traffic(Traffic honest);
 /// An attacker's whole life: it takes part in all rounds, and lies.
 Task<> attack(Peer& me);

@@ -85,7 +85,7 @@ void Clipping::learn(Part& part, std::span<const float> x) {
     *part.x[c] = static_cast<double>(x[place(part, c, x.size())]);
 }
 
-/// In float, as the replica does it.
+/// Sees it in float, as the replica does it.
 void Clipping::flowed(
     std::size_t k, std::uint32_t part, float w, const Buffer& theirs, const Buffer& ours) {
   if (!is_auto()) return;

@@ -222,7 +222,7 @@ Task<bool> all_average(Peer& me, Group group, Vector v, Way way, std::optional<C
 
 namespace {
 
-/// With bounds, of what has moved since the last mean.
+/// Averages, with bounds, what has moved since the last mean.
 Task<bool> average_x(Peer& me, const Group& group, Way way) {
   if (!clips_sums(me)) co_return co_await all_average(me, group, Vector::x, way);
   const Vector common = me.vector("common");
@@ -264,7 +264,7 @@ Task<bool> broadcast(Peer& me, Group group, Vector v, Sum sum) {
   co_return true;
 }
 
-/// By chunks, as in a ring's all-reduce, so that its channels carry them.
+/// Goes by chunks, as in a ring's all-reduce, so that its channels carry them.
 Task<bool> all_gather(Peer& me, Group group, std::vector<Vector> of) {
   const auto n = static_cast<PeerId>(group.size());
   GV_CHECK_EQUAL(of.size(), group.size(), "a vector for each member");

@@ -29,7 +29,7 @@ enum class Way : std::uint8_t {
   doubling
 };
 
-/// What travels, and what it may be.
+/// The form in which a sum travels, and the length that it may have.
 struct Sum {
   std::optional<Codec> codec{};
   double bound =
@@ -52,7 +52,7 @@ Task<bool> all_average(
 /// x <- the mean of everyone's x. In a fleet that clips, it is what each has moved since they last
 /// agreed that may be too long; before that, x itself. Memory of a peer there: 1 vector.
 Task<bool> average_models(Peer& me, Group group, Way way);
-/// At the first member v <- the sum, its own first, then ascending; elsewhere v stays.
+/// Makes at the first member v <- the sum, its own first, then ascending; elsewhere v stays.
 Task<bool> reduce(Peer& me, Group group, Vector v, Sum sum = {});
 /// v <- that of the first member.
 Task<bool> broadcast(Peer& me, Group group, Vector v, Sum sum = {});

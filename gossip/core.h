@@ -44,7 +44,7 @@ class PeerCore {
   const std::vector<Neighbor> neighbors;  ///< ascending
   Round round = 0;                        ///< rounds completed
   Timesheet timesheet;
-  /// Of the sums that the peer takes part in, what was clipped of whose contribution (norms.h).
+  /// The clipped part of each one's contributions to the sums that the peer is in (norms.h).
   std::map<PeerId, ClippedFlows> cut;
 
   std::optional<std::size_t> find(PeerId peer) const;
@@ -63,7 +63,7 @@ class PeerCore {
   Task<Payload> encode(Vector v, Range r, std::optional<Codec> codec);
   /// The floats of what travelled so, `count` of them; null: it is no encoding of so many.
   Task<Payload> decode(Payload in, std::size_t count, std::optional<Codec> codec);
-  /// What stands beside a vector in a message of its own, as a float.
+  /// Returns what stands beside a vector in a message of its own, as a float.
   Payload one_number(double value);
 
  private:

@@ -11,8 +11,8 @@
 
 namespace gv {
 
-/// What a peer's part of a run has taken, up to the end of a round. A checkpoint holds it, so that
-/// a run that goes on from there counts on where it stopped.
+/// The costs of a peer's part of a run, up to the end of a round. A checkpoint holds it, so that a
+/// run that goes on from there counts on where it stopped.
 struct Costs {
   Spent spent{};
   std::uint64_t sent_bytes = 0;      ///< on the wire

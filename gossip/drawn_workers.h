@@ -21,7 +21,7 @@ inline constexpr Option fraction_option{.name = "fraction",
                                         .help = "of the peers that take part in a round, C"};
 
 PeerId draws(const Setup& setup);  ///< how many take part in a round
-/// Who takes part, ascending; everybody draws alike.
+/// Returns who takes part, ascending; everybody draws alike.
 std::vector<PeerId> drawn(const Setup& setup, Round round);
 /// Returns why nobody would take part; "" when somebody does.
 std::string drawing_objection(const Setup& setup);
@@ -38,7 +38,7 @@ class Talks {
   std::uint64_t number(PeerId worker) { return talks_[worker].number; }
   /// Nothing: it has gone, or is late.
   Task<std::optional<Message>> answer_of(PeerId worker);
-  /// What has come in answer and is sound, by worker; null: it is not.
+  /// Returns what has come in answer and is sound, by worker; null: it is not.
   Task<std::map<PeerId, Payload>> answers_of(std::vector<PeerId> asked);
 
  private:

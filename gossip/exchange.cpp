@@ -227,7 +227,7 @@ Task<> Exchange::collect(std::uint32_t part) {
   }
 }
 
-/// Off the loop.
+/// Clips off the loop.
 void Exchange::clip(std::uint32_t part) {
   for (std::size_t j = 0; j < collected_.clips.size(); ++j) {
     Collected::Clip& clip = collected_.clips[j];
@@ -247,7 +247,7 @@ void Exchange::end_piece(const NotFinite& bad) {
   collected_.clear();
 }
 
-/// Over memory, of what is collected and so many more.
+/// Returns the passes over memory, of what is collected and so many more.
 std::size_t Exchange::passes(std::size_t more) const {
   return collected_.from.size() + collected_.clips.size() + more;
 }

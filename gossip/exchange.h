@@ -56,7 +56,7 @@ class Exchange {
   /// k is back, and may wait for our half of a round that we do without it.
   void back(std::size_t k);
 
-  /// Whether neighbour k has done rounds without us, and waits for us where all meet.
+  /// Returns whether neighbour k has done rounds without us, and waits for us where all meet.
   bool gone_on(std::size_t k) const;
   bool open(std::size_t k) const;
   ExchangeNumber number(std::size_t k) const { return edges_[k].number; }
@@ -66,7 +66,7 @@ class Exchange {
   std::uint64_t first_without_us(std::size_t k) const;
   /// No exchange with k any more: it has left, or is in quarantine.
   bool gone(std::size_t k) const;
-  /// What was clipped, in a fleet that does: see Clipping.
+  /// Returns what was clipped, in a fleet that does: see Clipping.
   std::vector<ClippedFlows> clipped() const { return clipping_.counts(); }
   /// x has been taken from a neighbour.
   void took_model() { clipping_.forget(); }
@@ -100,7 +100,7 @@ class Exchange {
     std::vector<float> bounds{};        ///< ours, as sent with it; empty: this fleet does not clip
     bool takes_part() const { return turn == Turn::open || turn == Turn::settled; }
   };
-  /// What the neighbours sent of the piece that is mixed, and who.
+  /// The pieces that the neighbours sent for the one that is mixed, and who.
   struct Collected {
     /// Our own half of that exchange, kept beside a vector, and how it counts.
     struct Clip {

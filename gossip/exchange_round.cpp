@@ -17,7 +17,7 @@
 namespace gv {
 namespace {
 
-/// Whether the model moves in each round by what has flowed so far (D2, EXTRA, NIDS).
+/// Returns whether the model moves in each round by what has flowed so far (D2, EXTRA, NIDS).
 bool moves_by_flows(const Traffic& traffic) {
   return std::ranges::any_of(traffic.streams, [](const Stream& stream) {
     return !stream.returns.empty() && std::ranges::count(stream.moves, "x") > 0;
@@ -51,8 +51,8 @@ Task<> Exchange::begin_round() {
   }
 }
 
-/// What stood between us and those that are missing, or have a successor. From the beginning after
-/// each: another may get one meanwhile.
+/// Forgets those that are missing, or have a successor. It goes on from the beginning after each:
+/// another may get one meanwhile.
 Task<> Exchange::forget() {
   std::size_t k = 0;
   while (k < edges_.size()) {
@@ -78,7 +78,7 @@ Task<> Exchange::follow_presence() {
   }
 }
 
-/// Which edges stand in the row, and with which weight.
+/// Looks up which edges stand in the row, and with which weight.
 void Exchange::look_up_row() {
   const Neighborhood row = self_.plan.schedule->row(pace_.clock(), self_.plan.id);
   for (std::size_t k = 0; k < edges_.size(); ++k) {

@@ -53,9 +53,9 @@ struct ExperiencePart {
 
 /// Actors, ascending; empty: every agent acts itself.
 std::vector<PeerId> actors(const Setup& setup);
-/// Whom peer i has to do with because of all that; ascending. Of a fleet with actors.
+/// Returns whom peer i has to do with because of all that; ascending. Of a fleet with actors.
 std::vector<PeerId> experience_links(const Setup& setup, PeerId i);
-/// What may come to the peer with this part, for models of d floats.
+/// Returns what may come to the peer with this part, for models of d floats.
 std::vector<Channel> experience_channels(const Setup& setup,
                                          std::size_t d,
                                          const std::shared_ptr<const ExperiencePart>& part);

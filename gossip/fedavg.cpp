@@ -118,7 +118,7 @@ Task<> work(Peer& me) {
   }
 }
 
-/// Along the mean of what has moved, of so many samples.
+/// Steps along the mean of what has moved, of so many samples.
 Task<> take_step(Peer& me, Vector sum, double samples) {
   const Setup& setup = *me.plan.setup;
   if (takes_the_mean(setup)) {

@@ -65,7 +65,7 @@ struct Work {
   }
 };
 
-/// To whoever has time in this round, half of what is not begun.
+/// Gives to whoever has time in this round half of what is not begun.
 Task<> hand_over(Peer& me, Work& work, std::size_t begun, bool helpful) {
   while (me.waiting(Kind::ready)) {
     const Next next = co_await me.next(Kind::ready);
@@ -178,7 +178,7 @@ Task<> serve(Peer& me) {
   return serve_mean(me, me.plan.setup->peers);
 }
 
-/// Of one worker in two rounds, which is as far as two can be apart.
+/// Allows for one worker in two rounds, which is as far as two can be apart.
 std::vector<Channel> channels(const Setup& setup, std::size_t d) {
   std::vector<Channel> all = queue_channels(setup, d);
   const std::uint32_t slices = slices_of(setup);

@@ -58,7 +58,7 @@ class ExchangeFlows {
     std::vector<Vector> moves;
     std::optional<Vector> returns, sent;
   };
-  /// Of one edge, by stream.
+  /// The memory of one edge, by stream.
   struct Memory {
     std::vector<Vector> carried, told, heard, flowed, theirs;
     /// Not 0: what flowed does not count at present. Null: this method gives nothing back.

@@ -7,8 +7,8 @@
 
 namespace gv {
 
-/// What a peer's x is of the fleet's model, which is at each coordinate the mean of those that hold
-/// it, by their weights.
+/// The part that a peer's x is of the fleet's model, which is at each coordinate the mean of those
+/// that hold it, by their weights.
 struct Holding {
   std::size_t begin = 0;  ///< the coordinate of the model at which x begins
   double weight = 1;      ///< 0: x is a copy of what others hold

@@ -17,7 +17,7 @@
 
 namespace gv {
 
-/// What clipping did to what came from one peer, in the life of another one (clipping.h, norms.h).
+/// The clipping of what came from one peer, in the life of another one (clipping.h, norms.h).
 struct ClippedFlows {
   PeerId of = 0;
   std::uint64_t exchanges = 0;  ///< of which something was clipped
@@ -95,7 +95,7 @@ struct LifeDone {
   Spent spent;
   std::vector<Waits> waits{};  ///< by neighbour
   std::vector<PeerId> neighbors{};
-  /// How many messages it took that were 0, 1, 2, 3-4, 5-8, ... of the sender's rounds behind.
+  /// Counts of messages that were 0, 1, 2, 3-4, 5-8, ... of the sender's rounds behind.
   std::vector<std::uint64_t> staleness{};
   std::uint64_t sent_bytes = 0, model_bytes = 0, repeated_bytes = 0;
 };
@@ -111,7 +111,7 @@ struct Settlement {
   double bound = unbounded;  ///< of the distance that counts whole, the same at both ends
 };
 
-/// What happens to a peer that whoever watches it should know, each with what its line tells.
+/// The events of a peer that whoever watches it should know, each with what its line tells.
 namespace event {
 
 /// A round's checkpoint is left out: a model that is not finite must not replace one that was.
@@ -246,7 +246,7 @@ class Journal {
   virtual void note(const PeerEvent&) {}
   /// Returns whether RoundDone of the round that follows so many is to have its intervals.
   virtual bool wants_intervals(Round) const { return false; }
-  /// At the peer's first words, after so many rounds of earlier lives.
+  /// Told at the peer's first words, after so many rounds of earlier lives.
   virtual void life_begun(Round, Time) {}
   // NOLINTNEXTLINE(performance-unnecessary-value-param): the same
   virtual void round_done(RoundDone) {}

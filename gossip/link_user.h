@@ -5,7 +5,7 @@
 
 namespace gv {
 
-/// Whom a link layer serves: the peer (peer.h says what each of these means).
+/// The one whom a link layer serves: the peer (peer.h says what each of these means).
 class LinkUser {
  public:
   virtual ~LinkUser() = default;

@@ -7,8 +7,8 @@
 
 namespace gv {
 
-/// Whom peer i talks to in a collective operation; ascending, without i. The graph of the fleet has
-/// no part in them.
+/// Returns whom peer i talks to in a collective operation; ascending, without i. The graph of the
+/// fleet has no part in them.
 
 /// The next and the previous of a ring of all.
 std::vector<PeerId> ring_links(const Setup& setup, PeerId i);

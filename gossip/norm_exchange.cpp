@@ -44,7 +44,7 @@ Task<bool> go_round(Peer& me, const Group& group, std::vector<Block>& blocks) {
   co_return true;
 }
 
-/// At the first member, those of all; at the others, their own.
+/// Returns at the first member those of all; at the others, their own.
 Task<Numbers> tell_first(Peer& me, const Group& group, float own) {
   Block all(1, own);
   if (group.front() != me.plan.id) me.send_next(group.front(), Kind::reduce, payload_of(me, all));
@@ -56,7 +56,7 @@ Task<Numbers> tell_first(Peer& me, const Group& group, float own) {
   co_return all;
 }
 
-/// What the first member has, `count` numbers.
+/// Returns what the first member has, `count` numbers.
 Task<Numbers> hear_first(Peer& me, const Group& group, Block all, std::size_t count) {
   if (group.front() != me.plan.id) co_return co_await hear(me, group.front(), Kind::gather, count);
   const Payload told = payload_of(me, all);

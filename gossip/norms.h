@@ -6,12 +6,12 @@
 
 namespace gv {
 
-/// How long the contributions to a sum of vectors are, against peers that lie or are broken: each
-/// counts for no more than twice the median of how long those of the peers usually are, so that no
-/// minority moves the bound. Usually is the root mean square of a peer's last 20 or so, since the
-/// gradients of a model that fits are short but for a few. The median of norms: Ghosh, Maity,
-/// Kadhe, Mazumdar & Ramchandran, "Communication-efficient and Byzantine-robust distributed
-/// learning with error feedback", 2021, arXiv:1911.09721, which leaves the longest out.
+/// The record of how long the contributions to a sum of vectors are, against peers that lie or are
+/// broken: each counts for no more than twice the median of how long those of the peers usually
+/// are, so that no minority moves the bound. Usually is the root mean square of a peer's last 20 or
+/// so, since the gradients of a model that fits are short but for a few. The median of norms:
+/// Ghosh, Maity, Kadhe, Mazumdar & Ramchandran, "Communication-efficient and Byzantine-robust
+/// distributed learning with error feedback", 2021, arXiv:1911.09721, which leaves the longest out.
 ///
 /// What is a thousandfold of the median counts nothing: no honest gradient is that.
 /// Who gives three times as much as the median in more than half of its last 20 contributions or so
@@ -25,8 +25,8 @@ class Norms {
   void learn(PeerId of, double norm);
   /// Returns the norm that counts whole; 0: nobody's is known.
   double bound() const;
-  /// Where it has learnt those of a whole round, or one that came alone: how much of such a
-  /// contribution counts. 0: it is not finite or far too long, or too few are known.
+  /// Returns how much of a contribution counts, once it has learnt those of the whole round, or one
+  /// that came alone. 0: it is not finite or far too long, or too few are known.
   float part(PeerId of, double norm);
   /// Forgets all that it has learnt: what comes from here on is of another kind.
   void forget();
@@ -52,7 +52,7 @@ Task<double> shorten(Peer& me, Vector v, std::vector<float> norms);
 
 /// Returns of what came alone as much as counts; null: nothing.
 Task<Payload> shortened(Peer& me, PeerId of, Payload came, Payload from = nullptr);
-/// What came in one round, by peer; null: nothing that counts.
+/// Shortens what came in one round, by peer; null: nothing that counts.
 Task<> shorten(Peer& me, std::map<PeerId, Payload>& came, Payload from = nullptr);
 
 /// Returns whether sums are to be clipped in this fleet.

@@ -37,10 +37,10 @@ class Pace {
   /// Passes before a round begins to the round of the neighbours when all that are `free` to
   /// exchange are ahead of us.
   void align(const std::function<bool(std::size_t k)>& free);
-  /// Whether neighbour k is left out of this round, for it is ahead: counted.
+  /// Returns whether neighbour k is left out of this round, for it is ahead: counted.
   bool sits_out(std::size_t k);
-  /// Whether this round is done in the company of a neighbour, so that it counts for the others.
-  /// In a fleet that does not catch up every round does.
+  /// Is told whether this round is done in the company of a neighbour, so that it counts for the
+  /// others. In a fleet that does not catch up every round does.
   void in_company(bool company) { in_company_ = company; }
 
   /// A round has ended.
@@ -57,8 +57,8 @@ class Pace {
   Task<> keep(bool lonely);
   void begin_round() { round_began_ = self_.world.now(); }
 
-  /// By how many rounds others may be ahead of us before we begin `round`, while nothing is wrong:
-  /// a random schedule may leave us out for long.
+  /// Returns by how many rounds others may be ahead of us before we begin `round`, while nothing is
+  /// wrong: a random schedule may leave us out for long.
   Round lead(Round round) const;
   /// Returns the same where one end of an edge does not wait for the other: along the longest way
   /// round to us, at each hop by a round and what the method lets them overlap.

@@ -85,7 +85,7 @@ class Peer : public PeerCore, public LinkUser {
                          std::uint64_t number) const {
     return post_.kept({from, channel, number, part});
   }
-  /// Whether something was heard of `peer` not long ago, and it has not left.
+  /// Returns whether something was heard of `peer` not long ago, and it has not left.
   bool here(PeerId peer) const {
     const auto k = find(peer);
     return k && roster_.here(*k) && post_.expects(*k) && !roster_.quarantined(*k);
@@ -106,8 +106,8 @@ class Peer : public PeerCore, public LinkUser {
     return k && post_.expects(*k);
   }
 
-  /// Whether what comes from `from` has been refused time and again, and nothing that was waited
-  /// for has come of it since. With a deadline nobody waits for it without end.
+  /// Returns whether what comes from `from` has been refused time and again, and nothing that was
+  /// waited for has come of it since. With a deadline nobody waits for it without end.
   bool misbehaves(PeerId from) const {
     const auto k = find(from);
     return k && post_.misbehaves(*k);

@@ -10,7 +10,7 @@ namespace gv {
 
 // Methods from outside the tree: a shared object with rows, which a fleet file names as `plugin`.
 
-/// What a plug-in shows of itself, as `grapevine_plugin`.
+/// The table that a plug-in shows of itself, as `grapevine_plugin`.
 struct Plugin {
   /// plugin_mark and the hash of the sources whose headers it was compiled with (`--version` says
   /// the program's). It is looked for in the file, before any of its code is run.
@@ -27,8 +27,8 @@ std::string add_algorithms(std::span<const AlgorithmRow* const> rows);
 
 }  // namespace gv
 
-/// At the end of a plug-in's source, outside of all namespaces: GRAPEVINE_PLUGIN(&my_row, &other).
-/// The headers that `find_package(Grapevine)` finds define GRAPEVINE_SOURCES.
+/// Ends a plug-in's source, outside of all namespaces: GRAPEVINE_PLUGIN(&my_row, &other). The
+/// headers that `find_package(Grapevine)` finds define GRAPEVINE_SOURCES.
 #define GRAPEVINE_PLUGIN(...)                                                             \
   namespace {                                                                             \
   const gv::AlgorithmRow* const grapevine_plugin_rows[] = {__VA_ARGS__};                  \

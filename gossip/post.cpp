@@ -292,7 +292,7 @@ void Post::pass_on() {
   if (!all) pass_on_later();
 }
 
-/// Between two words to one neighbour, in the long run, so that an end is passed on along all peers
+/// Spaces words to one neighbour, in the long run, so that an end is passed on along all peers
 /// within half a deadline. Where peers wait for anybody, each changes what the others tell, and an
 /// absence that is over runs in circles among them: without a pause, as fast as the network is.
 Time Post::telling_pause() const {

@@ -85,7 +85,7 @@ class Post {
   bool closed(const Mailbox::Key& key) const { return mailbox_.closed(key); }
   bool closed(PeerId from) const { return mailbox_.closed(from); }
 
-  /// How long averaging may wait for neighbour k, where somebody may be waiting for our next round
+  /// Tells how long averaging may wait for neighbour k, where somebody may await our next round
   /// meanwhile; nothing: as long as it takes. Asked at the beginning of each wait, and by hurry().
   using LongestWait = std::function<std::optional<Time>(std::size_t k)>;
   void hurry_when(LongestWait longest) { longest_wait_of_ = std::move(longest); }
@@ -114,7 +114,7 @@ class Post {
     std::size_t queue = 0;  ///< messages that waited on a channel that keeps a queue, at the most
   };
   Intake take_intake() { return std::exchange(intake_, {}); }  ///< since it was last asked for
-  /// How many messages were 0, 1, 2, 3-4, 5-8, ... rounds behind.
+  /// Returns how many messages were 0, 1, 2, 3-4, 5-8, ... rounds behind.
   const std::vector<std::uint64_t>& staleness() const { return staleness_; }
   std::uint64_t sent_payloads() const { return sent_payloads_; }  ///< bytes
 

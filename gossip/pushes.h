@@ -18,9 +18,9 @@ struct Push {
   bool whole() const { return number && (vector || *number == 0); }
 };
 
-/// What neighbours push, where nobody answers: kept until it is taken, by round and sender, which
-/// is the order in which it counts. Undisturbed, the pushes of a round are the same whoever comes
-/// first.
+/// The pushes of neighbours, where nobody answers: kept until it is taken, by round and sender,
+/// which is the order in which it counts. Undisturbed, the pushes of a round are the same whoever
+/// comes first.
 class Pushes {
  public:
   /// `ahead`: rounds that a neighbour may be ahead of us while nothing is wrong. What somebody
@@ -36,7 +36,7 @@ class Pushes {
   /// v as it is, and a number; what the vector travels as.
   Task<Payload> send(std::vector<PeerId> to, Vector v, double number);
   void send_nothing(const std::vector<PeerId>& to);
-  /// Until everybody of `from` that is there has pushed in this round, or is beyond it (then
+  /// Hears until everybody of `from` that is there has pushed in this round, or is beyond it (then
   /// nothing of this round comes any more); faults.deadline for all of them together. `to`: who of
   /// them was away and comes back meanwhile is sent nothing, so that it does not wait for us.
   /// False: something is to be taken before the rest is heard, by the same deadline.

@@ -127,7 +127,7 @@ void Remembering::tell() {
                    .actors = all_learn ? alive : part_.figures.actors};
 }
 
-/// What is allowed, each kind in the order in which it came. Whether that was anything.
+/// Answers what is allowed, each kind in the order in which it came. True if that was anything.
 Task<bool> Remembering::answer() {
   bool any = false;
   while (!chunks_.empty() && memory_.may_take()) {

@@ -8,8 +8,8 @@
 
 namespace gv {
 
-/// Why a method that moves the model by all past flows of averaging (D2, EXTRA, NIDS) does not take
-/// this setup, whatever its W; "": it does. `kind`: as the fleet file names it.
+/// Returns why a method that moves the model by all past flows of averaging (D2, EXTRA, NIDS) does
+/// not take this setup, whatever its W; "": it does. `kind`: as the fleet file names it.
 std::string objection_to_remembered_flows(const Setup& setup, std::string_view kind);
 
 /// The least eigenvalue of I - step (I - W), where it is -1/3 or less: there D2 diverges (Tang et

@@ -125,7 +125,7 @@ Report Reports::begin_report(bool last) {
   return report;
 }
 
-/// Of exchanges with neighbours, and of sums.
+/// Returns what was clipped of exchanges with neighbours, and of sums.
 std::vector<ClippedFlows> Reports::clipped() const {
   std::map<PeerId, ClippedFlows> all = self_.cut;
   for (const ClippedFlows& flows : exchange_.clipped()) {

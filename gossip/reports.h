@@ -26,7 +26,7 @@ class Reports {
   void add_batches(double batches) { batches_ += batches; }
   /// Tells the journal at the end of each round.
   void tell_round();
-  /// Of this life, up to now.
+  /// Returns the costs of this life, up to now.
   Costs costs() const;
 
   /// Begins evaluations by time: they begin with the peer's life and end with its rounds.
@@ -43,7 +43,7 @@ class Reports {
   Report begin_report(bool last);
   std::vector<ClippedFlows> clipped() const;
   std::shared_ptr<Buffer> model_buffer();
-  /// Off the loop.
+  /// Copies and evaluates x, off the loop.
   void look(Buffer& model);
   void publish(Report report, Payload model);
   Time training_clock() const;

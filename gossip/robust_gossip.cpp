@@ -90,8 +90,8 @@ void combine(const Models& models, Rule rule, std::size_t liars, std::span<float
   trimmed_mean(Vectors(mixed.begin(), mixed.end()), liars, out);
 }
 
-/// What came whole since then, ascending by peer, behind the own model. What is not finite counts
-/// nowhere.
+/// Returns what came whole since then, ascending by peer, behind the own model. What is not finite
+/// counts nowhere.
 Task<std::vector<Payload>> came_since(Peer& me,
                                       std::map<PeerId, ExchangeNumber> before,
                                       std::vector<float>& weights) {

@@ -11,7 +11,7 @@
 namespace gv {
 namespace {
 
-/// To each of the vectors, from one.
+/// Returns the distances to each of the vectors, from one.
 std::vector<double> distances(const Vectors& vectors, std::span<const float> one) {
   std::vector<double> squares;
   for (const std::span<const float> vector : vectors)

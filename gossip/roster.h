@@ -9,7 +9,7 @@
 
 namespace gv {
 
-/// Whether a neighbour's process is there, as far as the world tells.
+/// The presence of a neighbour's process, as far as the world tells.
 enum class Presence : std::uint8_t {
   here,
   away,  ///< nothing is heard of it; it may come back
@@ -23,8 +23,8 @@ enum class Standing : std::uint8_t {
   quarantined,  ///< no exchange with it any more
 };
 
-/// Who of the neighbours is there, and whose values count. Invariant: a neighbour changes its life
-/// only by replaced(), and whatever was begun with an earlier life is none of the present one's.
+/// Knows who of the neighbours is there, and whose values count. Invariant: a neighbour changes its
+/// life only by replaced(), and what was begun with an earlier life is none of the present one's.
 class Roster {
  public:
   explicit Roster(PeerCore& self) : self_(self), entries_(self.neighbors.size()) {}

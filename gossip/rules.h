@@ -59,12 +59,12 @@ class Rules {
   virtual bool begins(bool open) const { return !open; }
   /// Returns whether an exchange with a missing half stays open: no end ever voids one alone.
   virtual bool stays_open(Missing) const { return true; }
-  /// Whether a peer answers, at the beginning of its next round, an exchange that a neighbour began
-  /// in a round whose row it is not in.
+  /// Returns whether a peer answers, at the beginning of its next round, an exchange that a
+  /// neighbour began in a round whose row it is not in.
   virtual bool answers() const { return true; }
   /// Returns whether a wait ends for this reason: always, so that nobody waits for ever.
   virtual bool ends_wait(Interruption) const { return true; }
-  /// Whether a neighbour that waits, in the end, for us is waited for without end.
+  /// Returns whether a neighbour that waits, in the end, for us is waited for without end.
   virtual bool excuses_circles() const { return false; }
   /// Returns whether the last exchanges are settled before the goodbye.
   virtual bool settles_before_leaving() const { return true; }

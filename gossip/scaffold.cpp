@@ -69,8 +69,8 @@ Task<Payload> tell(Peer& me, PeerId worker, std::uint64_t talk) {
   co_return told;
 }
 
-/// What all steps of a round are long together, of whoever trains: of unequal numbers of steps each
-/// is in proportion shorter or longer (LearningRate::own_rate).
+/// Returns what all steps of a round are long together, of whoever trains: of unequal numbers of
+/// steps each is in proportion shorter or longer (LearningRate::own_rate).
 double length(const Setup& setup) {
   return setup.local_steps * setup.optimizer.lr;
 }

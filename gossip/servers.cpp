@@ -27,7 +27,7 @@ bool more_may_come(const Peer& me, const std::set<PeerId>& heard) {
                              [&](PeerId i) { return may_come(me, i, heard); });
 }
 
-/// Of those that wait, or else the next one that comes.
+/// Takes the first of those that wait, or else the next one that comes.
 Task<Next> next_push(Peer& me, std::deque<Message>& waiting, const std::set<PeerId>& heard) {
   const Post::Awaited awaited = [&](PeerId i) { return may_come(me, i, heard); };
   if (waiting.empty()) co_return co_await me.next(Kind::push, me.plan.deadline, awaited);

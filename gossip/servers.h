@@ -32,7 +32,7 @@ constexpr Option optimizer_option(std::size_t words) {
           .help = "of the servers; sgd: train.optimizer, as it is",
           .words = std::span(server_optimizers).first(words)};
 }
-/// What peer i steps by, where those that train step by `usual`.
+/// Returns what peer i steps by, where those that train step by `usual`.
 OptimizerSpec servers_optimizer(OptimizerSpec usual, const Setup& setup, PeerId i);
 /// Returns why it cannot be; "" when it can.
 std::string optimizer_objection(const Setup& setup);
@@ -70,9 +70,9 @@ inline Task<std::optional<Round>> pull(Peer& me, Vector v) {
 Task<> take_part(Peer& me, Vector v, Message part);
 
 // Of servers.
-/// Whether a push waits, or one may still come.
+/// Returns whether a push waits, or one may still come.
 bool more_pushes(const Peer& me);
-/// Whether one of those that train has not left, and lives as far as anybody knows.
+/// Returns whether one of those that train has not left, and lives as far as anybody knows.
 bool someone_trains(const Peer& me);
 /// All of its vector.
 Range whole(const Peer& me);
@@ -89,8 +89,8 @@ Task<Payload> model(Peer& me, Vector v);
 Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most);
 /// Takes those of `early` first; a push of a later round waits there for it.
 Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most, std::deque<Message>& early);
-/// In a fleet that clips, what is too long of them counts in part (norms.h). `from`: what they are
-/// the distance from; null: from zero.
+/// Lets what is too long of them count in part, in a fleet that clips (norms.h). `from`: what they
+/// are the distance from; null: from zero.
 Task<> shorten(Peer& me, std::map<PeerId, Message>& pushes, Payload from = nullptr);
 /// v <- the sum of those that count, ascending by peer; how many they are. Of none: v is as it was.
 Task<std::size_t> sum(Peer& me, Vector v, const std::map<PeerId, Message>& pushes);

@@ -43,14 +43,14 @@ struct Setup {
   PeerId peers = 1;    ///< n: those that train, ids 0 .. n - 1; of chains: as many as there are
   PeerId servers = 0;  ///< the ids from n on
   PeerId data_servers = 0;  ///< those behind them, which hold the training samples
-  /// Those behind all others, which act for those that train: then data_servers are the memories
-  /// that they fill (experience.h).
+  /// The peers behind all others, which act for those that train: then data_servers are the
+  /// memories that they fill (experience.h).
   PeerId actors = 0;
   PeerId attackers = 0;  ///< the last of those that train
   Attack attack{};
   std::vector<std::uint32_t> hosts{};  ///< of each peer, the index of its machine; empty: one
-  /// Of each that trains, minibatches in one pass over its data; empty: there are no samples, or
-  /// they are not counted yet.
+  /// The minibatches, of each that trains, in one pass over its data; empty: there are no samples,
+  /// or they are not counted yet.
   std::vector<std::uint64_t> epochs{};
   std::vector<std::uint64_t> samples{};  ///< of each that trains; empty: as for epochs
   std::size_t most_samples_bytes = 0;    ///< of a minibatch on its way, of whoever trains
@@ -58,7 +58,7 @@ struct Setup {
   std::size_t most_judged_bytes = 0;     ///< of what a learner says of a minibatch
   std::uint64_t seed = 1;
   std::uint32_t local_steps = 1;  ///< H; of unequal ones the mean
-  /// Of each that trains, where `train.local_steps: auto` makes them unequal; empty: H each.
+  /// Steps of each that trains, where `train.local_steps: auto` makes them unequal; empty: H each.
   std::vector<std::uint32_t> own_steps{};
   OptimizerSpec optimizer{};
   Settings settings{};

@@ -97,7 +97,7 @@ Task<> hear(Peer& me, Pushes& pushes, Vector u, double& w) {
   }
 }
 
-/// Along the longest way round to us, at each hop by a round and the overlap.
+/// Counts along the longest way round to us, at each hop a round and the overlap.
 std::uint32_t ahead(const Setup& setup) {
   return setup.peers * (1 + static_cast<std::uint32_t>(setup.settings.find("overlap")->second)) + 1;
 }

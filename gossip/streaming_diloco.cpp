@@ -48,7 +48,7 @@ constexpr Option options[] = {
      .most = 0.999999,
      .help = "Nesterov momentum of the outer step"}};
 
-/// Whose turn begins in a round; of as many equal parts, the longer ones first. Empty: nobody's.
+/// Returns whose turn begins; of as many equal parts, the longer ones first. Empty: nobody's.
 Range fragment(const Peer& me) {
   if (me.round == 0) return {};
   const auto parts = static_cast<std::size_t>(me.number("fragments"));

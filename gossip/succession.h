@@ -47,7 +47,7 @@ class Served {
 /// the round is the furthest that they tell of. Waits for a word of each that trains,
 /// faults.deadline for each that comes. What they have pushed meanwhile is `early`.
 Task<> take_over(Peer& me, std::deque<Message>& early);
-/// What queue_channels() allows, and the models for a successor.
+/// Returns what queue_channels() allows, and the models for a successor.
 std::vector<Channel> succession_channels(const Setup& setup, std::size_t d);
 
 }  // namespace gv

@@ -41,7 +41,7 @@ class Supply {
 std::string own_samples_objection(const Setup& setup);
 /// Returns who serves samples to peer i.
 PeerId samples_server(const Setup& setup, PeerId i);
-/// Whom peer i has to do with because of that; ascending.
+/// Returns whom peer i has to do with because of that; ascending.
 std::vector<PeerId> supply_links(const Setup& setup, PeerId i);
 std::vector<Channel> supply_channels(const Setup& setup);
 /// The round of the slowest of those served: nobody is to take a server's clock for that of a fleet

@@ -31,9 +31,9 @@ class Suspicion {
   /// everybody keeps the whole bound.
   Suspicion(PeerCore& self, bool by_steps);
 
-  /// Of a length, a part of an exchange: so many times as far away as counts whole.
+  /// Measures the length of a part of an exchange: so many times as far away as counts whole.
   void measure(std::size_t k, bool first, double times);
-  /// Off the loop: a part of an exchange, whose flow had this weight, clipping included.
+  /// Sees, off the loop, a part of an exchange, whose flow had this weight, clipping included.
   void see(std::size_t k, std::uint32_t part, float w, const Buffer& theirs, const Buffer& ours);
   /// Judges k after all of it was seen; `step`: how far one of our own steps moves the model.
   void judge(std::size_t k, double step);
@@ -49,7 +49,7 @@ class Suspicion {
   bool still(std::size_t k) const;
   /// Returns how many times as far away it was then as counts whole.
   double times(std::size_t k) const { return about_[k].times; }
-  /// How far the exchanges of this life have moved us, in own steps.
+  /// Returns how far the exchanges of this life have moved us, in own steps.
   double moved(std::size_t k) const { return about_[k].moved; }
 
  private:

@@ -58,12 +58,12 @@ struct Piece {
   Range range;
 };
 
-/// In how many parts an exchange of vectors of length d travels, and which.
+/// Returns in how many parts an exchange of vectors of length d travels, and which.
 std::uint32_t parts_of(const Traffic& traffic, std::size_t d);
 Piece part_of(const Traffic& traffic, std::size_t d, std::uint32_t part);
-/// Of `count` values as they travel, in a codec or as floats.
+/// Returns the bytes of `count` values as they travel, in a codec or as floats.
 std::size_t payload_bytes(const std::optional<Codec>& codec, std::size_t count);
-/// Of a whole exchange, one way, and of its largest part.
+/// Returns the bytes of a whole exchange, one way, and of its largest part.
 std::size_t exchange_bytes(const Traffic& traffic, std::size_t d);
 std::size_t most_payload_bytes(const Traffic& traffic, std::size_t d);
 /// Returns whether this can be what travels of so many values.

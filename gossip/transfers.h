@@ -15,9 +15,9 @@
 
 namespace gv {
 
-/// What a program pushes to one neighbour and pulls from one, beside the verbs that all call and on
-/// the same loop. The nth push of one peer to another is for the nth pull there, which may come
-/// before or after it.
+/// The pushes of a program to one neighbour and its pulls from one, beside the verbs that all call
+/// and on the same loop. The nth push of one peer to another is for the nth pull there, which may
+/// come before or after it.
 ///
 /// Nothing travels before it is asked for: the puller wants one piece after the other, a few ahead,
 /// and gets them when there is a push. So what waits here of others is a number for each neighbour,

@@ -11,8 +11,8 @@
 
 namespace gv {
 
-/// What the programs of a fleet do together by a call of their own, beside the method. Every peer
-/// that trains calls the same verbs in the same order.
+/// The things that the programs of a fleet do together by a call of their own, beside the method.
+/// Every peer that trains calls the same verbs in the same order.
 enum class VerbOp : std::uint8_t {
   sum,               ///< of all peers', the same bits at each
   mean,              ///< the sum, divided by how many they are
@@ -32,7 +32,7 @@ struct VerbCall {
   std::vector<std::byte> data{};
 };
 
-/// Why a call cannot be, whatever the others call; "" when it can.
+/// Returns why a call cannot be, whatever the others call; "" when it can.
 std::string objection_to(const VerbCall& call, PeerId trainers);
 
 /// The outcome of a verb.

@@ -31,7 +31,7 @@ struct VerbWord {
   std::uint64_t mark = 0;
 
   std::uint32_t pieces() const;
-  /// Where piece `part` begins, and its length.
+  /// Returns where piece `part` begins, or its length.
   std::size_t begin(std::uint32_t part) const;
   std::size_t length(std::uint32_t part) const;
 };

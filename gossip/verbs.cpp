@@ -85,7 +85,7 @@ bool Verbs::averages_with(std::size_t k) const {
   return self_.plan.verbs->averages && self_.neighbors[k].sends && self_.neighbors[k].receives;
 }
 
-/// Whether the verb at hand waits for something of neighbour k, or will.
+/// Returns whether the verb at hand waits for something of neighbour k, or will.
 bool Verbs::needs(std::size_t k) const {
   if (word_->op != VerbOp::neighbor_average) return in_tree(k);
   return averages_with(k) && !has_all(k);
@@ -254,7 +254,7 @@ void Verbs::send_own_to_neighbors() {
   }
 }
 
-/// In ascending order of peer, its own among them.
+/// Averages in ascending order of peer, its own among them.
 void Verbs::average(const std::vector<std::size_t>& from) {
   const std::span<std::byte> own = piece_of(own_->data, *word_, down_);
   VerbSum sum(word_->type, own.size());

@@ -15,8 +15,8 @@
 
 namespace gv {
 
-/// Why neighbour k, which is `peer`, has no part in what programs do together any more; nothing: it
-/// has one.
+/// Returns why neighbour k, which is `peer`, has no part in what programs do together any more;
+/// nothing: it has one.
 std::optional<VerbEnd::Why> why_gone(const Roster& roster,
                                      const Post& post,
                                      PeerId peer,
@@ -46,7 +46,7 @@ class Verbs {
   /// `ended` is called on the loop, perhaps before this returns. One at a time, and only where
   /// objection() is empty.
   void begin(VerbCall call, Ended ended);
-  /// Whose part in the verb at hand has not come.
+  /// Returns whose part in the verb at hand has not come.
   std::vector<PeerId> missing() const;
 
   /// False: no message that can be expected.

@@ -32,9 +32,9 @@ class WaitChains {
   void forget(std::size_t k) { told_[k].reset(); }
 
   bool waits(std::size_t k) const { return told_[k].has_value(); }
-  /// Whether a wait for k is, in the end, one for somebody who is away.
+  /// Returns whether a wait for k is, in the end, one for somebody who is away.
   bool absence(std::size_t k) const;
-  /// Whether k waits, in the end, for us or for itself.
+  /// Returns whether k waits, in the end, for us or for itself.
   bool circle(std::size_t k) const;
 
   /// Returns the end of the chain that begins with a wait for neighbour k.

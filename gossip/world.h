@@ -29,7 +29,7 @@ class World {
   /// now() by a clock that all processes of the machine share, as messages carry it
   /// (Message::sent).
   virtual Time stamp() const { return now(); }
-  /// When a message that has come was sent, by now(), as far as it can be known; not after now().
+  /// Returns when a message that has come was sent, by now(), as far as known; not after now().
   virtual Time sent_at(const Message& message) { return message.sent; }
   virtual void after(Time delay, std::function<void()> f) = 0;
   /// Runs `job` in its lane, then `done` on the loop. `flops` is the work, for a virtual clock; 0:
@@ -41,7 +41,7 @@ class World {
   /// All that this peer has sent, on the wire; what neighbours read in shared memory counts as if
   /// it had travelled.
   virtual std::uint64_t sent_bytes() const = 0;
-  /// Beside these, what was sent again, since a broken connection had taken it along.
+  /// Returns what was, beside these, sent again, since a broken connection had taken it along.
   virtual std::uint64_t repeated_bytes() const { return 0; }
   /// Returns how long in all this process did not run though it had something to do: it was
   /// stopped, or its machine slept. As far as that can be known, what has not ended yet included.

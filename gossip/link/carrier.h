@@ -12,7 +12,7 @@ namespace gv {
 /// One connection of a process with another one; never used twice.
 using ConnectionId = std::uint64_t;
 
-/// What happens to a link, for whoever counts.
+/// The events of a link, for whoever counts.
 enum class LinkEvent : std::uint8_t {
   lost,     ///< its connection has ended
   silent,   ///< because nothing was heard for too long

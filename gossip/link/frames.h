@@ -22,8 +22,8 @@ struct Hello {
   /// The place where it gives its memory to processes of its own machine; empty: nowhere.
   std::string door = {};
   std::uint64_t machine = 0;  ///< whose clock it reads; 0: it does not say
-  /// What only the two ends of this very connection know, so that a Hello of one is none of
-  /// another; empty: plain, and no token of the run is known. The carrier puts it in and compares.
+  /// A secret of the two ends of this very connection, so that a Hello of one is none of another;
+  /// empty: plain, and no token of the run is known. The carrier puts it in and compares.
   std::string channel = {};
 };
 

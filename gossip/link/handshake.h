@@ -14,7 +14,7 @@ namespace gv {
 /// Returns why `theirs` belongs to another fleet or model than `ours`; empty when it is the same.
 std::string disagreement(const Hello& ours, const Hello& theirs);
 
-/// Who has connected to us and has not yet said, in time and fitting, who it is.
+/// A connection to us that has not yet said, in time and fitting, who it is.
 struct PendingConnection {
   /// awaited --a Hello that fits--> a link
   /// awaited --any other frame----> refused, until it closes or its time is up
@@ -38,13 +38,13 @@ class PendingConnections {
  public:
   PendingConnections(std::size_t places, std::size_t of_one) : places_(places), of_one_(of_one) {}
 
-  /// Whose connection is to be closed for it; nothing: nobody's. `crowded`: there is no place left
-  /// but those that are taken.
+  /// Returns whose connection is to be closed for it; nothing: nobody's. `crowded`: there is no
+  /// place left but those that are taken.
   std::optional<ConnectionId> admit(PendingConnection pending, bool crowded = false);
   PendingConnection* find(ConnectionId connection);
   /// True when it was there.
   bool remove(ConnectionId connection);
-  /// Those whose time is up are removed, and given.
+  /// Removes those whose time is up, and gives them.
   std::vector<PendingConnection> overdue(Time now);
   std::optional<Time> next_deadline() const;
 

@@ -16,9 +16,9 @@ struct JobCount {
 /// Watches a count of jobs: a process that lives and answers may still be stuck in one.
 class JobWatch {
  public:
-  /// Whether there is a job at hand, or one was done since at_hand() was last asked.
+  /// Returns whether there is a job at hand, or one was done since at_hand() was last asked.
   bool gets_on(const JobCount& work) const { return work.working || work.jobs != jobs_; }
-  /// How long the job at hand has been going on at `now`, as far as was seen.
+  /// Returns how long the job at hand has been going on at `now`, as far as was seen.
   Time at_hand(const JobCount& work, Time now) {
     if (work.jobs != jobs_ || !work.working) {
       jobs_ = work.jobs;

@@ -98,7 +98,7 @@ class Link {
   /// `lag`: we were ourselves held up for so long.
   void beat(Time lag, Time now);
   void on_time(Time now);
-  /// When on_time() has something to do, after `now`; Time::max(): nothing.
+  /// Returns when on_time() has something to do, after `now`; Time::max(): nothing.
   Time next(Time now) const;
 
   // The start and the end.

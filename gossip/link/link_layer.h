@@ -45,7 +45,7 @@ class LinkLayer {
                         Time now,
                         Coming coming = {.known = false, .crowded = false});
   void arrived(ConnectionId connection, Frame frame, Time now);
-  /// So many bytes came, of a frame that may not be whole yet.
+  /// Is told that so many bytes came, of a frame that may not be whole yet.
   void hear_bytes(ConnectionId connection, std::uint64_t bytes, Time now);
   /// Is told that what came over it was no frame that may come. ended() follows.
   void no_frame(ConnectionId connection);

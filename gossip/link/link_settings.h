@@ -36,7 +36,7 @@ struct LinkSettings {
   Hello self;  ///< who we are; another fleet or model is refused
   std::vector<PeerId>
       neighbors;  ///< ascending; those of greater id are dialled, the others dial us
-  /// But for these, where only the other way round there is a road between the machines.
+  /// The exceptions, between whose machines there is a road only the other way round.
   std::set<PeerId> reversed{};
   bool dials(PeerId neighbor) const {
     return (neighbor > self.peer) != reversed.contains(neighbor);
