@@ -18,7 +18,7 @@ struct CudaDevice {
   double memory_bytes = 0;
 };
 
-/// Which device a replica is on, and how it waits for it: asleep, or spinning, which sees an end
+/// The device that a replica is on, and how it waits for it: asleep, or spinning, which sees an end
 /// sooner and takes a core.
 struct CudaPlace {
   CudaPlace(int number_, bool sleeps_ = false) : number(number_), sleeps(sleeps_) {}
@@ -26,7 +26,7 @@ struct CudaPlace {
   bool sleeps;
 };
 
-/// What CUDA is to this binary, on this machine.
+/// The state of CUDA in this binary, on this machine.
 struct CudaStatus {
   bool built = false;               ///< with CUDA
   std::string versions;             ///< of the runtime and the libraries it was built with

@@ -12,7 +12,7 @@ namespace gv {
 /// schedules.cpp.
 std::span<const ScheduleFamily* const> schedule_families();
 
-/// Whether `text`, "name" or "name:parameters", names a schedule rather than a topology.
+/// Returns whether `text`, "name" or "name:parameters", names a schedule rather than a topology.
 bool is_schedule(std::string_view text);
 
 /// Parses "one-peer-exponential", "random-matching:seed=1", "base:k=2",
@@ -20,7 +20,7 @@ bool is_schedule(std::string_view text);
 /// period 1. Throws std::invalid_argument with what is wrong.
 ScheduleSpec parse_schedule(std::string_view text);
 
-/// Whether its matrices are the user's own, in the file that the parameter `file` names.
+/// Returns whether its matrices are the user's own, in the file that the parameter `file` names.
 bool is_file(const ScheduleSpec& spec);
 
 /// Throws std::invalid_argument when it is impossible on n peers.

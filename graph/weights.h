@@ -14,9 +14,9 @@ struct WeightRule {
   std::string_view name;     ///< "metropolis"
   std::string_view summary;  ///< one line
   MixingMatrix (*make)(const Topology& t) = nullptr;
-  /// Whether it is quick on any undirected graph, so that many graphs can be compared with it.
+  /// True when it is quick on any undirected graph, so that many graphs can be compared with it.
   bool compares_graphs = false;
-  /// Whether it makes ||W - J|| small by pushing lambda_n towards -1, which lowers the rate up to
+  /// True when it makes ||W - J|| small by pushing lambda_n towards -1, which lowers the rate up to
   /// which the order lian is stable.
   bool lowers_lambda_n = false;
 };

@@ -80,8 +80,8 @@ GV_BOTH inline float widen(std::uint8_t byte, float shift, float scale) {
   return (static_cast<float>(byte) * (1.0F / 255) - shift) * scale;
 }
 
-/// Where pixel (y, x) of a picture of height x width comes from under a view: its offset in the
-/// plane, or -1 beyond the edges; as optim/data/augment.cpp.
+/// Returns where pixel (y, x) of a picture of height x width comes from under a view: its offset in
+/// the plane, or -1 beyond the edges; as optim/data/augment.cpp.
 GV_BOTH inline std::int64_t seen(
     const View& view, std::int32_t height, std::int32_t width, std::int32_t y, std::int32_t x) {
   const std::int32_t from_y = y + view.down;

@@ -18,7 +18,7 @@ constexpr unsigned block_threads = 256;
 constexpr unsigned wide_threads = 1024;  ///< of a block that does alone what others share
 constexpr std::size_t most_blocks = 0x7fffffff;
 
-/// How many threads or blocks are wanted, and where in the source: an error of the launch names it.
+/// The threads or blocks that are wanted, and where in the source: an error of the launch names it.
 struct Wanted {
   Wanted(std::size_t count_, std::source_location where_ = std::source_location::current())
       : count(count_), where(where_) {}
@@ -126,8 +126,8 @@ __device__ static inline SumPair wide_block_sum(SumPair mine) {
   return block_sum(mine, a, b);
 }
 
-/// Whether this block is the last of so many that come to `counter`, which is 0 before the first
-/// and after the last. It may read what the others wrote before they came.
+/// Returns whether this block is the last of so many that come to `counter`, which is 0 before the
+/// first and after the last. It may read what the others wrote before they came.
 __device__ static inline bool last_to_come(std::uint32_t* counter, std::uint32_t blocks) {
   __shared__ bool last;
   __syncthreads();

@@ -154,7 +154,7 @@ class Convolution : public Layer {
       workspace = std::max(workspace, shape_for(rows).workspace);
     return workspace;
   }
-  /// As shape(), in bfloat16 where cuDNN has that for this shape, else in tf32.
+  /// Does as shape(), in bfloat16 where cuDNN has that for this shape, else in tf32.
   std::size_t rounded_or_not(const LayerPlan& plan) {
     try {
       return shape(plan);

@@ -31,7 +31,7 @@ class DeviceNetwork {
   float* forward(const float* x);
   /// g <- gradient, after forward.
   void backward(const float* x, float* g);
-  /// As forward, on any of the row counts; nothing is kept for a way back.
+  /// Does as forward, on any of the row counts; nothing is kept for a way back.
   const float* see(const float* x, std::uint32_t rows, Moments moments);
 
  private:

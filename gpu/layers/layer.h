@@ -18,8 +18,8 @@ struct Moments {
   std::uint32_t count = 0;
 };
 
-/// What one layer works on in one pass, for the nodes of its unit (network_plan.h). All pointers
-/// are the device's; values lie row after row, a row in the order of its Shape.
+/// The data that one layer works on in one pass, for the nodes of its unit (network_plan.h). All
+/// pointers are the device's; values lie row after row, a row in the order of its Shape.
 struct Pass {
   DeviceContext& context;
   std::uint32_t rows = 0;

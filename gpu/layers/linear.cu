@@ -42,7 +42,7 @@ struct BackThrough {
   std::uint32_t rows, width;
   std::uint32_t shares;  ///< blocks of a tile
 
-  /// What it becomes at k, which is left there.
+  /// Returns what it becomes at k, which is left there.
   __device__ float operator()(std::size_t k) const {
     if (then == Op::input) return d[k];
     const float slope = then == Op::gelu ? d[k] * gelu_slope(from[k]) : from[k] > 0 ? d[k] : 0.0F;

@@ -22,7 +22,7 @@ struct Unit {
   std::array<bool, 2> adds{false, false};
 };
 
-/// Which memory each node of a network uses, in slots of so many floats per row. No device is
+/// The memory that each node of a network uses, in slots of so many floats per row. No device is
 /// needed to make it.
 struct NetworkPlan {
   static constexpr std::size_t none = Unit::none;
@@ -30,7 +30,7 @@ struct NetworkPlan {
   std::vector<Unit> units;             ///< every node but the input's, in the order of computing
   std::vector<std::size_t> values;     ///< floats per row of each slot of values
   std::vector<std::size_t> gradients;  ///< the same of gradients by nodes
-  /// The same of a pass that nobody goes back from, whose values make room for those that come
+  /// The slots of a pass that nobody goes back from, whose values make room for those that come
   /// after them; and [node]: its slot there. The input's is the first of either kind.
   std::vector<std::size_t> passing;
   std::vector<std::size_t> passing_of;

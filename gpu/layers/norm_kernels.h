@@ -88,7 +88,7 @@ __device__ SumPair sum_of_channel(const Layout& layout, std::uint32_t channel, c
   return wide_block_sum(sum);
 }
 
-/// What is done behind a norm, to element k.
+/// The work that is done behind a norm, to element k.
 struct Behind {
   const float* residual;  ///< null: none
   bool relu;

@@ -47,7 +47,7 @@ class Samples {
   void put(unsigned place, const Gathered& to, cudaStream_t stream);
 
  private:
-  /// What is sent, in page-locked memory and on the device.
+  /// The data that are sent, in page-locked memory and on the device.
   template <class T>
   struct Sent {
     Sent() = default;

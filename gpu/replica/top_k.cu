@@ -67,7 +67,7 @@ __global__ void begin_kernel(std::uint32_t k, std::uint32_t* state) {
   state[1] = k;
 }
 
-/// Of elements [from, end) of v.
+/// Returns the split of elements [from, end) of v.
 __device__ Split split_of(const float* v, std::size_t from, std::size_t end, std::uint32_t least) {
   Split split{0, 0};
   for (std::size_t k = from; k < end; ++k) {

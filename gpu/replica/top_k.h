@@ -8,7 +8,7 @@
 
 namespace gv::gpu {
 
-/// How many elements of a stretch are kept for certain, and how many are as large as the least.
+/// Counts in a stretch: elements kept for certain, and those as large as the least.
 struct Split {
   std::uint32_t above;
   std::uint32_t ties;

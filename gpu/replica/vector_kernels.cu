@@ -91,7 +91,7 @@ struct Steps {
   }
 };
 
-/// As Steps, by a rule that is read when the kernel runs.
+/// A form of Steps by a rule that is read when the kernel runs.
 template <StepRule::Kind kind>
 struct StepsAsWritten {
   const StepRule* rule;

@@ -26,7 +26,7 @@ NpyMatrix parse_npy_matrix(std::string_view bytes, const std::string& path);
 /// list of one.
 std::vector<NpyMatrix> parse_npy_matrices(std::string_view bytes, const std::string& path);
 
-/// The same as parse_npy_matrix, and structured arrays of one dimension whose fields are all
+/// Parses what parse_npy_matrix does, and structured arrays of one dimension whose fields are all
 /// float64.
 NpyMatrix parse_npy_table(std::string_view bytes, const std::string& path);
 

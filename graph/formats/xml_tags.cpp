@@ -42,7 +42,7 @@ class Scanner {
     refuse_file(path_ + ":" + std::to_string(line_) + ": ", what);
   }
 
-  /// What lies before `mark`, which is not consumed; all the rest when there is none.
+  /// Returns what lies before `mark`, which is not consumed; all the rest when there is none.
   std::string_view advance_to(std::string_view mark) {
     const std::size_t end = std::min(text_.find(mark, at_), text_.size());
     const std::string_view passed = text_.substr(at_, end - at_);

@@ -20,8 +20,8 @@ MixingMatrix best_constant(const Topology& t);
 /// may be negative. `iterations` 0: as many as are worth their time, a thousand up to 5,000 edges.
 MixingMatrix fdla(const Topology& t, int iterations = 0);
 
-/// The same over weights that are not negative, on peers themselves too: the fastest mixing Markov
-/// chain. Boyd, Diaconis & Xiao, SIAM Review 2004.
+/// Minimizes the same over weights that are not negative, on peers themselves too: the fastest
+/// mixing Markov chain. Boyd, Diaconis & Xiao, SIAM Review 2004.
 MixingMatrix fmmc(const Topology& t, int iterations = 0);
 
 }  // namespace gv

@@ -119,7 +119,7 @@ void LocalPredictor::add_pulls(Stationary& s, const Moment& m) const {
       add_power(s, model_.peers, clamp_curvature(share.curvature), pull_of(p, share, m), 0);
 }
 
-/// How far a pull has displaced, per unit of it: the mean over the modes but the mean's.
+/// Returns how far a pull has displaced, per unit of it: the mean over the modes but the mean's.
 double LocalPredictor::response(double h, const Moment& m) const {
   double sum = 0;
   for (const Mode& mode : distinct_)
@@ -128,9 +128,9 @@ double LocalPredictor::response(double h, const Moment& m) const {
   return sum / (model_.peers - 1.0);
 }
 
-/// Of the displacement where a gradient is taken, per unit of a pull against it: what batches of
-/// the same epoch would have, were samples drawn anew. Peers draw independently, so the mean's mode
-/// counts too: a sampled d_i is 1 - 1 / n of such a pull, in the modes but the mean's.
+/// Gives of the displacement where a gradient is taken, per unit of a pull against it, what batches
+/// of the same epoch would have, were samples drawn anew. Peers draw independently, so the mean's
+/// mode counts too: a sampled d_i is 1 - 1 / n of such a pull, in the modes but the mean's.
 double LocalPredictor::cancelled(double h, const QuadraticFleet& f) const {
   const auto epoch = static_cast<std::uint64_t>(std::round(model_.epoch));
   const auto within = [&](const ModeRound& round) {

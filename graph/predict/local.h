@@ -21,22 +21,22 @@ struct CurvatureShare {
 /// minibatch gradient, all that matters of both is the measure sum_k (u_k^T Sigma u_k) at h_k.
 struct LocalModel {
   PeerId peers = 0;
-  /// Of one minibatch gradient, as if its samples were drawn anew each time; sums to tr Sigma.
+  /// The noise of a minibatch gradient, its samples drawn anew each time; sums to tr Sigma.
   std::vector<CurvatureShare> noise;
   /// Minibatches in an epoch that is drawn without replacement: over an epoch such noise cancels.
   /// 0: every sample is fresh.
   double epoch = 0;
-  /// How the peers' gradients differ from their mean at the point, in parts: where the part's axes
-  /// lie (values sum to 1), and the peers' inner products, n x n.
+  /// The differences of the peers' gradients from their mean at the point, in parts: where the
+  /// part's axes lie (values sum to 1), and the peers' inner products, n x n.
   struct Pull {
     std::vector<CurvatureShare> measure;
     std::vector<double> gram;
   };
   std::vector<Pull> pulls;
-  /// What displacements of the peers add to the mean of their gradients, each as its inner product
-  /// with some vectors, the adjoints: how much loss a push of the mean costs later (mean_lag.h).
-  /// Sources: displacements along the axis of noise[k] and pulls[k], the last for all that are
-  /// left.
+  /// The push that displacements of the peers add to the mean of their gradients, each as its inner
+  /// product with some vectors, the adjoints: how much loss a push of the mean costs later
+  /// (mean_lag.h). Sources: displacements along the axis of noise[k] and pulls[k], the last for all
+  /// that are left.
   struct Drift {
     std::size_t adjoints = 0;  ///< numbers in each vector here; 0: nothing is added
     struct Source {
@@ -57,7 +57,7 @@ struct LocalModel {
   Drift drift;
 };
 
-/// What the peers' being apart adds to their mean gradient, as its inner product with one adjoint.
+/// The push of the peers' being apart on their mean gradient, as its product with an adjoint.
 struct MeanPush {
   double curvature = 0;  ///< noise displaces, and the curvature has a slope
   double shares = 0;     ///< pulls displace, to first order: H_i and d_i come from the same samples
@@ -74,26 +74,26 @@ class LocalPredictor {
   /// Throws std::invalid_argument when modes and model have not the same peers.
   LocalPredictor(PullModes modes, LocalModel model);
 
-  /// After `rounds` rounds from equal models, averaged over the places in an epoch. Excess: over
-  /// gradient descent without noise at the same rates and round. fleet.momentum, nesterov and order
-  /// count (lian, atc, cta); what else it says does not, and the rates are the course's. Within an
-  /// epoch the noise is white minus its mean over the epoch. Directions of negative curvature count
-  /// as flat: training does not stay there. Infinite where a mode grows.
+  /// Returns them after `rounds` rounds from equal models, averaged over the places in an epoch.
+  /// Excess: over gradient descent without noise at the same rates and round. fleet.momentum,
+  /// nesterov and order count (lian, atc, cta); what else it says does not, and the rates are the
+  /// course's. Within an epoch the noise is white minus its mean over the epoch. Negative curvature
+  /// counts as flat: training does not stay there. Infinite where a mode grows.
   Stationary after(const QuadraticFleet& fleet,
                    const RateCourse& course,
                    std::uint64_t rounds) const;
   /// Does the same at fleet.rate in all rounds.
   Stationary after(const QuadraticFleet& fleet, std::uint64_t rounds) const;
 
-  /// What the peers' being apart has added to their mean gradient by then, along each adjoint.
-  /// Of noise: of_variance times E |x_i - x|^2, source by source. Of pulls, the mean over W's modes
-  /// (deviations d_i placed at random) of how far each has been displaced: what a small share has
-  /// by being a sample to first order, source by source, and the rest by drift.lasting; a mode of
-  /// eigenvalue lambda forgets after rate / (1 - lambda), in the orders atc and cta lambda times
-  /// that. But the sampled part pulls by its other epochs only: what has been drawn in this one is
-  /// not drawn again before its end, and cancels it (for one worker: Smith, Dherin, Barrett & De
-  /// 2021, arXiv:2101.12176). Where a mode grows at some curvature, the largest counts at which it
-  /// does not: training does not stay beyond it (Cohen et al. 2021, arXiv:2103.00065).
+  /// Returns what the peers' being apart has added to their mean gradient by then, along each
+  /// adjoint. Of noise: of_variance times E |x_i - x|^2, source by source. Of pulls, the mean over
+  /// W's modes (deviations d_i placed at random) of how far each has been displaced: what a small
+  /// share has by being a sample to first order, source by source, and the rest by drift.lasting; a
+  /// mode of eigenvalue lambda forgets after rate / (1 - lambda), in the orders atc and cta lambda
+  /// times that. But the sampled part pulls by its other epochs only: what has been drawn in this
+  /// one is not drawn again before its end, and cancels it (for one worker: Smith, Dherin, Barrett
+  /// & De 2021, arXiv:2101.12176). Where a mode grows at some curvature, the largest counts at
+  /// which it does not: training does not stay beyond it (Cohen et al. 2021, arXiv:2103.00065).
   std::vector<MeanPush> push(const QuadraticFleet& fleet,
                              const RateCourse& course,
                              std::uint64_t rounds) const;

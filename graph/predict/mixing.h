@@ -27,9 +27,9 @@ Estimate disagreement_after(const Modes& modes, std::uint64_t rounds);
 /// 0.
 double rounds_to(double gap, double factor);
 
-/// How slowly the random walk of a symmetric W >= 0 forgets, from its gaps, 1 - lambda2 and 1 -
-/// slem (Levin, Peres & Wilmer, "Markov chains and mixing times", AMS 2009, theorems 12.3, 12.4 and
-/// 13.14).
+/// The slowness with which the random walk of a symmetric W >= 0 forgets, from its gaps, 1 -
+/// lambda2 and 1 - slem (Levin, Peres & Wilmer, "Markov chains and mixing times", AMS 2009,
+/// theorems 12.3, 12.4 and 13.14).
 struct MixingBounds {
   double cheeger_low,
       cheeger_high;                ///< on the conductance: (1 - lambda2) / 2, sqrt(2 (1 - lambda2))

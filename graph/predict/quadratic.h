@@ -67,10 +67,10 @@ struct RateWindow {
   bool contains(double rate) const { return low < rate && rate < high; }
 };
 
-/// In Lian's order from 0 to (1 + lambda_n) / max h, else to 2 / max h at most. A mode of d2 is
-/// stable where gamma h is below 2 and, with lambda < -1/3, above (3 - 1 / |lambda|) / 2, so that
-/// its window begins at (3 - 1 / |lambda_n|) / (2 min h); one of extra below (5 + 3 lambda) / 4 (Li
-/// & Yan 2021, arXiv:1711.06785). fleet.rate is not looked at.
+/// Returns in Lian's order those from 0 to (1 + lambda_n) / max h, else to 2 / max h at most. A
+/// mode of d2 is stable where gamma h is below 2 and, with lambda < -1/3, above (3 - 1 / |lambda|)
+/// / 2, so that its window begins at (3 - 1 / |lambda_n|) / (2 min h); one of extra below (5 + 3
+/// lambda) / 4 (Li & Yan 2021, arXiv:1711.06785). fleet.rate is not looked at.
 RateWindow stable_rates(const Modes& modes, const QuadraticFleet& fleet);
 /// The end of that window.
 double stability_limit(const Modes& modes, const QuadraticFleet& fleet);

@@ -25,9 +25,9 @@ struct RegressionFleet {
 /// error. Empty when the mean square grows. Throws std::invalid_argument for an unknown order.
 std::optional<Stationary> predict_regression(const Modes& modes, const RegressionFleet& fleet);
 
-/// After `rounds` rounds from x = 0 everywhere, `optimum` being x*: the second moments of all
-/// modes, round by round, each round's noise from the errors before it (rounds * modes operations
-/// per distinct h_k). Throws std::invalid_argument for modes that are estimates.
+/// Returns the state after `rounds` rounds from x = 0 everywhere, `optimum` being x*: the second
+/// moments of all modes, round by round, each round's noise from the errors before it (rounds *
+/// modes operations per distinct h_k). Throws std::invalid_argument for modes that are estimates.
 Stationary predict_regression_after(const Modes& modes,
                                     const RegressionFleet& fleet,
                                     const std::vector<double>& optimum,

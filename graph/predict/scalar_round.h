@@ -32,7 +32,7 @@ ModePower scalar_power_after(const QuadraticFleet& fleet,
                              const Mode& mode,
                              double h,
                              std::uint64_t rounds);
-/// Where it settles, the mean over a period; empty when the mean square grows.
+/// Returns where it settles, the mean over a period; empty when the mean square grows.
 std::optional<ModePower> scalar_power_settled(const QuadraticFleet& fleet,
                                               const Mode& mode,
                                               double h);

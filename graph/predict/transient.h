@@ -14,10 +14,10 @@ namespace gv {
 /// step, fresh neighbours.
 bool has_transient(const QuadraticFleet& fleet);
 
-/// What predict says of the stationary state, after `rounds` rounds from one start for all peers:
-/// every coordinate at `start`, the minima drawn around 0. Every mode is a scalar recursion (see
-/// ScalarRound), whose rounds are put together (Lian et al. 2017, arXiv:1705.09056, Algorithm 1,
-/// and the two other orders). Grows without bound where a mode is unstable. Throws
+/// Returns what predict says of the stationary state, after `rounds` rounds from one start for all
+/// peers: every coordinate at `start`, the minima drawn around 0. Every mode is a scalar recursion
+/// (see ScalarRound), whose rounds are put together (Lian et al. 2017, arXiv:1705.09056, Algorithm
+/// 1, and the two other orders). Grows without bound where a mode is unstable. Throws
 /// std::invalid_argument unless has_transient.
 Stationary predict_after(const Modes& modes,
                          const QuadraticFleet& fleet,

@@ -16,7 +16,7 @@
 namespace gv {
 namespace {
 
-/// Whom i hears and who hears i in some round, each shift taken forwards, or both ways.
+/// Returns whom i hears and who hears i in some round, each shift taken forwards, or both ways.
 Neighborhood shifted(PeerId n, PeerId i, const std::vector<PeerId>& basis, bool directed) {
   std::set<PeerId> ahead;
   std::set<PeerId> behind;

@@ -9,7 +9,7 @@ namespace gv {
 /// A list of matrices, over and over; one matrix: a static topology.
 class PeriodicSchedule final : public MixingSchedule {
  public:
-  /// At least one matrix, all of one size.
+  /// Takes at least one matrix, all of one size.
   explicit PeriodicSchedule(std::vector<MixingMatrix> matrices) : matrices_(std::move(matrices)) {}
 
   PeerId size() const override { return matrices_[0].size(); }

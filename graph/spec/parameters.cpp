@@ -30,7 +30,7 @@ GraphParameterValue initial_value(const GraphParameter& row) {
   }
 }
 
-/// Whether the value stands alone, without `name=`.
+/// Returns whether the value stands alone, without `name=`.
 bool stands_alone(const GraphParameter& row) {
   return row.kind == Kind::shape || row.kind == Kind::path;
 }

@@ -9,7 +9,7 @@
 namespace gv {
 namespace {
 
-/// In families that have a formula all edges get one weight, or the star's: max-degree weights are
+/// Families that have a formula give all edges one weight, or the star's: max-degree weights are
 /// Metropolis weights there.
 bool has_formula(std::string_view weights, PeerId n) {
   return (weights == "metropolis" || weights == "max-degree" || weights == "lazy") && n >= 2;

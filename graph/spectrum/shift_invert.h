@@ -5,13 +5,13 @@
 
 namespace gv {
 
-/// Which end of W's spectrum, seen as the smallest eigenvalue of a positive semidefinite matrix.
+/// The end of W's spectrum, seen as the smallest eigenvalue of a positive semidefinite matrix.
 enum class SpectrumEnd {
   mixing,      ///< I - W on the complement of the all-ones vector: 1 - lambda_2
   alternation  ///< I + W: 1 + lambda_n
 };
 
-/// What a sparse factorization of W's pattern would cost, from its symbolic analysis.
+/// The cost of a sparse factorization of W's pattern, from its symbolic analysis.
 struct FactorCost {
   double entries = 0;  ///< of the factor
   double flops = 0;

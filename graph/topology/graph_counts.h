@@ -15,7 +15,7 @@ struct GraphCounts {
   std::int64_t diameter = 0;
 };
 
-/// Of a graph with more edges than anybody wants to hold, for which the formulas of its family
+/// Counts a graph with more edges than anybody wants to hold, for which the formulas of its family
 /// answer (closed_form_spectrum, closed_form_modes); nothing where the graph is built.
 std::optional<GraphCounts> counted(const TopologySpec& spec, PeerId n);
 
