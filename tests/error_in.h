@@ -7,7 +7,7 @@
 
 namespace gv {
 
-/// What `read` says is wrong with files of this folder, without the folder's path; "": nothing is.
+/// Returns what `read` finds wrong with files of this folder, without its path; "": nothing.
 template <class Read>
 std::string error_in(const ScratchFolder& folder, Read read) {
   try {

@@ -177,7 +177,7 @@ std::uint64_t averaging_rounds() {
 /// One round with a step, and then averaging alone, under cuts, flips, stalls and a stop.
 class Mean : public Chaos {
  protected:
-  /// How far the mean of the fleet has moved, in units of the spread after the step.
+  /// Returns how far the mean of the fleet has moved, in units of the spread after the step.
   double drift(const std::string& binary) {
     const std::string file =
         fleet(averaging_rounds(), "0.5, schedule: { kind: step, every: 1 step, factor: 0 }");

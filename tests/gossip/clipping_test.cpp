@@ -90,7 +90,7 @@ TEST_F(Clips, NamesWhoIsFarAway) {
 
 /// Each exchange is a step of length 1; neighbour 2 is always where we are, or follows us.
 struct Judges : Clips {
-  /// Of neighbour 1, in this many exchanges; what 2 says is near us.
+  /// Takes what neighbour 1 says in this many exchanges; what 2 says is near us.
   void go(int exchanges, const std::function<float(float ours)>& theirs) {
     for (int k = 0; k < exchanges; ++k) {
       const float ours = x()[0];

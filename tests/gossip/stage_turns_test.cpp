@@ -141,8 +141,8 @@ TEST(Chain, StandsStillWhereAWindowGrowsAlongIt) {
   EXPECT_GT(stuck, 1'000);
 }
 
-/// When the last of equal stages is ready, on a network that takes no time; backward takes twice as
-/// long as forward.
+/// Returns when the last of equal stages is ready, on a network that takes no time; backward takes
+/// twice as long as forward.
 double seconds(std::uint32_t stages, std::uint32_t microbatches, std::uint32_t ahead) {
   std::vector<std::vector<StageTurn>> order;
   for (std::uint32_t s = 0; s < stages; ++s)

@@ -14,9 +14,9 @@
 
 namespace gv {
 
-/// Whether networks of the same kinds learn from smaller pictures and shorter texts, in smaller
-/// minibatches and fewer steps (GRAPEVINE_CASES=small): where kernels run on the CPU, full sizes
-/// take hours and show nothing more of them.
+/// Returns whether networks of the same kinds learn from smaller pictures and shorter texts, in
+/// smaller minibatches and fewer steps (GRAPEVINE_CASES=small): where kernels run on the CPU, full
+/// sizes take hours and show nothing more of them.
 inline bool small_cases() {
   const char* const value = std::getenv("GRAPEVINE_CASES");
   return value != nullptr && std::string_view(value) == "small";

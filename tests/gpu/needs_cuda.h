@@ -8,8 +8,8 @@
 
 namespace gv {
 
-/// Whether a machine without a device fails the tests that need one (GRAPEVINE_REQUIRE_CUDA=1), so
-/// that a broken plugin is not taken for a machine without a device.
+/// Returns whether a machine without a device fails the tests that need one
+/// (GRAPEVINE_REQUIRE_CUDA=1), so that a broken plugin is not taken for a machine without a device.
 inline bool cuda_is_required() {
   const char* const value = std::getenv("GRAPEVINE_REQUIRE_CUDA");
   return value != nullptr && std::string_view(value) == "1";

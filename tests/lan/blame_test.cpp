@@ -25,7 +25,7 @@ class LanBlame : public Lab, public testing::WithParamInterface<const char*> {
     }
   }
 
-  /// Of a card or cable, in Mbit/s; what went wrong.
+  /// Limits a card or cable, in Mbit/s; returns what went wrong.
   std::string limit(const std::string& host, const std::string& device, int rate) const {
     return said_by(fmt::format(
         "ip netns exec {}-{} tc qdisc replace dev {} root tbf rate {}mbit burst 64kb latency 400ms",

@@ -9,7 +9,7 @@
 
 namespace gv::mutants {
 
-/// What is to be done with a late flow, and with values that are not finite.
+/// The treatment of a late flow, and of values that are not finite.
 enum class Arithmetic {
   drop_late_flow,    ///< who is late uses its own value, and the other end does not
   apply_late_twice,  ///< a late half counts twice

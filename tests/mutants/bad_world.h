@@ -13,9 +13,9 @@ Interposed number_by_round(World& world, Journal& journal);
 /// Puts a neighbour in quarantine without telling it.
 Interposed quarantine_silently(World& world, Journal& journal);
 
-/// After a while in which it sent none, pushes what it pushed last instead of what it is given.
+/// Pushes, after a while in which it sent none, what it pushed last instead of what it is given.
 Interposed push_late(World& world, Journal& journal);
-/// After such a while, does not pass a sum on.
+/// Does not pass a sum on after such a while.
 Interposed forget_a_sum(World& world, Journal& journal);
 
 }  // namespace gv::mutants

@@ -97,7 +97,7 @@ class Collector {
       return look_at_assignment();
   }
 
-  /// Where the file of this position tells a helper what to say, instead of saying it.
+  /// Returns whether the file at this position tells a helper what to say, instead of saying it.
   bool in_helper() const {
     return std::ranges::any_of(helpers_, [&](const auto& helper) {
       return helper.second.begin <= at_ && at_ < helper.second.end;
@@ -173,7 +173,7 @@ class Collector {
     add_reason(all().subspan(at_ + 1, std::min(end, tokens_.size()) - at_ - 1));
   }
 
-  /// What a function returns, or keeps for later. Lambdas and calls that tell are seen for
+  /// Adds what a function returns, or keeps for later. Lambdas and calls that tell are seen for
   /// themselves.
   void add_reason(Tokens expression) {
     if (expression.empty()) return;
@@ -198,7 +198,7 @@ class Collector {
     if (!of_screens(file_.path) || is_note(text)) add(text, "", 3);
   }
 
-  /// Of `{a, b}` and `Type{a, b}`: where it opens; the size of anything else.
+  /// Returns where `{a, b}` or `Type{a, b}` opens; the size of anything else.
   static std::size_t braced(Tokens expression) {
     std::size_t i = 0;
     while (i < expression.size() && expression[i].kind == Token::Kind::word) ++i;
@@ -269,7 +269,7 @@ class Collector {
     return word_at(after, "(") ? after : 0;
   }
 
-  /// What the body throws, or hands to another one.
+  /// Returns what the body throws, or hands to another one.
   std::string told_in(const Helper& helper) const {
     for (std::size_t i = helper.begin; i < helper.end; ++i) {
       const bool thrown = tokens_[i].is("throw");
@@ -296,7 +296,7 @@ class Collector {
     return "";
   }
 
-  /// Only sentences: text of at least `least` words.
+  /// Adds only sentences: text of at least `least` words.
   void add(std::string text, std::string help, int least) {
     text = in_one_line(text);
     if (const std::size_t at = text.find(" help: "); at != std::string::npos) {

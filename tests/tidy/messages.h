@@ -7,8 +7,8 @@
 
 namespace gv::tidy {
 
-/// What the program may say when something is not as it should be, as it stands in the sources.
-/// What is filled in is named in angle brackets: "<path>: no such file".
+/// The words that the program may say when something is not as it should be, as it stands in the
+/// sources. What is filled in is named in angle brackets: "<path>: no such file".
 struct Message {
   std::string path;  ///< of the source
   std::size_t line;

@@ -42,7 +42,7 @@ Findings check(const File& file);
 
 /// The .h, .cpp, .cu and .proto files below `root`, without build folders.
 std::vector<File> read_tree(const std::string& root);
-/// Those, and what else people write: scripts, documents, fleets, build files.
+/// Returns those, and what else people write: scripts, documents, fleets, build files.
 std::vector<File> read_texts(const std::string& root);
 
 }  // namespace gv::tidy

@@ -147,8 +147,8 @@ float value_of(const void* scalar) {
   return *static_cast<const float*>(scalar);
 }
 
-/// Only with a workspace of the caller's: the library's own would be allocated while a graph is
-/// recorded.
+/// Works only with a workspace of the caller's: the library's own would be allocated while a graph
+/// is recorded.
 template <class Work>
 cublasStatus_t put(cublasHandle_t handle, const Call& call, Work work) {
   if (!call.fits() || handle->workspace == nullptr) return CUBLAS_STATUS_INVALID_VALUE;

@@ -45,7 +45,7 @@ const Settings& settings();
 /// Says what a program does that no device allows, and aborts.
 [[noreturn]] void problem(const std::string& what);
 
-/// What was done so far, for tests that count.
+/// The work that was done so far, for tests that count.
 struct Counts {
   std::size_t kernels = 0, blocks = 0;
   std::size_t products = 0;  ///< calls of cuBLAS and cuDNN

@@ -105,7 +105,7 @@ void note_end(const char* at, std::size_t bytes, char* end) {
   std::fill_n(ends.begin() + static_cast<std::ptrdiff_t>(first), pages, end);
 }
 
-/// When an operation is given, and once more when it is carried out: it may have been freed.
+/// Checks when an operation is given, and once more when it is carried out: it may have been freed.
 void must_hold(const void* p, std::size_t bytes, const char* call) {
   if (bytes > 0 && memory().device.room_at(p) < bytes)
     problem(std::string(call) +

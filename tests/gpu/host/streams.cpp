@@ -27,8 +27,8 @@ HostStream of_default;
 std::vector<HostStream*> streams{&of_default};
 thread_local HostStream* recording = nullptr;  ///< by this thread
 
-/// What the host has waited for, each of its threads for all; the steps of streams that are no more
-/// stay, and their numbers are given anew.
+/// The steps that the host has waited for, each of its threads for all; the steps of streams that
+/// are no more stay, and their numbers are given anew.
 Clock waited_for{0};
 std::vector<std::uint32_t> free_numbers;
 

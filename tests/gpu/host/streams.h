@@ -54,7 +54,7 @@ void put(HostStream& stream, Operation operation);
 bool records(const HostStream& stream);
 /// Carries out what is in the stream, and what must be done before.
 void drain(HostStream& stream);
-/// As drain(), and the host goes on only then.
+/// Does as drain(), and the host goes on only then.
 void wait_for(HostStream& stream);
 /// Returns whether this thread records: then the recording is broken, and the call is refused.
 bool refused_while_recording();

@@ -82,7 +82,7 @@ bool ordered(Stamp other) {
   return before.stream < clock.size() && clock[before.stream] >= before.step;
 }
 
-/// Of two accesses to the same bytes, one of which writes.
+/// Returns the conflict of two accesses to the same bytes, one of which writes.
 const char* conflict(Stamp before, Stamp mine, bool shared) {
   if (before == 0 || (before & mine & of_bytes) == 0 || (before & mine & atomic) != 0)
     return nullptr;

@@ -15,7 +15,7 @@
 
 namespace gv::host_cuda {
 
-/// How far each stream has come, by the streams' numbers.
+/// The steps that each stream has come to, by the streams' numbers.
 using Clock = std::vector<std::uint32_t>;
 
 /// The place of an operation among the others.
@@ -38,7 +38,7 @@ void begin_thread(const void* stack, std::size_t bytes);
 void know_body(const void* p, std::size_t bytes);
 /// Shared memory of a module's kernels.
 void watch_shared(char* begin, char* end);
-/// What is freed, so that it needs no room.
+/// Forgets what is freed, so that it needs no room.
 void forget(const void* p, std::size_t bytes);
 /// A copy or a library goes through this.
 void note_read(const void* p, std::size_t bytes);
@@ -61,7 +61,7 @@ unsigned thread_in_block();
 bool is_place(const void* p);
 /// The bytes from p to the end of the device's piece that holds it; 0: none does.
 std::size_t room_on_device(const void* p);
-/// Whether p lies in what the device's memory is taken from, and how far behind its beginning.
+/// Returns whether p lies in what the device's memory is taken from, and how far into it.
 bool in_arena(const void* p, std::size_t& offset);
 constexpr std::size_t arena_bytes = std::size_t{256} << 30;
 

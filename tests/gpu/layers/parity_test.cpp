@@ -72,7 +72,7 @@ class Nudged {
       gradients_.push_back(values(*replica, Vector::g));
     }
   }
-  /// Of the tensor's gradient, the largest relative distance that a nudge makes.
+  /// Returns, of the tensor's gradient, the largest relative distance that a nudge makes.
   double sensitivity(const Tensor& t, std::span<const float> gradient) const {
     double most = 0;
     for (const std::vector<float>& g : gradients_)
@@ -124,9 +124,9 @@ Losses after(Replica& replica, int steps) {
   return losses;
 }
 
-/// To 1e-3, or to ten times what a change of the first weights' last bits makes of the CPU's own
-/// losses. Batch norm is chaotic (a hundred steps take a last bit to 39 % of the loss), so that few
-/// steps tell more of it than many.
+/// They agree to 1e-3, or to ten times what a change of the first weights' last bits makes of the
+/// CPU's own losses. Batch norm is chaotic (a hundred steps take a last bit to 39 % of the loss),
+/// so that few steps tell more of it than many.
 TEST_P(Parity, TheLossAfterManyStepsAgrees) {
   const int many = small_cases() ? 20 : 100;
   const int steps = GetParam().model.kind == "resnet20" ? many / 10 : many;
@@ -144,8 +144,8 @@ TEST_P(Parity, TheLossAfterManyStepsAgrees) {
   EXPECT_NEAR(gpu.test / cpu.test, 1, std::max(1e-3, 10 * spread.test)) << "host " << cpu.test;
 }
 
-/// Of more rows than an evaluation takes at a time, and an odd number of them: values fill their
-/// memory to its end, so that an element too many is another's.
+/// It is of more rows than an evaluation takes at a time, and an odd number of them: values fill
+/// their memory to its end, so that an element too many is another's.
 TEST_P(Parity, TheLossOfALargeMinibatchAgrees) {
   const auto make = [](const Implementation& on) {
     return on.make(GetParam().network(), share_for(GetParam().model.kind), sgd(), 257, Rng(3));
@@ -166,7 +166,7 @@ TEST_P(Parity, TheDeviceRepeatsItselfToTheBit) {
   }
 }
 
-/// Only where no relu jumps: rounding the weights alone moves ResNet-20's gradient by 3 % at tf32.
+/// Parity without relus: rounding the weights alone moves ResNet-20's gradient by 3 % at tf32.
 class SmoothParity : public Parity {};
 
 TEST_P(SmoothParity, CoarserFactorsGiveNearlyTheSameGradient) {

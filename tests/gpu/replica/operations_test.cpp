@@ -11,7 +11,7 @@ namespace {
 
 using host_cuda::counts;
 
-/// Of a step that is recorded and played, with the copies for the minibatch after it.
+/// Returns those of a step that is recorded and played, with the copies for the minibatch after it.
 std::size_t operations_of_a_step(const NeuralNetwork& network, Share share, std::uint32_t batch) {
   OptimizerSpec momentum;
   momentum.momentum = 0.9;
@@ -41,8 +41,8 @@ Share small_colours() {
   return share;
 }
 
-/// As many as on 32 x 32 pixels and minibatches of up to 32, where a channel is a block's alone as
-/// well. Before kernels were joined it took 254, the copy of the rows among them.
+/// There are as many as on 32 x 32 pixels and minibatches of up to 32, where a channel is a block's
+/// alone as well. Before kernels were joined it took 254, the copy of the rows among them.
 TEST(PlayedOperations, OfAStepOfResNet20AreFew) {
   for (const auto& [norm, most] : {std::pair{Norm::batch, 112U}, std::pair{Norm::group, 131U}}) {
     const NeuralNetwork network =
@@ -54,7 +54,7 @@ TEST(PlayedOperations, OfAStepOfResNet20AreFew) {
   }
 }
 
-/// Of four layers with eight heads, as in the benchmark; how wide they are changes nothing.
+/// It has four layers with eight heads, as in the benchmark; how wide they are changes nothing.
 TEST(PlayedOperations, OfAStepOfTheTransformerAreFew) {
   ModelSpec model;
   model.kind = "transformer";

@@ -21,7 +21,7 @@ class Orders : public testing::TestWithParam<Case> {
   void SetUp() override { GV_NEEDS_CUDA(cuda.missing()); }
 };
 
-/// What neighbours sent, in memory that is copied behind the caller's back.
+/// The vectors that neighbours sent, in memory that is copied behind the caller's back.
 struct Neighbours {
   explicit Neighbours(const Replica& replica) : pool(replica.buffer_memory()) {
     for (std::uint64_t j = 0; j < 3; ++j) {

@@ -46,7 +46,7 @@ std::shared_ptr<const Dataset> text() {
   return data;
 }
 
-/// Where a minibatch is put, and the stream that does it.
+/// The place where a minibatch is put, and the stream that does it.
 struct Desk {
   explicit Desk(const Dataset& data)
       : inputs(std::size_t{most_rows} * data.features, "inputs"),

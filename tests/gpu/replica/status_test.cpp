@@ -11,7 +11,7 @@
 namespace gv::gpu {
 namespace {
 
-/// In a process of its own, whose settings nobody has read yet.
+/// Runs in a process of its own, whose settings nobody has read yet.
 void leave_with_status(const char* capability) {
   ::setenv("GV_HOST_CAPABILITY", capability, 1);
   const CudaStatus status = gv_cuda_plugin()->status();

@@ -30,7 +30,7 @@ class Formats : public testing::Test {
     std::ofstream(path, std::ios::binary) << content;
     return path;
   }
-  /// What reading says, without the path.
+  /// Returns what reading says, without the path.
   std::string refusal(const std::string& name, const std::string& content, PeerId n = 0) const {
     const std::string path = file(name, content);
     try {

@@ -52,7 +52,7 @@ TEST(Modes, StochasticTraceIsWithinItsErrorBar) {
   }
 }
 
-/// From a sparse factor, beside all eigenvalues; and closed forms where modes would be estimates.
+/// A sparse factor gives it, beside all eigenvalues; closed forms, where modes would be estimates.
 TEST(SelectedInverse, GivesSlowGraphsTheirS1) {
   for (const char* text : {"ring", "path", "grid:20x25", "small-world:k=4,beta=0.05", "star"}) {
     SCOPED_TRACE(text);

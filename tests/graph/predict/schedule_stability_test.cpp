@@ -56,8 +56,8 @@ TEST(ScheduleStability, OfAPeriodIsNotBelowThatOfItsWorstRound) {
   }
 }
 
-/// On both sides of it, by the covariance of the same sequence. That of a random one is bounded
-/// before the limit too, but has rare bursts that pass for growth.
+/// It is tried on both sides, by the covariance of the same sequence. That of a random one is
+/// bounded before the limit too, but has rare bursts that pass for growth.
 TEST(ScheduleStability, SeparatesFleetsThatSettleFromThoseThatGrow) {
   for (const char* text : {"base:k=1",
                            "base:k=2",

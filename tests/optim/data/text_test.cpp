@@ -42,7 +42,7 @@ std::string decoded(const Dataset& text) {
   return characters;
 }
 
-/// Of `length` characters, no two neighbouring windows equal.
+/// Returns text of `length` characters, no two neighbouring windows equal.
 std::string prose(std::size_t length) {
   std::string characters;
   Rng rng(4);

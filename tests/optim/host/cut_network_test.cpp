@@ -35,7 +35,7 @@ class CutNetwork {
         x_(somewhere(network)),
         places_(places(network)) {}
 
-  /// In this many parts and one, cut at these places.
+  /// Runs in this many parts and one, cut at these places.
   Pass run(const std::vector<std::size_t>& chosen) {
     std::vector<MadePart*> parts;
     std::size_t begin = 0;
@@ -62,7 +62,7 @@ class CutNetwork {
     return pass;
   }
 
-  /// Whether the parts do what the whole does, on one thread and on two.
+  /// Expects the parts to do what the whole does, on one thread and on two.
   void expect_equal(const std::vector<std::size_t>& chosen) {
     for (const int threads : {1, 2}) {
       set_compute_threads(threads);

@@ -18,7 +18,7 @@ namespace gv {
 inline constexpr ImageShape picture{2, 7, 6};
 inline constexpr Shape picture_shape{.channels = 2, .height = 7, .width = 6};
 
-/// On one thread, as a peer computes.
+/// A test on one thread, as a peer computes.
 class OneThread : public testing::Test {
  protected:
   void SetUp() override { set_compute_threads(1); }

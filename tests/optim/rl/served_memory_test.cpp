@@ -67,7 +67,7 @@ TEST(ServedMemory, HandsOutNothingBeforeItIsWarm) {
   EXPECT_EQ(memory.figures().learnt, 12U);
 }
 
-/// Whoever is faster, and whatever both do where they may.
+/// The ratio stays whoever is faster, and whatever both do where they may.
 TEST(ServedMemory, KeepsTheRatioWhateverTheSpeeds) {
   for (const double per_insert : {0.5, 4.0, 37.0}) {
     for (const int takes : {1, 8}) {

@@ -61,7 +61,7 @@ OptimizerSpec muon() {
           .schedule = {}};
 }
 
-/// In blocks of so many, which may begin and end inside a matrix.
+/// Steps in blocks of so many, which may begin and end inside a matrix.
 void step(Muon& optimizer, std::vector<float>& x, const std::vector<float>& g, std::size_t block) {
   optimizer.begin_step();
   optimizer.direct(g);

@@ -164,7 +164,7 @@ std::vector<Cut> drawn(const NeuralNetwork& network, std::size_t count, Rng& rng
   return all;
 }
 
-/// What `microbatches` gradients of the whole network are together, added in this order.
+/// The sum of `microbatches` gradients of the whole network, added in this order.
 struct Reference {
   double loss = 0;
   Floats ascending, descending;

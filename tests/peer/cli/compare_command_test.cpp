@@ -74,7 +74,7 @@ TEST_F(CompareCommand, NamesWhatIsDamagedAndNeverAveragesIt) {
   EXPECT_EQ(left.summary().at("sections").at(0).at("contenders").at(0).at("seeds"), 2);
 }
 
-/// What `run` and `simulate` leave, as it stands.
+/// It reads what `run` and `simulate` leave, as it stands.
 TEST_F(CompareCommand, ReadsRealRuns) {
   const std::string fleet = source_folder() + "/configs/quadratic-ring16.yaml";
   const std::vector<std::string> sets{"--set",

@@ -157,7 +157,7 @@ void expect_known(const std::vector<cli::CommandFacts>& all,
         << line;
 }
 
-/// Also those that cannot be run here, because they need other machines or do not end.
+/// Commands count also that cannot be run here, because they need other machines or do not end.
 TEST(DocumentsAsAWhole, NameCommandsAndOptionsThatThereAre) {
   const std::vector<cli::CommandFacts> all = cli::describe(cli::whole_program());
   std::size_t mentions = 0;

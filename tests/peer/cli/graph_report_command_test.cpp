@@ -82,7 +82,7 @@ TEST_F(GraphCommand, WritesAPageBesideTheTable) {
   EXPECT_NE(page.find("0.949253"), std::string::npos);
 }
 
-/// What is wrong with a user's graph, with the number and the remedy.
+/// It says what is wrong with a user's graph, with the number and the remedy.
 TEST_F(GraphCommand, NameWhatIsWrongWithAFile) {
   struct Wrong {
     const char* file;

@@ -5,7 +5,7 @@
 namespace gv {
 namespace {
 
-/// Which samples nobody trains on, told to other programs.
+/// The samples that nobody trains on, told to other programs.
 class HeldOut : public TableUser {
  protected:
   /// Noise makes some of the answers wrong; every seventh row lacks a value.

@@ -94,7 +94,7 @@ TEST(PlanCommand, RefusesAModelThatNoMachineHolds) {
       << plan.err;
 }
 
-/// Where the run itself begins, too.
+/// They do where the run itself begins, too.
 TEST(PlanCommand, SoDoRunAndSimulate) {
   const ScratchFolder folder;
   const std::string rate = "train.optimizer.lr=0.7";

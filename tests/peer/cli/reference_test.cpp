@@ -28,7 +28,7 @@ class Reference : public testing::Test {
     shell(fmt::format("'{}' completion {} > '{}'", grapevine_program(), name, path));
     return path;
   }
-  /// What bash offers behind these words, of which the last has begun.
+  /// Returns what bash offers behind these words, of which the last has begun.
   std::string offered(const std::string& words, int count) const {
     return shell(
         fmt::format("bash -c 'source {}; COMP_WORDS=(grapevine {}); COMP_CWORD={}; "

@@ -9,7 +9,7 @@
 namespace gv {
 namespace {
 
-/// From the fleet file to the page, as a user would.
+/// The way from the fleet file to the page, as a user would go.
 class ReportCommand : public testing::Test {
  protected:
   std::string simulate(const std::string& topology, int seed) const {

@@ -101,7 +101,7 @@ class SavedModels : public testing::Test {
   ScratchFolder folder_;
 };
 
-/// Of every form of data, and of a model with batch norms, whose moments are no parameters.
+/// Every form of data has them, and a model with batch norms, whose moments are no parameters.
 TEST_F(SavedModels, AnEvaluationHasTheBitsOfTheRun) {
   std::string text;
   for (int k = 0; k < 400; ++k) text += "the quick brown fox\n";

@@ -126,7 +126,7 @@ TEST_F(SimulateCommand, StopsAtARoundAndGoesOn) {
   EXPECT_NE(read(path("run/summary.json")).at("params_hash"), whole.summary().at("params_hash"));
 }
 
-/// So do its times and bytes, and its folder tells of the whole run.
+/// Its times and bytes go on too, and its folder tells of the whole run.
 TEST_F(SimulateCommand, GoesOnWithItsClock) {
   ASSERT_EQ(simulate({}).code, 0);
   ASSERT_EQ(simulate({"--until", "20"}).code, 0);

@@ -41,7 +41,7 @@ TEST_F(Hosts, ThatOnlyTheyThemselvesCanReachAreRefused) {
   EXPECT_NE(problem_of("  anna: { address: 10.0.0.1 }\n  ben: { address: localhost }\n", both), "");
 }
 
-/// On one machine under several names, or unused.
+/// They may be on one machine under several names, or unused.
 TEST_F(Hosts, OfOneMachineMayBeAnywhereOnIt) {
   EXPECT_EQ(problem_of("  anna: { address: 127.0.0.1 }\n  ben: { address: 127.0.1.1 }\n", both),
             "");

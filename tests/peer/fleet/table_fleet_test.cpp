@@ -143,7 +143,7 @@ TEST_F(TableFleet, WithFilesOfTheirOwnNothingDependsOnTheOthersSizes) {
   EXPECT_TRUE(has(problem("file: a.csv, test: \"t-{id}.csv\", target: kind"), "everybody's"));
 }
 
-/// Of files whose classes and values differ, as of one table.
+/// Files whose classes and values differ have those of one table.
 TEST_F(TableFleet, StatisticsOfAllFilesAreWrittenAndRead) {
   write("part-0.csv", "size,colour,kind\n1,red,u\n2,red,u\n6,red,v\n");
   write("part-1.csv", "size,colour,kind\n4,blue,w\n5,blue,v\n");

@@ -18,7 +18,7 @@ namespace gv {
 
 using Names = std::set<std::string>;
 
-/// What comes before "holds the others up", in any of these lines.
+/// Returns what comes before "holds the others up", in any of these lines.
 inline Names named_in(const std::string& text) {
   static const std::regex line(
       "(?:^|\n|! |\")(?:  )*([Tt]he [^\n\"]*|[Pp]eer [0-9]+(?: \\([a-z]+\\))?) holds the others "

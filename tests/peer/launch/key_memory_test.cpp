@@ -9,8 +9,8 @@
 namespace gv {
 namespace {
 
-/// How the text of every Ed25519 key in PEM begins (RFC 8410, section 7): base64 of what stands
-/// before the key itself.
+/// The beginning of every Ed25519 key in PEM (RFC 8410, section 7): base64 of what stands before
+/// the key itself.
 constexpr std::string_view key_text = "MC4CAQAwBQYDK2VwBCIEI";
 
 /// Returns whether it stands in what the process can write to. Needs the right to look.

@@ -28,7 +28,7 @@ std::vector<Elf64_Shdr> sections(const std::string& file) {
   return all;
 }
 
-/// What the program tells the loader, and where the texts of it are.
+/// The table of what the program tells the loader, and where the texts of it are.
 struct Dynamic {
   std::vector<Elf64_Dyn> entries;
   std::size_t strings = 0;
@@ -46,7 +46,7 @@ Dynamic dynamic(const std::string& file) {
   return all;
 }
 
-/// Where the loader looks for the libraries of a program, before the system's folders.
+/// Returns where the loader looks for the libraries of a program, before the system's folders.
 std::optional<std::string> run_path(const std::string& file) {
   const Dynamic all = dynamic(file);
   for (const Elf64_Dyn& entry : all.entries)

@@ -51,8 +51,8 @@ TEST_F(Launch, ASuccessorKnowsTheTokenOfItsRun) {
   EXPECT_EQ(launcher.wait().code, 143);
 }
 
-/// Not at 0.0.0.0, nor at any address that another machine could come to; and nothing that it
-/// leaves is for others to read.
+/// It listens neither at 0.0.0.0 nor at any address that another machine could come to; and nothing
+/// that it leaves is for others to read.
 TEST_F(Launch, AFleetOfOneMachineIsForItsUserAlone) {
   Program launcher({"run", fleet(3, 0)});
   ASSERT_TRUE(trains()) << launcher.errors();

@@ -6,7 +6,7 @@
 namespace gv {
 namespace {
 
-/// Where Linux begins with the ports of outgoing connections, unless told otherwise.
+/// The port at which Linux begins with those of outgoing connections, unless told otherwise.
 constexpr std::uint16_t first_ephemeral_port = 32768;
 
 Fleet fleet_on(std::vector<HostSpec> hosts) {

@@ -110,7 +110,7 @@ TEST_F(Launch, APeerThatAnEngineStartsAgainRejoins) {
   EXPECT_EQ(again.wait().code, 0);
 }
 
-/// On another node, with an empty folder: it is the engine that says that it has lived.
+/// It is on another node, with an empty folder: the engine says that it has lived.
 TEST_F(Launch, APodThatWasReplacedTakesANeighboursModel) {
   const std::string file = fleet(2, 0, "faults: { deadline: 1 s }\n");
   const std::string at = fmt::format("127.0.0.1:{}", free_ports());

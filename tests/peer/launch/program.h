@@ -35,7 +35,7 @@ inline bool alive(pid_t pid) {
   return in >> number >> name >> state && state != "Z" && state != "X";
 }
 
-/// What a program said, and how it ended.
+/// The words that a program said, and how it ended.
 struct Ended {
   int code = -1;  ///< exit code, or 1000 + signal
   std::vector<std::string> out;

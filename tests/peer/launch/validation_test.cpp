@@ -157,7 +157,7 @@ TEST_F(Launch, WithoutAValidationSetNothingLooksForTheBest) {
 
 class OwnValidation : public Launch, public testing::WithParamInterface<std::string> {
  protected:
-  /// What a fleet ends with that looks at this set, in a file or folder of its own.
+  /// Returns what a fleet ends with that looks at this set, in a file or folder of its own.
   nlohmann::json summary(const std::string& set) const {
     const std::string file = path("fleet.yaml");
     std::ofstream(file) << "version: 1\nseed: 7\npeers: 3\n"

@@ -36,7 +36,7 @@ Values mean(const Result& result) {
   return mean;
 }
 
-/// How far the means of two fleets are apart, beside the length of the first.
+/// Returns how far the means of two fleets are apart, beside the length of the first.
 double apart(const Result& a, const Result& b) {
   const Values from = mean(a);
   Values difference = mean(b);

@@ -97,8 +97,8 @@ PeerTimes hundred_seconds(PeerId peer, std::vector<NeighborWait> waits) {
   return all;
 }
 
-/// As four machines over TLS recorded it, one of which had 4 % of a processor: its messages were
-/// long on their way, since it encrypted them as slowly as it computed. Its network was blamed.
+/// Four machines over TLS recorded it, one of which had 4 % of a processor: its messages were long
+/// on their way, since it encrypted them as slowly as it computed. Its network was blamed.
 TEST(Culprits, ASlowProcessorIsBlamedForWhatItSendsSlowly) {
   const std::vector<PeerTimes> ring{
       hundred_seconds(0, {{1, 35, 9}, {3, 35, 9}}),

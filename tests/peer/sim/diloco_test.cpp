@@ -44,7 +44,7 @@ struct Moments {
   }
 };
 
-/// Up to the whole rate over the warm-up, then half a cosine down to zero.
+/// Goes up to the whole rate over the warm-up, then half a cosine down to zero.
 double rate(int t, int warmup, int total) {
   if (t < warmup) return 0.05 * (t + 1) / warmup;
   return 0.025 * (1 + std::cos(std::numbers::pi * (t - warmup) / (total - warmup)));

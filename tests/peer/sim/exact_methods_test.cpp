@@ -103,7 +103,7 @@ TEST(Nids, IsD2OnTheLazyGraphBehindItsFirstStep) {
   expect_near(first_coordinates(run(fleet, begin)), d2, 1e-6);
 }
 
-/// Where D-PSGD ends beside the optimum, and D2 is refused: lambda_n is -0.6.
+/// They do so where D-PSGD ends beside the optimum, and D2 is refused: lambda_n is -0.6.
 TEST(ExactMethods, LeaveNoBiasOnGraphsThatD2Refuses) {
   for (const char* algorithm : {"extra", "nids"}) {
     Fleet fleet = quadratic_fleet(16, "hypercube", algorithm, "");

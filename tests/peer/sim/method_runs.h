@@ -88,8 +88,8 @@ inline Fleet restless(PeerId n, const std::string& algorithm, const std::string&
 /// The maker of what peer i of such a fleet trains.
 using ReplicaOf = std::unique_ptr<Replica> (*)(const Assembly& assembly, PeerId i);
 
-/// From every round on such a fleet goes on as if it had not stopped, to the bit. `replica`: null
-/// for the built-in ones.
+/// Expects such a fleet to go on from every round as if it had not stopped, to the bit. `replica`:
+/// null for the built-in ones.
 inline void expect_it_resumes(Fleet fleet, ReplicaOf replica = nullptr) {
   fleet.checkpoint.every = 1;
   const Assembly assembly(fleet);

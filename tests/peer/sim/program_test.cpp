@@ -12,7 +12,7 @@
 namespace gv {
 namespace {
 
-/// What a fleet ends with, and what it saw on the way.
+/// The outcome of a fleet, and what it saw on the way.
 struct End {
   std::string hash;
   std::vector<double> losses;  ///< of each peer: training and test

@@ -133,7 +133,7 @@ Fleet attacked(const std::string& algorithm, const Settings& settings, const std
   return fleet;
 }
 
-/// How far the worst honest peer, or the servers' model, ends from the optimum.
+/// Returns how far the worst honest peer, or the servers' model, ends from the optimum.
 double distance(const Fleet& fleet) {
   const Assembly assembly(fleet);
   Observer observer(assembly.fleet.size(), assembly.evaluator(), {});

@@ -68,7 +68,7 @@ TEST(Succession, OfAServerCountsEachGradientOnce) {
   }
 }
 
-/// From a checkpoint, too, which is older than what the workers have; and more than once.
+/// It resumes a checkpoint, too, which is older than what the workers have; and more than once.
 TEST(Succession, OfAServerWithACheckpointGoesOnWhereTheWorkersAre) {
   Fleet fleet = succeeded({{"servers", 2}});
   fleet.checkpoint.every = 20;

@@ -84,7 +84,7 @@ Task<> serve_example(Peer& me) {
   co_await me.end_round();
 }
 
-/// What three peers end with, in their first coordinate.
+/// Returns what three peers end with, in their first coordinate.
 Values ends(Algorithm run, AlgorithmRow row) {
   row.run = run;
   if (row.serve != nullptr) row.serve = serve_example;

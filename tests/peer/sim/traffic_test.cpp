@@ -212,8 +212,8 @@ TEST(Codecs, AreRefusedWhereTheyCannotKeepTheMean) {
         << algorithm;
 }
 
-/// What is left of a fleet of eight, of which one dies early: how far the survivors end from their
-/// own optimum.
+/// Returns what is left of a fleet of eight, of which one dies early: how far the survivors end
+/// from their own optimum.
 double bias_after_a_death(const std::string& algorithm, bool gives_back) {
   Fleet fleet = restless(8, algorithm);
   fleet.weights = "lazy";

@@ -33,14 +33,14 @@ std::vector<std::byte> drawn(PeerId from, PeerId to, std::uint64_t nth) {
   return bytes;
 }
 
-/// What came of it, by peer.
+/// The outcome, by peer.
 struct Tally {
   std::size_t right = 0, wrong = 0, done_pushes = 0;
   std::vector<VerbEnd> failed{};
 };
 std::vector<Tally>* tallies = nullptr;  ///< of the fleet that runs
 
-/// In each round so many in either direction between i and j, in an order that each draws.
+/// A round of so many transfers in either direction between i and j, in an order that each draws.
 class RoundOfTransfers {
  public:
   RoundOfTransfers(Peer& me, std::vector<std::uint64_t>& counts) : me_(me), counts_(counts) {

@@ -20,7 +20,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Why = VerbEnd::Why;
 
-/// What each peer calls, one call a round, and what came of it.
+/// The calls of each peer, one call a round, and what came of it.
 struct Story {
   std::function<VerbCall(PeerId, std::size_t nth)> call;
   std::vector<std::vector<VerbEnd>> ends;  ///< by peer

@@ -27,7 +27,7 @@ class TableFiles : public testing::Test {
     spec.standardize = false;
     return spec;
   }
-  /// What is wrong with it, without the folder; "": nothing.
+  /// Returns what is wrong with it, without the folder; "": nothing.
   std::string error(const TableSpec& spec) const {
     return error_in(scratch_, [&] { read_table(spec, Rng(1)); });
   }

@@ -103,7 +103,7 @@ class AbiFleet {
   Before before{};
   RateIsTold rate_is_told = RateIsTold::always;
   std::function<void(PeerId id, gv_peer* peer)> at_over{};  ///< what it does when it has no more
-  /// Of a peer that goes on from a checkpoint, with what its program has of it.
+  /// The round of a peer that goes on from a checkpoint, with what its program has of it.
   std::optional<Round> from{};
   std::function<std::string(PeerId id)> folder{};
 
@@ -117,7 +117,7 @@ class AbiFleet {
     for (std::thread& thread : threads) thread.join();
   }
   std::string params_hash() const { return ends_.params_hash(); }
-  /// What gv_turn, or else gv_finish, ended with; and why.
+  /// Returns what gv_turn, or else gv_finish, ended with; and why.
   int code(PeerId id) const { return codes_[id]; }
   const std::string& error(PeerId id) const { return errors_[id]; }
   PeerId programs() const { return programs_; }

@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(Rows,
                          testing::ValuesIn(methods_that_need_the_rate()),
                          [](const auto& row) { return fmt::format("Row{}", row.index); });
 
-/// With evaluations and checkpoints as turns too, from a checkpoint in the middle.
+/// It has evaluations and checkpoints as turns too, and goes on from a checkpoint in the middle.
 TEST(ProgramAbiState, GoesOnFromACheckpointAsIfItHadNotStopped) {
   const ScratchFolder scratch;
   const QuadraticText text{.rounds = 9, .more = "checkpoint: { every: 2 rounds, keep: 5 }\n"};
@@ -143,7 +143,7 @@ TEST(ProgramAbiDeath, ADeathEndsAFleetThatAgrees) {
   EXPECT_GE(saw, 1);
 }
 
-/// In any turn, in the middle of a round: its neighbours hear a goodbye, and go on.
+/// It leaves in any turn, in the middle of a round: its neighbours hear a goodbye, and go on.
 TEST(ProgramAbiEnd, APeerLeavesInOrder) {
   AbiFleet fleet({.rounds = 12});
   std::atomic<int> left = 0;

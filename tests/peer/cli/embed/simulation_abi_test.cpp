@@ -130,8 +130,8 @@ gv_call call_of(std::uint32_t verb, PeerId root = 0) {
           .lends = 1};
 }
 
-/// In each gradient's turn all add up, and each hands a vector to the next one. What the simulation
-/// says at its end.
+/// Adds all up in each gradient's turn, and hands a vector from each to the next. Returns what the
+/// simulation says at its end.
 std::string run_with_verbs(const QuadraticText& text) {
   SimulatedPrograms programs(text);
   std::set<std::vector<float>> sums;

@@ -20,7 +20,7 @@ class DataCheck : public testing::Test {
     std::ofstream(path(name)) << text;
   }
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
-  /// What an agent would tell of it, by the way that its answer goes.
+  /// Returns what an agent would tell of it, by the way that its answer goes.
   DataLook look(const std::string& name) const {
     return parse_look(look_text({path(name)}, folder_.path()), 1);
   }

@@ -181,8 +181,8 @@ TEST_F(Deploy, ThePodsCommandTrainsToTheBitsOfTheSimulator) {
         std::filesystem::exists(path(fmt::format("runs/peers/{:03}/model.safetensors", i))));
 }
 
-/// Of all versions from 1.25 to 1.37, as Kubernetes publishes them; a JobSet's own schema is not
-/// among them, so the Job within it is looked at.
+/// They are of all versions from 1.25 to 1.37, as Kubernetes publishes them; a JobSet's own schema
+/// is not among them, so the Job within it is looked at.
 TEST_F(Deploy, StrictSchemasTakeTheManifests) {
   const std::string python = std::getenv("GRAPEVINE_TEST_PYTHON") != nullptr
                                  ? std::getenv("GRAPEVINE_TEST_PYTHON")

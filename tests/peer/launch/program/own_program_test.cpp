@@ -122,7 +122,7 @@ TEST_F(AnOwnProgram, RunsInTheFolderOfItsHost) {
   EXPECT_EQ(Program({"peer", file, "--id", "0"}).wait().output(), folder_.path() + "\n");
 }
 
-/// Before it has a folder of a run, or a neighbour.
+/// It is named before it has a folder of a run, or a neighbour.
 TEST_F(AnOwnProgram, ThatIsNotThereIsNamedWithItsLine) {
   std::ofstream(path("fleet.yaml")) << "version: 1\npeers: 2\nprogram: [no-such-python, t.py]\n";
   const Ended ended = Program({"peer", path("fleet.yaml"), "--id", "0"}).wait();

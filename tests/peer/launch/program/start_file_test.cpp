@@ -14,7 +14,7 @@
 namespace gv {
 namespace {
 
-/// As PyTorch lays out a matrix, its transpose and a picture of channels_last.
+/// Lays out as PyTorch does a matrix, its transpose and a picture of channels_last.
 asked::Introduction introduction() {
   return {.parameters = {{"m", {2, 3}, {3, 1}},
                          {"t", {2, 3}, {1, 2}},

@@ -38,7 +38,7 @@ CheckpointStore store_on(Disk& disk, const std::string& folder, std::size_t keep
   return {disk, folder, "fleet", "model", 3, keep};
 }
 
-/// What is wrong with the checkpoints that are found, where `acknowledged` was saved.
+/// Returns what is wrong with the checkpoints that are found, where `acknowledged` was saved.
 std::string judge(CheckpointStore& store, std::optional<Round> acknowledged) {
   std::vector<std::string> skipped;
   const auto newest = store.newest(skipped);
@@ -161,7 +161,7 @@ std::string fill_tmpfs(const std::string& folder, std::size_t pages, int& saved)
   return wrong;
 }
 
-/// In a mount namespace of its own, so that the machine's stays as it is.
+/// Works in a mount namespace of its own, so that the machine's stays as it is.
 std::string fill_every_tmpfs(const std::string& folder) {
   if (::unshare(CLONE_NEWNS) != 0) return "skip: no mount namespace";
   if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return "skip: no mount";
@@ -174,7 +174,7 @@ std::string fill_every_tmpfs(const std::string& folder) {
   return every_outcome ? "" : "the sizes do not reach from too small to large enough";
 }
 
-/// What `body` returns, from a process of its own.
+/// Returns what `body` returns, from a process of its own.
 std::string forked(const std::function<std::string()>& body) {
   std::array<int, 2> pipe{};
   EXPECT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);

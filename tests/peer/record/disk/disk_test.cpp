@@ -149,7 +149,7 @@ std::string text(const Bytes& content) {
   return {reinterpret_cast<const char*>(content.data()), content.size()};
 }
 
-/// What may be found after `prepare` and a power loss, over many seeds.
+/// Returns what may be found after `prepare` and a power loss, over many seeds.
 std::set<std::string> outcomes(const std::function<void(SimDisk&)>& prepare,
                                const std::string& path) {
   std::set<std::string> found;

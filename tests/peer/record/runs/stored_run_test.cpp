@@ -99,7 +99,7 @@ TEST(StoredRun, KnowsWhatActorsAndMemoriesDid) {
   EXPECT_EQ(read_stored_run(scratch.path()).evaluations[2].samples_per_insert, 15.5);
 }
 
-/// With the exit code of a simulation that broke a rule, which has no target.
+/// It has the exit code of a simulation that broke a rule, which has no target.
 TEST(StoredRun, ThatMissedItsTargetIsAResult) {
   const ScratchFolder scratch;
   FolderOfRun{}.write(scratch.path());

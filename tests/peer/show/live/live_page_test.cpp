@@ -11,7 +11,7 @@
 namespace gv {
 namespace {
 
-/// Of FIPS 180-4's example, and of nothing, in base64.
+/// These are of FIPS 180-4's example, and of nothing, in base64.
 TEST(CspHash, AgreesWithItsStandard) {
   EXPECT_EQ(csp_hash("abc"), "'sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0='");
   EXPECT_EQ(csp_hash(""), "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='");

@@ -18,7 +18,7 @@ namespace {
 
 using svg::Point;
 
-/// How far a point lies from the line through these, whose x ascends.
+/// Returns how far a point lies from the line through these, whose x ascends.
 double distance_to(const std::vector<Point>& line, Point p) {
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t k = 1; k < line.size(); ++k) {

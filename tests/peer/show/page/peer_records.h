@@ -12,8 +12,8 @@
 
 namespace gv {
 
-/// What the peers of a run wrote down of a ring in which each round is 50 ms of arithmetic, 1 of
-/// mixing, 10 late for the next peer and 20 on the wire. Rounds 0..7 and 64..71 have moments.
+/// The records that the peers of a run wrote of a ring in which each round is 50 ms of arithmetic,
+/// 1 of mixing, 10 late for the next peer and 20 on the wire. Rounds 0..7 and 64..71 have moments.
 struct RecordsOfPeers {
   std::uint64_t peers = 4;
   std::uint64_t rounds = 100;
@@ -70,7 +70,7 @@ struct RecordsOfPeers {
             {"staleness", std::vector<std::uint64_t>{rounds, 5, 1}}};
   }
 
-  /// Into the folder of a run, whose evaluations get the states too.
+  /// Writes into the folder of a run, whose evaluations get the states too.
   void write(const std::string& run) const {
     for (std::uint64_t peer = 0; peer < peers; ++peer) {
       const std::string folder = fmt::format("{}/peers/{:03}", run, peer);

@@ -12,7 +12,7 @@
 
 namespace gv {
 
-/// What a page says, read back from its text alone.
+/// A part of what a page says, read back from its text alone.
 struct SvgElement {
   std::map<std::string, std::string> attributes;
   std::string content;  ///< up to the next tag

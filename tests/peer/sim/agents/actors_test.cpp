@@ -141,7 +141,7 @@ double ratio_of(const FleetRecord& record) {
   return record.experience->samples_per_insert().value_or(0);
 }
 
-/// Whoever is faster, and by how much.
+/// The ratio holds whoever is faster, and by how much.
 TEST(Actors, SamplesPerInsertHoldsWhateverTheSpeeds) {
   for (const double step_ms : {0.05, 1.0, 8.0}) {
     for (const bool unequal : {false, true}) {

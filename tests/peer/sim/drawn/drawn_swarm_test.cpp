@@ -34,7 +34,7 @@ void expect_faults_in_chains_alone(DrawOptions options) {
 
 class DrawnSwarm : public testing::TestWithParam<const AlgorithmRow*> {};
 
-/// Whatever graph, codec, data, network, deadline: fleets of every method, each under drawn faults.
+/// Fleets of every method stand drawn faults, whatever graph, codec, data, network, deadline.
 TEST_P(DrawnSwarm, NothingIsViolated) {
   DrawOptions options;
   options.last = 6;

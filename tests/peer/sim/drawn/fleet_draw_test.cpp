@@ -42,7 +42,7 @@ TEST(FleetDraw, EveryRowIsDrawn) {
   }
 }
 
-/// What is drawn and read, over all rows.
+/// All that is drawn and read, over all rows.
 class Variety : public testing::Test {
  protected:
   static void SetUpTestSuite() {

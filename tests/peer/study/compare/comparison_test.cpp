@@ -20,7 +20,7 @@ using Keys = std::map<std::string, std::string>;
 
 const CompareOptions half{.target = parse_target("accuracy=0.5"), .by = {}};
 
-/// So many seeds of a method, each a little harder for all methods alike.
+/// Adds so many seeds of a method, each a little harder for all methods alike.
 void add(std::vector<StoredRun>& runs,
          const Keys& keys,
          double seconds,

@@ -34,7 +34,7 @@ Fleet fleet_of(const Coded& c, const char* graph, double step) {
   return fleet;
 }
 
-/// How far the models are apart, per coordinate, after some hundreds of rounds.
+/// Returns how far the models are apart, per coordinate, after some hundreds of rounds.
 double apart(Fleet fleet) {
   fleet.data.quadratic = {
       .dimension = 300, .hessian = {1, 0.5}, .noise = 1, .spread = 1, .start = 0, .centers = {}};

@@ -30,7 +30,7 @@ double simulated_round(Fleet fleet, Round rounds = 16) {
   return (seconds(2 * rounds) - seconds(rounds)) / static_cast<double>(rounds);
 }
 
-/// Of a hundredth of a megabyte, on a network a hundred times slower.
+/// Makes a fleet of a hundredth of a megabyte, on a network a hundred times slower.
 Fleet small_fleet(PeerId n,
                   const std::string& graph,
                   const std::string& order,

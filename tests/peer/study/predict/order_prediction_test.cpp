@@ -196,7 +196,7 @@ INSTANTIATE_TEST_SUITE_P(Every,
                            return name;
                          });
 
-/// Whether the method, from start 1 with unlike minima and without noise, gets away from them.
+/// Tells whether the method, from start 1 with unlike minima and without noise, leaves them.
 bool diverges(const QuadraticFleet& f, const std::string& topology, const std::string& weights) {
   constexpr Round rounds = 4000;
   Fleet fleet = fleet_of(f, topology, weights);

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a trial left, by its name in the folder; without what tells when and how it was made.
+/// Returns what a trial left, by its name there; without what tells when and how it was made.
 std::map<std::string, std::string> files_of(const std::string& folder) {
   std::map<std::string, std::string> files;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
@@ -58,8 +58,8 @@ class PromotionsOf : public Promotions, public testing::WithParamInterface<const
   }
 };
 
-/// Over three rungs, to the byte what it is without a break: metrics, summary, model, and where
-/// each peer's time went.
+/// It is over three rungs to the byte what it is without a break: metrics, summary, model, and
+/// where each peer's time went.
 TEST_P(PromotionsOf, ASynchronousMethodEndAsWithoutABreak) {
   run(rung(job("whole"), 1, ""));
   run(rung(job("two-thirds"), 2.0 / 3, ""));

@@ -33,7 +33,7 @@ class SweepCommand : public SweepFolders {
     more.insert(more.begin(), {"sweep", path("sweep.yaml")});
     return more;
   }
-  /// What every finished trial wrote, by its folder.
+  /// Returns what every finished trial wrote, by its folder.
   std::map<std::string, std::string> trials() const {
     std::map<std::string, std::string> all;
     for (const auto& entry : fs::directory_iterator(path("out/trials")))

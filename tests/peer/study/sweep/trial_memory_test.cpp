@@ -24,7 +24,7 @@ TEST_F(TrialMemory, LetsAsManyTrialsRunAsItHolds) {
   EXPECT_EQ(room.fitting(4), 4U) << "nobody knows";
 }
 
-/// Of four peers with a million floats in x and in g, and what a round sends and averages.
+/// It is of four peers with a million floats in x and in g, and what a round sends and averages.
 TEST_F(TrialMemory, IsMeasuredWhereATrialWouldRun) {
   constexpr double vector = 4 * 1e6 * sizeof(float);  // of all four peers
   const auto bytes = [&](const std::string& dimension) {

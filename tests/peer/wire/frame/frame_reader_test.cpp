@@ -165,7 +165,7 @@ TEST(FrameReader, FillIsZero) {
   }
 }
 
-/// Whatever the sizes, so that payloads lie as they do in memory.
+/// It does whatever the sizes, so that payloads lie as they do in memory.
 TEST(FrameReader, EveryFrameEndsAtAMultipleOfTheUnit) {
   for (std::size_t bytes = 0; bytes < 130; ++bytes)
     EXPECT_EQ(message_bytes(Kind::contribution, bytes).size() % frame_unit, 0U) << bytes;

@@ -43,7 +43,7 @@ class TcpProcess {
       }
     });
   }
-  /// On its loop, which stands while it is not running.
+  /// Posts on its loop, which stands while it is not running.
   void post(std::function<void()> f) { world_->post(std::move(f)); }
   /// Returns it with its payload in the memory from which peers take theirs. On its loop.
   Message in_its_memory(Message message) {

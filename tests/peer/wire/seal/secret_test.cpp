@@ -27,7 +27,7 @@ TEST(Secrets, LeaveNothingWhereTheyLay) {
   EXPECT_TRUE(text.empty());
 }
 
-/// Of a process of its own, since there is no way back.
+/// The test is of a process of its own, since there is no way back.
 TEST(Secrets, KeepCoreDumpsOff) {
   const pid_t child = ::fork();
   if (child == 0) {

@@ -112,7 +112,7 @@ class OpenSslEnd {
     give(with);
     take(with);
   }
-  /// What `from` has to say comes here, and gives what can be read of it.
+  /// Takes what `from` has to say, and gives what can be read of it.
   std::string take(TlsSession& from) {
     const std::vector<std::byte> said = from.take_output({});
     BIO_write(in_, said.data(), static_cast<int>(said.size()));

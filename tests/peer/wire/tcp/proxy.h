@@ -14,7 +14,7 @@
 
 namespace gv {
 
-/// What a proxy does to each connection, in bytes passed since its beginning; 0: never.
+/// The harm that a proxy does to each connection, in bytes passed since its beginning; 0: never.
 struct Harm {
   std::uint32_t cut_after = 0;    ///< at most: a reset after a random number of bytes up to this
   std::uint32_t flip_after = 0;   ///< at most: one bit is flipped, likewise
