@@ -10,4 +10,11 @@ Time collective_deadline(const Plan& plan) {
   return std::max(plan.deadline, 2 * plan.dead_after) + under_way;
 }
 
+Time longest_waits(const Plan& plan, Absence absence) {
+  const Time averaging = 2 * plan.peers * plan.deadline;
+  if (absence == Absence::away) return averaging;
+  if (plan.stage) return averaging + 2 * plan.stage->stages * collective_deadline(plan);
+  return 2 * plan.peers * collective_deadline(plan);
+}
+
 }  // namespace gv

@@ -195,7 +195,7 @@ void Post::watch_next(Time deadline, bool& late) {
 void Post::begin_wait(const Mailbox::Key& key, std::size_t k, Absence absence) {
   GV_CHECK(!wait_, "the algorithm waits for one message at a time");
   const Time now = self_.world.now();
-  wait_ = Wait{key, k, absence, now, now, now + longest_chain(absence)};
+  wait_ = Wait{key, k, absence, now, now, now + longest_waits(self_.plan, absence)};
   self_.timesheet.wait_begins(now);
   ++waits_;
   hurry();
@@ -205,12 +205,6 @@ void Post::begin_wait(const Mailbox::Key& key, std::size_t k, Absence absence) {
 
 Time Post::deadline(Absence absence) const {
   return absence == Absence::away ? self_.plan.deadline : collective_deadline(self_.plan);
-}
-
-/// Each waits for the next one, and the last of them for who is stuck. Twice over: a link may join
-/// such a chain when it is about to end.
-Time Post::longest_chain(Absence absence) const {
-  return 2 * self_.plan.peers * deadline(absence);
 }
 
 bool Post::excused(std::size_t k) const {
@@ -263,7 +257,7 @@ void Post::check_deadline(Time late) {
     most = whole / 2;
     if (!told_ && now - wait.began >= most) tell_held_up(true);
     wait.since = std::min(now, wait.since + late);
-    if (chains_.absence(wait.k)) wait.excusable = now + longest_chain(wait.absence);
+    if (chains_.absence(wait.k)) wait.excusable = now + longest_waits(self_.plan, wait.absence);
     if (excused(wait.k)) wait.since = now;
   }
   const Time left = wait.since + whole - now;

@@ -138,7 +138,6 @@ class Post {
   Next oldest(Kind kind);
   void ask(const Mailbox::Key& key);
   Time deadline(Absence absence) const;
-  Time longest_chain(Absence absence) const;
   bool excused(std::size_t k) const;
   void begin_wait(const Mailbox::Key& key, std::size_t k, Absence absence);
   void end_wait(const std::optional<Message>& answer);

@@ -160,8 +160,10 @@ Plan Assembly::plan(PeerId i) const {
             .standstill = standstill(*this, i),
             .succession = succession(fleet, *algorithm)};
   plan.channels = channels(i, plan.experience);
-  // A stage that stands still because of its chain is through with that at the chain's deadline.
-  if (plan.stage) plan.standstill += collective_deadline(plan);
+  // A stage that stands still because of its chain is through with that at the chain's deadline, or
+  // when who is before it may have waited no longer.
+  if (plan.stage && plan.standstill > Time{0})
+    plan.standstill += longest_waits(plan, Absence::gone) + collective_deadline(plan);
   return plan;
 }
 
