@@ -23,6 +23,14 @@ StageWork work_of(const Peer& me) {
           .add = static_cast<double>(me.replica.size())};
 }
 
+/// The mean of the copies' gradients is that of the minibatch: each microbatch weighs r / m of r
+/// copies and m microbatches.
+MicrobatchShare share_of(const StagePlan& stage, std::uint32_t k) {
+  return {.index = k / stage.copies,
+          .count = stage.own_microbatches(),
+          .weight = static_cast<float>(stage.copies) / static_cast<float>(stage.microbatches)};
+}
+
 std::shared_ptr<Buffer> buffer_of(Peer& me, std::size_t floats) {
   return floats > 0 ? me.pool().acquire(floats * sizeof(float)) : nullptr;
 }
@@ -43,7 +51,8 @@ Task<> Chain::gradient() {
 Task<> Chain::flushed() {
   const StagePlan& stage = *me_.plan.stage;
   const std::vector<StageTurn> all = turns(stage.microbatches, window_of(stage, stage.stage));
-  for (const StageTurn& turn : all) {
+  const std::vector<StageTurn> own = turns_of_copy(all, stage.copies, stage.copy);
+  for (const StageTurn& turn : own) {
     const Pass pass{number_, turn.microbatch};
     if (turn.forward) co_await forward(pass);
     if (!turn.forward) co_await backward(pass);
@@ -69,7 +78,7 @@ Task<> Chain::in_stream() {
 Task<> Chain::forward(Pass pass) {
   const StagePlan& stage = *me_.plan.stage;
   Payload in;
-  if (!stage.first()) in = co_await receive(me_.plan.id - 1, Kind::activation, pass);
+  if (!stage.first()) in = co_await receive(stage.from(pass.microbatch), Kind::activation, pass);
   if (!stage.first() && !in) {
     closed_ = true;
     co_return;
@@ -78,31 +87,43 @@ Task<> Chain::forward(Pass pass) {
   const Vector at = weights(pass.minibatch);
   const auto work = [&] { me_.replica.forward(pass.microbatch, at, in.get(), out.get()); };
   co_await me_.compute(work_of(me_).forward, work, Activity::compute);
-  if (out) me_.send(me_.plan.id + 1, Kind::activation, out, pass.microbatch, pass.minibatch);
+  if (out)
+    me_.send(stage.to(pass.microbatch), Kind::activation, out, pass.microbatch, pass.minibatch);
   next_ = pass.minibatch + 1;
 }
 
 Task<> Chain::backward(Pass pass) {
   const StagePlan& stage = *me_.plan.stage;
   Payload out;
-  if (!stage.last()) out = co_await receive(me_.plan.id + 1, Kind::activation_gradient, pass);
+  if (!stage.last())
+    out = co_await receive(stage.to(pass.microbatch), Kind::activation_gradient, pass);
   const std::shared_ptr<Buffer> in = buffer_of(me_, stage.floats_in);
-  const std::uint32_t count = stage.microbatches;
-  const Vector sum = count > 1 ? me_.vector("microbatches") : Vector::g;
+  const MicrobatchShare share = share_of(stage, pass.microbatch);
+  const Vector sum = share.count > 1 ? me_.vector("microbatches") : Vector::g;
   const Vector at = weights(pass.minibatch);
   const bool keeps = kept_versions(stage) > 0;
   const Vector kept = keeps ? me_.vector(name_of_version(stage, number_)) : Vector::x;
   double loss = 0;
   const auto work = [&] {
     loss = me_.replica.backward(pass.microbatch, at, in.get(), out.get());
-    add_microbatch(me_.replica, sum, pass.microbatch, count);
+    add_microbatch(me_.replica, sum, share);
     if (keeps) me_.replica.axpby(1, Vector::x, 0, kept, {0, me_.replica.size()});
   };
   const StageWork takes = work_of(me_);
-  const double flops = takes.backward + (count > 1 || keeps ? takes.add : 0);
+  const double flops = takes.backward + (share.changes() || keeps ? takes.add : 0);
   co_await me_.compute(flops, work, Activity::compute);
-  if (in) me_.send(me_.plan.id - 1, Kind::activation_gradient, in, pass.microbatch, pass.minibatch);
-  loss_ += loss / count;
+  if (in)
+    me_.send(stage.from(pass.microbatch),
+             Kind::activation_gradient,
+             in,
+             pass.microbatch,
+             pass.minibatch);
+  loss_ += loss / share.count;
+}
+
+double Chain::share() const {
+  const StagePlan& stage = *me_.plan.stage;
+  return static_cast<double>(stage.own_microbatches()) / stage.microbatches;
 }
 
 /// The newest version is x itself, and takes the place of the oldest after its gradient, which was
@@ -129,7 +150,7 @@ bool Chain::close() {
 /// In the place of the values of the next minibatch.
 void Chain::say_closed() {
   if (std::exchange(said_, true) || me_.plan.stage->last()) return;
-  me_.send(me_.plan.id + 1, Kind::activation, nullptr, 0, next_);
+  me_.send(me_.plan.stage->to(0), Kind::activation, nullptr, 0, next_);
 }
 
 /// What is under way does not come back.
@@ -138,31 +159,31 @@ void Chain::end() {
   throw ChainEnded();
 }
 
-std::vector<PeerId> chain_links(const StagePlan& stage, PeerId i) {
-  std::vector<PeerId> links;
-  if (!stage.first()) links.push_back(i - 1);
-  if (!stage.last()) links.push_back(i + 1);
+std::vector<PeerId> chain_links(const StagePlan& stage) {
+  std::vector<PeerId> links = stage.before;
+  links.insert(links.end(), stage.behind.begin(), stage.behind.end());
   return links;
 }
 
 /// What the stage before sends ahead is bounded by its own window, and what comes back by ours.
 /// Without a flush an empty message may come in the place of values: see Chain::say_closed.
-std::vector<Channel> chain_channels(const StagePlan& stage, PeerId i) {
-  const auto channel = [&](Kind kind, PeerId sender, std::size_t floats, PeerId ahead) {
+std::vector<Channel> chain_channels(const StagePlan& stage) {
+  const auto channel = [&](Kind kind, bool before, std::size_t floats, PeerId ahead) {
     const std::size_t size = floats * sizeof(float);
-    const std::uint32_t parts = stage.microbatches;
     const bool closes = !stage.flush && kind == Kind::activation;
     const auto fits = [=](PeerId from, std::uint32_t part, std::size_t bytes) {
-      return from == sender && part < parts && (bytes == size || (closes && bytes == 0));
+      if (part >= stage.microbatches || part % stage.copies != stage.copy) return false;
+      const PeerId sender = before ? stage.from(part) : stage.to(part);
+      return from == sender && (bytes == size || (closes && bytes == 0));
     };
     const std::uint32_t window = window_of(stage, ahead);
     return Channel{.kind = kind, .most_bytes = size, .fits = fits, .most_waiting = window + 2};
   };
   std::vector<Channel> channels;
   if (!stage.first())
-    channels.push_back(channel(Kind::activation, i - 1, stage.floats_in, stage.stage - 1));
+    channels.push_back(channel(Kind::activation, true, stage.floats_in, stage.stage - 1));
   if (!stage.last())
-    channels.push_back(channel(Kind::activation_gradient, i + 1, stage.floats_out, stage.stage));
+    channels.push_back(channel(Kind::activation_gradient, false, stage.floats_out, stage.stage));
   return channels;
 }
 

@@ -16,6 +16,8 @@
 // weights that stage_versions.h names: gradient j is then that of minibatch j, and those behind it
 // are under way meanwhile.
 // Per gradient each cut carries, in each direction, the values behind it once for each row.
+// Where a stage has copies (StagePlan::copies), each has the microbatches that are its own, and a
+// copy's gradient weighs them so that the mean of the copies' is that of the whole minibatch.
 
 namespace gv {
 
@@ -39,8 +41,10 @@ class Chain {
   /// g <- this stage's part of the gradient at x over the next minibatch. Waits for the others as a
   /// collective does; throws ChainEnded when one of them has gone.
   Task<> gradient();
-  /// The mean over the microbatches of that minibatch; of the last stage.
+  /// The mean over this copy's microbatches of that minibatch; of the last stage.
   double loss() const { return loss_; }
+  /// How much of the minibatch they are.
+  double share() const;
 
   /// No further minibatch goes forward. Returns whether some are under way: then this stage is
   /// still needed, until drained().
@@ -72,8 +76,8 @@ class Chain {
   double loss_ = 0;
 };
 
-/// The stages before and behind peer i; ascending.
-std::vector<PeerId> chain_links(const StagePlan& stage, PeerId i);
-std::vector<Channel> chain_channels(const StagePlan& stage, PeerId i);
+/// Whom a stage passes microbatches to and from; ascending.
+std::vector<PeerId> chain_links(const StagePlan& stage);
+std::vector<Channel> chain_channels(const StagePlan& stage);
 
 }  // namespace gv

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -304,10 +305,9 @@ Task<bool> barrier(Peer& me, Group group) {
 }
 
 Group everyone(const Peer& me) {
-  const PeerId n = me.plan.setup ? me.plan.setup->peers : me.plan.peers;
-  const StagePlan stage = me.plan.stage.value_or(StagePlan{});
-  Group all(n);
-  for (PeerId j = 0; j < n; ++j) all[j] = j * stage.stages + stage.stage;
+  if (me.plan.stage) return me.plan.stage->alike;
+  Group all(me.plan.setup ? me.plan.setup->peers : me.plan.peers);
+  std::iota(all.begin(), all.end(), PeerId{0});
   return all;
 }
 

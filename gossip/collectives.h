@@ -63,7 +63,7 @@ Task<bool> all_gather(Peer& me, Group group, std::vector<Vector> of);
 /// Nobody goes on before all are here: a word goes twice along a ring, 2 n alpha.
 Task<bool> barrier(Peer& me, Group group);
 
-/// All peers.
+/// All peers; in a fleet of chains those that have the same part of a model.
 Group everyone(const Peer& me);
 
 }  // namespace gv

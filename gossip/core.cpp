@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "gossip/chain.h"
 #include "optim/check.h"
 
 namespace gv {
@@ -13,13 +14,14 @@ namespace {
 std::vector<Neighbor> neighbors_of(const Plan& plan) {
   const Neighborhood& row = plan.neighborhood;
   GV_CHECK_EQUAL(row.peers.size(), row.weights.size(), "a weight for each neighbour");
+  const std::vector<PeerId> chained = plan.stage ? chain_links(*plan.stage) : std::vector<PeerId>{};
   std::vector<Neighbor> neighbors;
   for (const PeerId peer : links_of(plan)) {
     const auto in = std::ranges::lower_bound(row.peers, peer);
     Neighbor neighbor{.peer = peer};
     neighbor.sends = in != row.peers.end() && *in == peer;
     neighbor.receives = std::ranges::binary_search(row.receivers, peer);
-    neighbor.chained = plan.stage && (peer == plan.id + 1 || peer + 1 == plan.id);
+    neighbor.chained = std::ranges::binary_search(chained, peer);
     neighbor.linked = !neighbor.chained && std::ranges::binary_search(plan.links, peer);
     neighbor.two_way =
         neighbor.sends && neighbor.receives && !(plan.schedule && plan.schedule->directed());

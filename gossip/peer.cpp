@@ -130,10 +130,11 @@ Task<> Peer::train_supplied(bool steps) {
   stop();
 }
 
-/// The loss and the samples are the whole chain's, and its last stage tells them.
+/// The loss and the samples are the whole chain's, and its last stage tells them; of several copies
+/// each those of its own microbatches.
 Task<> Peer::train_in_chain(bool steps) {
   co_await chain_.gradient();
-  if (plan.stage->last()) reports_.add_loss(chain_.loss(), 1);
+  if (plan.stage->last()) reports_.add_loss(chain_.loss(), chain_.share());
   if (steps) co_await step_local();
 }
 

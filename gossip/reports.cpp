@@ -1,6 +1,7 @@
 #include "gossip/reports.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "gossip/experience.h"
@@ -29,12 +30,17 @@ void Reports::tell_round() {
   timesheet.keep_intervals(self_.journal.wants_intervals(self_.round));
 }
 
+/// Parts of minibatches do not add up to whole ones exactly.
+std::uint64_t Reports::samples() const {
+  return static_cast<std::uint64_t>(std::llround(batches_ * self_.plan.batch));
+}
+
 Costs Reports::costs() const {
   return {.spent = self_.timesheet.spent(),
           .sent_bytes = self_.world.sent_bytes(),
           .model_bytes = post_.sent_payloads(),
           .repeated_bytes = self_.world.repeated_bytes(),
-          .samples = static_cast<std::uint64_t>(batches_ * self_.plan.batch),
+          .samples = samples(),
           .longest_wait = post_.longest_wait(),
           .passed_over = pace_.passed_over()};
 }
@@ -112,7 +118,7 @@ Report Reports::begin_report(bool last) {
                 .edges = last ? exchange_.ends() : std::vector<EdgeEnd>{},
                 .loss_rise = watch_.first(),
                 .model = {},
-                .samples = static_cast<std::uint64_t>(batches_ * plan.batch),
+                .samples = samples(),
                 .model_bytes = post_.sent_payloads(),
                 .repeated_bytes = self_.world.repeated_bytes(),
                 .staleness = intake_.staleness,

@@ -49,6 +49,7 @@ class Reports {
   Time training_clock() const;
   void tick_later();
   void tick();
+  std::uint64_t samples() const;  ///< trained on
 
   PeerCore& self_;
   Post& post_;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "gossip/message.h"
 #include "graph/topology/topology.h"
@@ -17,11 +18,17 @@ struct StageWork {
   double step = 0;      ///< of the whole minibatch
 };
 
-/// The place of a peer in a chain of peers that divide a model (chain.h). Stage s of chain c, of p
-/// stages, is peer c p + s, so that the one before and the one behind it are its neighbours by id.
+/// The place of a peer in a chain of peers that divide a model (chain.h).
 struct StagePlan {
   PeerId stage = 0;
-  PeerId stages = 1;               ///< p
+  PeerId stages = 1;  ///< p
+  /// The peers that have this stage of the chain: microbatch k of each minibatch goes to copy
+  /// k mod copies.
+  PeerId copies = 1;
+  PeerId copy = 0;                 ///< which of them this one is
+  std::vector<PeerId> before{};    ///< the copies of the stage before it; of the first one none
+  std::vector<PeerId> behind{};    ///< and of the one behind it
+  std::vector<PeerId> alike{};     ///< all that have the same part of a model, this peer as well
   std::uint32_t microbatches = 1;  ///< of a minibatch, which they divide
   std::uint32_t ahead = 1;         ///< see window_of (stage_turns.h)
   bool recompute = false;          ///< each microbatch goes forward once more as it comes back
@@ -37,6 +44,11 @@ struct StagePlan {
 
   bool first() const { return stage == 0; }
   bool last() const { return stage + 1 == stages; }
+  /// With which of the stage before, and of the one behind, it has microbatch k in common.
+  PeerId from(std::uint32_t k) const { return before[k % before.size()]; }
+  PeerId to(std::uint32_t k) const { return behind[k % behind.size()]; }
+  /// How many of a minibatch's microbatches are this copy's.
+  std::uint32_t own_microbatches() const { return (microbatches - copy + copies - 1) / copies; }
 };
 
 }  // namespace gv

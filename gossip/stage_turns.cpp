@@ -26,4 +26,10 @@ std::vector<StageTurn> turns(std::uint32_t microbatches, std::uint32_t window) {
   return list;
 }
 
+std::vector<StageTurn> turns_of_copy(std::vector<StageTurn> all, PeerId copies, PeerId copy) {
+  GV_CHECK(copy < copies, "a copy of the stage");
+  std::erase_if(all, [=](const StageTurn& turn) { return turn.microbatch % copies != copy; });
+  return all;
+}
+
 }  // namespace gv

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "graph/topology/topology.h"
+
 // In which order a stage of a chain (chain.h) takes the microbatches of a minibatch. How many it
 // sends forward before the first comes back is its window; Narayanan et al. 2021, arXiv:2104.04473,
 // section 2.2, compare the two ends of what it may be.
@@ -32,5 +34,11 @@ std::uint32_t window_of(std::uint32_t stage,
 /// grow from stage to stage never stands still, however long its messages take; where one grows,
 /// and is less than the number of microbatches, it always does.
 std::vector<StageTurn> turns(std::uint32_t microbatches, std::uint32_t window);
+
+/// Of those the turns of one of the copies that share a stage's microbatches, k mod copies being
+/// its own: replication in Narayanan et al. 2019, "PipeDream", SOSP, section 3.2. The window counts
+/// all microbatches, so that it means the same of stages with unlike copies: what is said above of
+/// windows that do not grow holds of them, too.
+std::vector<StageTurn> turns_of_copy(std::vector<StageTurn> all, PeerId copies, PeerId copy);
 
 }  // namespace gv

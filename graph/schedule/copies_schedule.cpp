@@ -2,9 +2,9 @@
 
 namespace gv {
 
-Neighborhood among_copies(Neighborhood row, PeerId parts, PeerId s) {
-  for (PeerId& peer : row.peers) peer = peer * parts + s;
-  for (PeerId& peer : row.receivers) peer = peer * parts + s;
+Neighborhood among_copies(Neighborhood row, const ChainMap& chains, PeerId i) {
+  for (PeerId& peer : row.peers) peer = chains.counterpart(i, peer);
+  for (PeerId& peer : row.receivers) peer = chains.counterpart(i, peer);
   return row;
 }
 

@@ -2,12 +2,12 @@
 
 namespace gv {
 
-void add_microbatch(Replica& replica, Vector sum, std::uint32_t k, std::uint32_t count) {
-  if (count == 1) return;
+void add_microbatch(Replica& replica, Vector sum, MicrobatchShare share) {
+  if (!share.changes()) return;
+  if (share.count == 1) return replica.scale(Vector::g, share.weight);
   const Range all{0, replica.size()};
-  const float share = 1.0F / static_cast<float>(count);
-  if (k + 1 == count) return replica.axpby(1, sum, share, Vector::g, all);
-  replica.axpby(share, Vector::g, k == 0 ? 0 : 1, sum, all);
+  if (share.index + 1 == share.count) return replica.axpby(1, sum, share.weight, Vector::g, all);
+  replica.axpby(share.weight, Vector::g, share.index == 0 ? 0 : 1, sum, all);
 }
 
 }  // namespace gv

@@ -6,9 +6,20 @@
 
 namespace gv {
 
-/// Takes up g, the gradient over microbatch k of `count` (ascending), so that after the last one g
-/// is the mean over all of them; `sum` holds what came before. The order fixes the bits: those of
-/// g_0 / count + g_1 / count + ..., and for a single microbatch g as it is.
-void add_microbatch(Replica& replica, Vector sum, std::uint32_t k, std::uint32_t count);
+/// What one microbatch is of those that a gradient is the weighted sum of.
+struct MicrobatchShare {
+  std::uint32_t index = 0;  ///< ascending
+  std::uint32_t count = 1;  ///< of those that are added here
+  float weight = 1;         ///< 1 / count, and g is their mean
+
+  /// Whether more than g as it is becomes of it.
+  bool changes() const { return count > 1 || weight != 1; }
+};
+
+/// Takes up g, the gradient over that microbatch, so that after the last one g is the sum of all,
+/// each times its weight; `sum` holds what came before, and is not used for a single one. The order
+/// fixes the bits: those of weight g_0 + weight g_1 + ..., and for a single microbatch of weight 1
+/// g as it is.
+void add_microbatch(Replica& replica, Vector sum, MicrobatchShare share);
 
 }  // namespace gv

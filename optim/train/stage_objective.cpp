@@ -38,6 +38,8 @@ class StageObjective : public Objective {
       : spec_(std::move(spec)), part_(part(spec_.network, spec_.cuts, spec_.stage)) {
     GV_CHECK(spec_.minibatches == 1 || spec_.microbatches == 1,
              "minibatches follow each other whole");
+    GV_CHECK(spec_.copy < spec_.copies && spec_.copies <= spec_.microbatches,
+             "each copy of a stage has a microbatch");
     if (!part_.first && !part_.last) return;
     check_fits(spec_.network, *share.train);
     train_ = std::move(share.train);
@@ -60,8 +62,10 @@ class StageObjective : public Objective {
   }
 
   void forward(std::span<const float> x, Microbatch at, const Buffer* in, Buffer* out) override {
-    if (at.number == 0) begin(at.batch);
-    GV_CHECK_EQUAL(at.number, forwarded_++, "microbatches go forward in their order");
+    if (at.number == spec_.copy) begin(at.batch);
+    GV_CHECK_EQUAL(at.number,
+                   spec_.copy + spec_.copies * forwarded_++,
+                   "microbatches go forward in their order");
     const std::span<const float> input = crossing(in, part_.floats_in);
     const std::span<float> output = crossing(out, part_.floats_out);
     std::unique_ptr<HostNetwork> network = take_network();
@@ -200,7 +204,7 @@ class StageObjective : public Objective {
   std::optional<Minibatches> batches_;
   std::shared_ptr<const Drawn> drawn_;  ///< the newest minibatch
   std::uint32_t rows_ = 0;              ///< of a microbatch
-  std::uint32_t forwarded_ = 0;         ///< microbatches of it
+  std::uint32_t forwarded_ = 0;         ///< microbatches of it that went forward here
   std::uint64_t passes_ = 0;
   std::deque<Slot> under_way_;
   std::vector<std::unique_ptr<HostNetwork>> free_;

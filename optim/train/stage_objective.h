@@ -15,6 +15,9 @@ struct StageSpec {
   std::vector<Cut> cuts;  ///< between all stages of the chain
   std::uint32_t stage = 0;
   std::uint32_t microbatches = 1;  ///< of a minibatch, which they divide
+  /// Of those it has each whose number is `copy` mod `copies`; others, which share them, the rest.
+  std::uint32_t copies = 1;
+  std::uint32_t copy = 0;
   bool recompute = false;  ///< of a microbatch under way, its input alone is kept: arXiv:1604.06174
   /// The number that may be under way at a time. More than one: the next goes forward before the
   /// one before has come back, and they have no microbatches.
@@ -23,10 +26,10 @@ struct StageSpec {
 
 /// The objective of a stage, for Objective::forward and backward: a microbatch's gradient has the
 /// bits that the whole network would find for its tensors. The first and the last stage draw each
-/// minibatch at its first microbatch, alike when they have the same share; the others need none.
-/// Each batch norm takes the moments of its microbatch, as in arXiv:1811.06965, section 2.2. Alone
-/// a stage has neither gradient nor evaluation. What it saves stands before the minibatches that
-/// are under way: whoever goes on from there draws them again.
+/// minibatch at the first microbatch they have, alike when they have the same share; the others
+/// need none. Each batch norm takes the moments of its microbatch, as in arXiv:1811.06965,
+/// section 2.2. Alone a stage has neither gradient nor evaluation. What it saves stands before the
+/// minibatches that are under way: whoever goes on from there draws them again.
 ///
 /// Throws std::invalid_argument when the network was made for other data.
 std::unique_ptr<Objective> make_stage_objective(StageSpec spec, Share share);

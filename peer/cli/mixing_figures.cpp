@@ -85,7 +85,7 @@ double mean_receivers(const Assembly& fleet, PeerId i) {
   const std::uint64_t rounds = period > 0 ? period : static_cast<std::uint64_t>(samples(fleet));
   double sum = 0;
   for (std::uint64_t k = 0; k < rounds; ++k)
-    sum += static_cast<double>(fleet.schedule->row(k, i / fleet.fleet.stages()).receivers.size());
+    sum += static_cast<double>(fleet.schedule->row(k, fleet.chains.chain(i)).receivers.size());
   return sum / static_cast<double>(rounds);
 }
 

@@ -77,7 +77,7 @@ std::string network_note(const Assembly& fleet) {
 std::string memory_note(const Assembly& fleet, std::optional<std::uint64_t> free) {
   const auto here = static_cast<double>(
       std::ranges::count(fleet.fleet.peers, std::string("localhost"), &PeerSpec::host));
-  const double models = here / fleet.fleet.stages();
+  const double models = fleet.models_held(here);
   const double least = 8 * models * static_cast<double>(fleet.dimension);
   if (!free || least <= static_cast<double>(*free)) return "";
   return fmt::format("note   x and gradient of {} peers on this machine take {}, and {} are free\n",

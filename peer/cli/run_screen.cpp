@@ -55,6 +55,8 @@ std::string matter_text(const Assembly& fleet) {
 }
 
 std::string chained_text(const Fleet& fleet) {
+  if (fleet.parallel && !fleet.parallel->copies.empty())
+    return fmt::format(" in 1 chain of {}", fmt::join(fleet.parallel->copies, " + "));
   if (fleet.stages() == 1) return "";
   return fmt::format(
       " in {} chain{} of {}", fleet.models(), fleet.models() == 1 ? "" : "s", fleet.stages());

@@ -39,7 +39,7 @@ std::uint64_t files_of_peer(const Assembly& fleet, PeerId id) {
 }
 
 double least_bytes(const Assembly& fleet, std::uint64_t peers) {
-  const double models = static_cast<double>(peers) / fleet.fleet.stages();
+  const double models = fleet.models_held(static_cast<double>(peers));
   return 2.0 * sizeof(float) * models * static_cast<double>(fleet.dimension);
 }
 

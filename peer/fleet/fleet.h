@@ -211,12 +211,14 @@ struct Fleet {
 
   PeerId size() const { return static_cast<PeerId>(peers.size()); }
   PeerId trainers() const { return size() - servers - data_servers - actors; }
-  /// Peers that have one model together, each a part of it.
+  /// Counts the stages of each model; 1: no peer has a part of one.
   PeerId stages() const { return parallel ? parallel->stages : 1; }
+  /// Which of those that train has which part of which model.
+  ChainMap chains() const { return parallel ? parallel->chains() : ChainMap(); }
   /// Models that are trained: the vertices of the graph, and the parts of the data.
-  PeerId models() const { return trainers() / stages(); }
+  PeerId models() const { return trainers() / chains().peers(); }
   /// Returns the one of its peers' batches that each model is trained on.
-  std::uint32_t batch_of(PeerId model) const { return peers[model * stages()].batch; }
+  std::uint32_t batch_of(PeerId model) const { return peers[chains().counterpart(0, model)].batch; }
 };
 
 /// One problem of a fleet file.

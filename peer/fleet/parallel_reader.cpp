@@ -1,6 +1,7 @@
 #include "peer/fleet/parallel_reader.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
@@ -49,8 +50,10 @@ class ParallelReader : Readers {
     const Value* const vertical_sync = map.take("vertical_sync");
     set(vertical_sync, spec_.vertical_sync, flag());
     const Value* const place = map.take("place");
+    const Value* const copies = map.take("copies");
     map.finish();
     check_schedule(microbatches, ahead, vertical_sync);
+    if (copies != nullptr) read_copies(*copies);
     check_peers(value);
     check_batches(microbatches != nullptr ? *microbatches : value);
     if (place != nullptr) read_place(*place);
@@ -115,9 +118,56 @@ class ParallelReader : Readers {
                     "leave it out, or write `schedule: flush`");
   }
 
+  /// A chain with copies is the only one. With one of each it is what it is without the key.
+  void read_copies(const Value& value) {
+    std::vector<PeerId> copies;
+    if (value.kind == Value::Kind::sequence)
+      for (const Value& item : value.items)
+        copies.push_back(read_count(source_, item, 1, most_peers).value_or(1));
+    if (copies.size() != spec_.stages)
+      return source_.error(value,
+                           fmt::format("`copies` says of {} stage{} how many peers each is, and "
+                                       "there are {}",
+                                       copies.size(),
+                                       copies.size() == 1 ? "" : "s",
+                                       spec_.stages),
+                           "write a number for each stage, such as `stages: 2, copies: [3, 1]`");
+    const PeerId most = *std::ranges::max_element(copies);
+    const std::uint64_t peers = std::accumulate(copies.begin(), copies.end(), std::uint64_t{0});
+    if (most == 1) return static_cast<void>(check_one_chain(value, peers));
+    if (spec_.schedule != Schedule::flush)
+      source_.error(value,
+                    "`copies` share the microbatches of a minibatch, and under `schedule: "
+                    "pipedream` it has none",
+                    "leave it out, or write `schedule: flush`");
+    else if (most > spec_.microbatches)
+      source_.error(value,
+                    fmt::format("{} copies of a stage share {} microbatch{}, so that some would "
+                                "have nothing to do",
+                                most,
+                                spec_.microbatches,
+                                spec_.microbatches == 1 ? "" : "es"),
+                    fmt::format("take `microbatches: {}` or more, or fewer copies", most));
+    else if (check_one_chain(value, peers))
+      spec_.copies = std::move(copies);
+  }
+
+  bool check_one_chain(const Value& value, std::uint64_t peers) {
+    if (peers == fleet_.size()) return true;
+    source_.error(
+        value,
+        fmt::format(
+            "`copies` makes {} peers of one chain, and the fleet has {}", peers, fleet_.size()),
+        fmt::format("take `peers: {}`, or numbers that are {} together: a fleet with "
+                    "copies is one chain",
+                    peers,
+                    fleet_.size()));
+    return false;
+  }
+
   void check_peers(const Value& at) {
     const PeerId n = fleet_.size();
-    if (n % spec_.stages == 0) return;
+    if (n % spec_.chains().peers() == 0) return;
     source_.error(at,
                   fmt::format("{} peers are no chains of {}", n, spec_.stages),
                   fmt::format("take `peers: {}`, or {} stages",
@@ -126,9 +176,10 @@ class ParallelReader : Readers {
   }
 
   void check_batches(const Value& at) {
-    if (fleet_.size() % spec_.stages != 0) return;
+    const ChainMap chains = spec_.chains();
+    if (fleet_.size() % chains.peers() != 0) return;
     for (PeerId i = 0; i < fleet_.size(); ++i) {
-      const PeerId first = i - i % spec_.stages;
+      const PeerId first = chains.first(i);
       const std::uint32_t batch = fleet_.peers[i].batch;
       if (batch != fleet_.peers[first].batch)
         return source_.error(at,
@@ -237,6 +288,25 @@ class ParallelChecks {
     const AlgorithmRow* const row = find_algorithm(fleet_.algorithm, fleet_.order);
     const std::string why = row == nullptr ? "" : objection_to_chains(*row, setup_of(fleet_));
     if (!why.empty()) source_.error(parallel_.place, static_cast<int>(parallel_.key.size()), why);
+    if (why.empty() && row != nullptr) check_copies(*row);
+  }
+
+  /// What the method asks of the peers that it runs among, it asks of the copies of each stage.
+  void check_copies(const AlgorithmRow& row) {
+    if (fleet_.parallel->copies.empty()) return;
+    const Value& copies = parallel_.value.find("copies")->value;
+    if (row.kind != "all-reduce")
+      return source_.error(copies,
+                           fmt::format("the copies of a stage average the gradient of each "
+                                       "minibatch, and `{}` averages something else",
+                                       row.kind),
+                           "write `algorithm: all-reduce`, or leave `copies` out");
+    for (const PeerId count : fleet_.parallel->copies) {
+      Setup among = setup_of(fleet_);
+      among.peers = count;
+      const std::string why = row.objection(among, nullptr);
+      if (!why.empty()) return source_.error(copies, why, "write `order: ring`");
+    }
   }
 
   Source& source_;

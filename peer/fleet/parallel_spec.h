@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "graph/topology/topology.h"
+#include "graph/topology/chain_map.h"
 
 namespace gv {
 
@@ -18,15 +18,19 @@ struct ParallelSpec {
     pipedream,  ///< minibatches follow each other, on weights that are some steps old
   };
 
-  PeerId stages = 1;  ///< peers of a chain
+  PeerId stages = 1;  ///< of a chain
   /// The modules that the stages begin with; empty: stages of equal work.
   std::vector<std::string> names{};
+  /// Peers of each stage, which share its microbatches; empty: one of each.
+  std::vector<PeerId> copies{};
   std::uint32_t microbatches = 1;  ///< of a minibatch
   std::uint32_t ahead = 2;         ///< microbatches for each stage behind; or `all`
   bool recompute = false;
   Schedule schedule = Schedule::flush;
   bool vertical_sync = false;   ///< pipedream: weights of one age at all stages
   std::vector<PeerId> place{};  ///< which of `peers` in the file each peer is; empty: as they stand
+
+  ChainMap chains() const { return copies.empty() ? ChainMap(stages) : ChainMap(copies); }
 };
 
 /// As fleet files and JSON spell it.

@@ -84,8 +84,10 @@ struct Parts {
 /// Returns the bytes of x and the optimizer by stage: one figure where peers have whole models.
 std::vector<std::size_t> model_bytes(const Assembly& fleet) {
   std::vector<std::size_t> bytes;
-  for (PeerId s = 0; s < fleet.fleet.stages(); ++s)
-    bytes.push_back(state_of(*fleet.host_replica(s)).size() - state_of(*fleet.objective(s)).size());
+  for (PeerId s = 0; s < fleet.chains.stages(); ++s) {
+    const PeerId i = fleet.chains.stage_peers(0, s).front();
+    bytes.push_back(state_of(*fleet.host_replica(i)).size() - state_of(*fleet.objective(i)).size());
+  }
   return bytes;
 }
 
@@ -195,7 +197,7 @@ std::vector<Checkpoint> grown_checkpoints(const Assembly& was,
   const std::vector<std::size_t> bytes = model_bytes(was);
   std::vector<Parts> parts;
   for (const Checkpoint& each : past) {
-    parts.push_back(parts_of(was, each, bytes[each.peer % bytes.size()]));
+    parts.push_back(parts_of(was, each, bytes[was.chains.stage(each.peer)]));
     if (!same && !parts.back().memory.empty()) refuse_memory(was, names_in(parts.back().memory));
   }
   const std::vector<PeerId> source = sources(is, old);

@@ -17,8 +17,9 @@ struct ModelJudge {
 };
 
 /// Puts the parts of each model together, and gives the report of its last stage what all of it is
-/// worth. Of a model that is not whole, because a stage is missing or of another round, nothing
-/// counts: its reports hold nothing and train nothing.
+/// worth; of several copies the first one's, and what all of them have trained. Of a model that is
+/// not whole, because a stage is missing or of another round, nothing counts: its reports hold
+/// nothing and train nothing.
 void judge_models(std::map<PeerId, Report>& reports, const ModelJudge& judge);
 
 }  // namespace gv

@@ -97,6 +97,7 @@ Partition partition_of_program(const Fleet& fleet) {
 
 Assembly::Assembly(Fleet fleet_, std::optional<PeerId> only, std::optional<ProgramModel> program)
     : fleet(with_servers(std::move(fleet_))),
+      chains(fleet.chains()),
       trains_elsewhere_(program.has_value()),
       optimizer_(fleet.optimizer) {
   algorithm = find_algorithm(fleet.algorithm, fleet.order);
@@ -241,9 +242,8 @@ void Assembly::make_mixing() {
   if (fleet.schedule) {
     schedule = make_schedule(*fleet.schedule, fleet.models());
     topology = schedule->topology(to_string(*fleet.schedule));
-    schedule_of_peers_ = fleet.stages() == 1
-                             ? schedule
-                             : std::make_shared<const CopiesSchedule>(schedule, fleet.stages());
+    schedule_of_peers_ =
+        fleet.stages() == 1 ? schedule : std::make_shared<const CopiesSchedule>(schedule, chains);
   } else {
     topology = build(fleet.topology, fleet.models());
     if (setup->push_sum) rows_ = push_sum_rows(topology);
@@ -265,9 +265,9 @@ std::vector<Channel> Assembly::channels(PeerId i,
   const std::optional<StagePlan> own = stage(i);
   std::vector<Channel> all;
   if (algorithm->channels != nullptr)
-    all = algorithm->channels(*setup, own && division ? size_of(i) : dimension);
+    all = algorithm->channels(*setup_for(i), own && division ? size_of(i) : dimension);
   if (own)
-    for (Channel& channel : chain_channels(*own, i)) all.push_back(std::move(channel));
+    for (Channel& channel : chain_channels(*own)) all.push_back(std::move(channel));
   if (fleet.data_servers == 0) return all;
   if (fleet.actors > 0) {
     for (Channel& channel : experience_channels(*setup, dimension, std::move(part)))
@@ -320,7 +320,8 @@ ModelJudge Assembly::model_judge() const {
   const auto own = std::make_shared<std::map<PeerId, std::unique_ptr<Objective>>>();
   return {.size = dimension, .evaluate = [this, own](PeerId model, std::span<const float> x) {
             std::unique_ptr<Objective>& evaluator = (*own)[model];
-            if (!evaluator) evaluator = make_objective(fleet.model, share(model * fleet.stages()));
+            if (!evaluator)
+              evaluator = make_objective(fleet.model, share(chains.counterpart(0, model)));
             return evaluator->evaluate(x);
           }};
 }

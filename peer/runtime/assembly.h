@@ -33,6 +33,7 @@ class Assembly {
                     std::optional<ProgramModel> program = std::nullopt);
 
   const Fleet fleet;
+  const ChainMap chains;  ///< of those that train: which part of which model each has
   const AlgorithmRow* algorithm = nullptr;
   std::shared_ptr<const Setup> setup;  ///< what its method knows of it
   Topology topology;                   ///< of a schedule: all its links
@@ -82,6 +83,8 @@ class Assembly {
   const std::shared_ptr<const Dataset>& looked_at() const {
     return validation ? validation : data.test;
   }
+  /// Returns how many whole models so many of its peers have, in the mean.
+  double models_held(double peers) const;
   /// Returns whether the others go on when a chain loses a stage: if no collective needs them all.
   bool does_without_chains() const {
     return fleet.stages() > 1 && fleet.models() > 1 && algorithm->promise != Promise::agreement;
@@ -90,8 +93,9 @@ class Assembly {
   Aims aims() const;
 
  private:
-  PeerId model_of(PeerId i) const { return i / fleet.stages(); }  ///< what peer i has a part of
-  PeerId stage_of(PeerId i) const { return i % fleet.stages(); }
+  std::shared_ptr<const Setup> setup_for(PeerId i) const;
+  StagePlan placed(PeerId i) const;
+  std::vector<PeerId> alike(PeerId i) const;
   std::optional<StagePlan> stage(PeerId i) const;
   Time under_way(PeerId i) const;
   ModelJudge model_judge() const;

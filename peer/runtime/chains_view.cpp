@@ -37,8 +37,13 @@ std::string chains_text(const Assembly& fleet) {
   const ParallelSpec& spec = *fleet.fleet.parallel;
   const std::vector<std::string> names = fleet.division->names();
   std::vector<std::string> stages;
-  for (PeerId s = 0; s < spec.stages; ++s)
-    stages.push_back(fmt::format("{} ({})", names[s], fleet.division->range(s).count));
+  for (PeerId s = 0; s < spec.stages; ++s) {
+    const PeerId copies = fleet.chains.peers_of(s);
+    stages.push_back(fmt::format("{} ({}){}",
+                                 names[s],
+                                 fleet.division->range(s).count,
+                                 copies > 1 ? fmt::format(" x {}", copies) : ""));
+  }
   return fmt::format(
       "chains {} of {} stage{}, {}{}\n       stages begin with (and have parameters): {}\n",
       fleet.fleet.models(),
@@ -54,6 +59,8 @@ void add_chains(Json& json, const Assembly& fleet) {
   const ParallelSpec& spec = *fleet.fleet.parallel;
   json["stages"] = fleet.division->names();
   json["chains"] = fleet.fleet.models();
+  json["copies"] = Json::array();
+  for (PeerId s = 0; s < spec.stages; ++s) json["copies"].push_back(fleet.chains.peers_of(s));
   json["microbatches"] = spec.microbatches;
   json["ahead"] = spec.ahead == ParallelSpec::all ? Json("all") : Json(spec.ahead);
   json["schedule"] = name_of(spec.schedule);

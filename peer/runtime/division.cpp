@@ -89,12 +89,16 @@ std::optional<StageWork> Division::work(PeerId s, std::uint32_t rows) const {
                    .step = profile_->step_seconds * parameters * flops_};
 }
 
-std::unique_ptr<Objective> Division::objective(PeerId s, Share share) const {
+std::unique_ptr<Objective> Division::objective(PeerId i, Share share) const {
   const bool flush = spec_.schedule == ParallelSpec::Schedule::flush;
+  const ChainMap chains = spec_.chains();
+  const PeerId s = chains.stage(i);
   return make_stage_objective({.network = network_,
                                .cuts = cuts_,
                                .stage = s,
                                .microbatches = spec_.microbatches,
+                               .copies = chains.peers_of(s),
+                               .copy = chains.copy(i),
                                .recompute = spec_.recompute,
                                .minibatches = flush ? 1 : spec_.stages - s},
                               std::move(share));

@@ -20,9 +20,9 @@ class Division {
 
   /// What stage s has of the model's vector.
   Range range(PeerId s) const { return parts_[s].range; }
-  /// What stage s is told, where a model's minibatch has `batch` rows.
+  /// What stage s is told but for who its peers are, where a model's minibatch has `batch` rows.
   StagePlan stage(PeerId s, std::uint32_t batch) const;
-  std::unique_ptr<Objective> objective(PeerId s, Share share) const;
+  std::unique_ptr<Objective> objective(PeerId i, Share share) const;  ///< of peer i
   /// The modules that the stages begin with.
   std::vector<std::string> names() const;
 

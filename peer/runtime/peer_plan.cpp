@@ -18,7 +18,7 @@ namespace {
 Time standstill(const Assembly& assembly, PeerId i) {
   constexpr Time least = std::chrono::seconds(10);
   const auto& neighbors = assembly.topology.neighbors;  // of those that train
-  const PeerId model = i / assembly.fleet.stages();
+  const PeerId model = assembly.chains.chain(i);
   std::size_t waits = 10;
   if (model < neighbors.size())
     for (const PeerId j : neighbors[model]) waits = std::max(waits, neighbors[j].size());
@@ -92,34 +92,62 @@ void Assembly::make_verb_trees() {
 Time Assembly::under_way(PeerId i) const {
   constexpr double longest = 1e6;
   const NetworkSpec& network = fleet.network;
-  const PeerId s = stage_of(i);
-  const StagePlan stage = division->stage(s, fleet.peers[i].batch);
+  const StagePlan stage = placed(i);
   std::vector<PeerId> links = neighborhood(i).peers;
   const Time averaging = static_cast<std::int64_t>(links.size()) * fleet.faults.deadline;
   const std::size_t models =
       std::max<std::size_t>(links.size(), 2);  // of a ring sum: twice its own
-  std::ranges::copy(chain_links(stage, i), std::back_inserter(links));
+  std::ranges::copy(chain_links(stage), std::back_inserter(links));
   std::vector<double> bandwidths{network.nic_bandwidth(i)};
   for (const PeerId j : links) bandwidths.push_back(network.link(i, j).bandwidth);
   std::erase(bandwidths, 0);  // no limit
   if (bandwidths.empty()) return averaging;
-  const std::size_t crossings = stage.flush ? stage.microbatches : window_of(stage, s) + 1;
-  const std::size_t floats =
-      models * division->range(s).count + crossings * (stage.floats_in + stage.floats_out);
+  const std::size_t crossings =
+      stage.flush ? stage.microbatches : window_of(stage, stage.stage) + 1;
+  const std::size_t floats = models * division->range(stage.stage).count +
+                             crossings * (stage.floats_in + stage.floats_out);
   const double seconds = static_cast<double>(floats * sizeof(float)) / std::ranges::min(bandwidths);
   return averaging +
          std::chrono::ceil<Time>(std::chrono::duration<double>(std::min(seconds, longest)));
 }
 
+/// What the method knows of the peers that it runs among: where a stage has copies, they are all.
+std::shared_ptr<const Setup> Assembly::setup_for(PeerId i) const {
+  if (!fleet.parallel || fleet.parallel->copies.empty() || i >= fleet.trainers()) return setup;
+  const auto own = std::make_shared<Setup>(*setup);
+  own->peers = chains.peers_of(chains.stage(i));
+  return own;
+}
+
+/// All but who has the same part of a model.
+StagePlan Assembly::placed(PeerId i) const {
+  const PeerId s = chains.stage(i);
+  StagePlan own = division ? division->stage(s, fleet.peers[i].batch)
+                           : StagePlan{.stage = s, .stages = fleet.stages()};
+  own.copies = chains.peers_of(s);
+  own.copy = chains.copy(i);
+  if (!own.first()) own.before = chains.stage_peers(i, s - 1);
+  if (!own.last()) own.behind = chains.stage_peers(i, s + 1);
+  return own;
+}
+
+/// The copies of a stage, or the same stage of every chain: where stages have copies there is one.
+std::vector<PeerId> Assembly::alike(PeerId i) const {
+  if (fleet.models() == 1) return chains.stage_peers(i, chains.stage(i));
+  std::vector<PeerId> all;
+  for (PeerId model = 0; model < fleet.models(); ++model)
+    all.push_back(chains.counterpart(i, model));
+  return all;
+}
+
 /// Its last stage knows the loss of a chain.
 std::optional<StagePlan> Assembly::stage(PeerId i) const {
   if (!fleet.parallel || i >= fleet.trainers()) return std::nullopt;
-  const std::uint32_t batch = fleet.peers[i].batch;
-  StagePlan own = division ? division->stage(stage_of(i), batch)
-                           : StagePlan{.stage = stage_of(i), .stages = fleet.stages()};
+  StagePlan own = placed(i);
+  own.alike = alike(i);
   if (division)
-    for (PeerId j = i - own.stage; j < i - own.stage + own.stages; ++j)
-      own.under_way = std::max(own.under_way, under_way(j));
+    for (PeerId k = 0; k < chains.peers(); ++k)
+      own.under_way = std::max(own.under_way, under_way(chains.first(i) + k));
   return own;
 }
 
@@ -130,9 +158,9 @@ Plan Assembly::plan(PeerId i) const {
   const bool catch_up = catches_up(*this) && fleet.stages() == 1;
   Plan plan{.id = i,
             .peers = fleet.size(),
-            .setup = setup,
+            .setup = setup_for(i),
             .trains = i < fleet.trainers() && !is_attacker(*setup, i) &&
-                      (!own_stage || own_stage->last()),
+                      (!own_stage || (own_stage->last() && own_stage->copy == 0)),
             .holds = holds(i),
             .neighborhood = neighborhood(i),
             .links = links(i),
@@ -148,7 +176,7 @@ Plan Assembly::plan(PeerId i) const {
             .evaluate_every = evaluate_every,
             .evaluate_period = fleet.evaluate_period,
             .checkpoint_every = fleet.checkpoint.every,
-            .local_steps = setup->steps_of(model_of(i)),
+            .local_steps = setup->steps_of(chains.chain(i)),
             .batch = i < fleet.trainers() ? fleet.peers[i].batch : 0,
             .live_degrees = averaging && !schedule && fleet.weights == "metropolis",
             .catch_up = catch_up && !serves_samples(i),

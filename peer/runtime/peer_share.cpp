@@ -51,7 +51,7 @@ std::unique_ptr<Objective> stepped(const Assembly& of, std::unique_ptr<Objective
 std::vector<float> Assembly::start_of(PeerId i) const {
   if (start.empty() || serves_samples(i)) return {};
   if (i < fleet.trainers() && !division) return start;
-  const Range part = division ? division->range(stage_of(i)) : shard(*setup, dimension, i);
+  const Range part = division ? division->range(chains.stage(i)) : shard(*setup, dimension, i);
   const auto first = start.begin() + static_cast<std::ptrdiff_t>(part.begin);
   return {first, first + static_cast<std::ptrdiff_t>(part.count)};
 }
@@ -66,11 +66,14 @@ bool Assembly::acts(PeerId i) const {
 
 std::vector<PeerId> Assembly::links(PeerId i) const {
   std::vector<PeerId> all;
+  const bool chained = fleet.parallel && i < fleet.trainers();
+  const std::vector<PeerId> group = chained ? alike(i) : std::vector<PeerId>{};
+  const auto rank = static_cast<PeerId>(std::ranges::find(group, i) - group.begin());
   if (algorithm->links != nullptr && !serves_samples(i))
-    all = algorithm->links(*setup, model_of(i));
-  if (const std::optional<StagePlan> own = stage(i)) {
-    for (PeerId& other : all) other = other * own->stages + own->stage;
-    for (const PeerId other : chain_links(*own, i)) all.push_back(other);
+    all = algorithm->links(*setup_for(i), chained ? rank : i);
+  if (chained) {
+    for (PeerId& other : all) other = group[other];
+    for (const PeerId other : chain_links(placed(i))) all.push_back(other);
     std::ranges::sort(all);
   }
   const std::vector<PeerId> supply =
@@ -101,8 +104,8 @@ std::shared_ptr<ExperiencePart> Assembly::experience(PeerId i) const {
 Neighborhood Assembly::neighborhood(PeerId i) const {
   if (!algorithm->mixes || i >= fleet.trainers()) return {};
   if (schedule) return schedule_of_peers_->links(i);
-  const PeerId model = model_of(i);
-  return among_copies(w ? w->row(model) : rows_[model], fleet.stages(), stage_of(i));
+  const PeerId model = chains.chain(i);
+  return among_copies(w ? w->row(model) : rows_[model], chains, i);
 }
 
 Algorithm Assembly::work_of(PeerId i) const {
@@ -114,7 +117,7 @@ Algorithm Assembly::work_of(PeerId i) const {
 
 /// All stages of a chain draw from one.
 Share Assembly::share(PeerId i) const {
-  const PeerId model = model_of(i);
+  const PeerId model = chains.chain(i);
   return {.train = data.train,
           .test = looked_at(),
           .rows = model < partition.size() ? partition[model] : std::vector<std::uint32_t>{},
@@ -126,7 +129,7 @@ Share Assembly::share(PeerId i) const {
 /// chains, to the stages of each.
 Holding Assembly::holds(PeerId i) const {
   if (division && i < fleet.trainers())
-    return {.begin = division->range(stage_of(i)).begin, .weight = 1, .model = model_of(i)};
+    return {.begin = division->range(chains.stage(i)).begin, .weight = 1, .model = chains.chain(i)};
   if (is_attacker(*setup, i) || serves_samples(i)) return {.begin = 0, .weight = 0};
   if (fleet.servers == 0) return {};
   if (i < fleet.trainers()) return {.begin = 0, .weight = 0};
@@ -135,8 +138,15 @@ Holding Assembly::holds(PeerId i) const {
 
 std::size_t Assembly::size_of(PeerId i) const {
   if (serves_samples(i)) return 1;
-  if (division && i < fleet.trainers()) return division->range(stage_of(i)).count;
+  if (division && i < fleet.trainers()) return division->range(chains.stage(i)).count;
   return i < fleet.trainers() ? dimension : shard(*setup, dimension, i).count;
+}
+
+double Assembly::models_held(double peers) const {
+  if (!division) return peers;
+  double held = 0;
+  for (PeerId i = 0; i < chains.peers(); ++i) held += static_cast<double>(size_of(i));
+  return peers * held / (chains.peers() * static_cast<double>(dimension));
 }
 
 std::unique_ptr<Objective> Assembly::objective(PeerId i) const {
@@ -151,7 +161,7 @@ std::unique_ptr<Objective> Assembly::objective(PeerId i) const {
 std::unique_ptr<Objective> Assembly::honest_objective(PeerId i) const {
   if (trains_elsewhere_ && i < fleet.trainers())
     return make_start_objective(parameters, start, program_flops_);
-  if (division && i < fleet.trainers()) return division->objective(stage_of(i), share(i));
+  if (division && i < fleet.trainers()) return division->objective(i, share(i));
   if (serves_samples(i)) return make_slice(objective(0), {0, 1});  // it has no use for a model
   if (i >= fleet.trainers()) return make_slice(objective(0), shard(*setup, dimension, i));
   return whole_objective(i);

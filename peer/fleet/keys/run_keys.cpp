@@ -102,6 +102,12 @@ constexpr PlainKey rows[] = {
      "Of `pipedream`: all stages take a minibatch on weights of one age, stages - 1 steps. Without "
      "it each is as new as the way there and back lets it be.",
      "parallel: { stages: 2, schedule: pipedream, vertical_sync: true }"},
+    {"parallel.copies",
+     "a whole number for each stage, together the peers",
+     "1 each",
+     "So many peers have each stage and share its microbatches in turn: a slow stage takes no "
+     "longer than the others. One chain, of `all-reduce`, which averages their gradients.",
+     "algorithm: all-reduce\nparallel: { stages: 2, microbatches: 8, copies: [3, 1] }"},
     {"parallel.place",
      "each peer's number, once",
      "0, 1, 2, ...",

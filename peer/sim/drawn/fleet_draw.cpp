@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <initializer_list>
+#include <numeric>
 #include <stdexcept>
 #include <vector>
 
@@ -36,6 +37,7 @@ class FleetDraw {
   FleetDraw(Rng rng, const AlgorithmRow& row) : rng_(rng), row_(row) {
     Rng apart = rng.derive("chains");
     if (row.by_coordinate && apart.below(6) == 0) stages_ = static_cast<PeerId>(2 + apart.below(3));
+    draw_copies();
   }
 
   DrawnFleet draw(std::uint64_t number) {
@@ -72,7 +74,9 @@ class FleetDraw {
   void draw_peers() {
     if (stages_ > 1) {
       n_ = static_cast<PeerId>(between(1, 4));
-      return set("peers", std::to_string(n_ * stages_));
+      if (copies_.empty()) return set("peers", std::to_string(n_ * stages_));
+      n_ = 1;
+      return set("peers", std::to_string(std::accumulate(copies_.begin(), copies_.end(), 0U)));
     }
     n_ = static_cast<PeerId>(between(3, 9));
     const bool hosts = once_in(3);
@@ -136,7 +140,8 @@ class FleetDraw {
       if (once_in(4)) set("train.optimizer.momentum", one_of({"0.3", "0.5"}));
     }
     draw_schedule();
-    set("train.batch", std::to_string(between(1, 8)));
+    const std::uint64_t batch = between(1, 8);
+    set("train.batch", std::to_string(copies_.empty() ? batch : std::max<std::uint64_t>(3, batch)));
     if (once_in(2)) set("train.local_steps", std::to_string(between(2, 5)));
   }
 
@@ -254,6 +259,15 @@ class FleetDraw {
     drawn_.until_ms = std::array{100, 500, 500, 2000}.at(rng_.below(4));
   }
 
+  /// Apart from the other draws, too: of every other chain of `all-reduce`, stages have copies. By
+  /// doubling they are a power of two.
+  void draw_copies() {
+    Rng apart = rng_.derive("copies");
+    if (stages_ == 1 || row_.kind != "all-reduce" || apart.below(2) == 0) return;
+    for (PeerId s = 0; s < stages_; ++s)
+      copies_.push_back(static_cast<PeerId>(1 + apart.below(row_.order == "doubling" ? 2 : 3)));
+  }
+
   void draw_chains() {
     set("parallel.stages", std::to_string(stages_));
     const auto batch = std::ranges::find(
@@ -265,9 +279,10 @@ class FleetDraw {
     const std::string microbatches = std::to_string(any(divisors));
     const std::string ahead = one_of({"1", "2", "all"});
     if (once_in(3)) set("parallel.recompute", "true");
-    if (draw_stream()) return;
-    set("parallel.microbatches", microbatches);
+    if (copies_.empty() && draw_stream()) return;
+    set("parallel.microbatches", copies_.empty() ? microbatches : std::to_string(rows));
     set("parallel.ahead", ahead);
+    if (!copies_.empty()) set("parallel.copies", fmt::format("[{}]", fmt::join(copies_, ", ")));
   }
 
   /// Apart from the other draws, too: of every other chain that takes no local steps, minibatches
@@ -286,6 +301,7 @@ class FleetDraw {
   Rng rng_;
   const AlgorithmRow& row_;
   PeerId stages_ = 1;
+  std::vector<PeerId> copies_{};  ///< of each stage; empty: one
   PeerId n_ = 0;
   DrawnFleet drawn_;
 };

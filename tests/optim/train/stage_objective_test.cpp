@@ -130,7 +130,11 @@ class Chain {
     Buffer* in = s == 0 ? nullptr : make(gradients_, {s - 1, k}, stages_[s - 1].floats_out);
     const double loss =
         stage.replica->backward(k, Vector::x, in, last ? nullptr : &gradients_.at({s, k}));
-    add_microbatch(*stage.replica, stage.sum, k, case_.microbatches);
+    add_microbatch(*stage.replica,
+                   stage.sum,
+                   {.index = k,
+                    .count = case_.microbatches,
+                    .weight = 1.0F / static_cast<float>(case_.microbatches)});
     return loss / case_.microbatches;
   }
 

@@ -93,6 +93,44 @@ TEST_F(ChainLaunch, WithoutAFlushStopsInOneRoundAndGoesOnToTheSameBits) {
   EXPECT_EQ(summary.at("schedule"), "pipedream");
 }
 
+/// Three peers share the work of the first stage.
+TEST_F(ChainLaunch, CopiesOfAStageRunPlanStopAndGoOn) {
+  const std::string parallel =
+      "{ stages: 2, microbatches: 4, copies: [3, 1] }\nalgorithm: all-reduce";
+  const Ended real = run({"run", chains(300, parallel), "--json"});
+  ASSERT_EQ(real.code, 0) << real.err;
+  const Ended simulated = run({"simulate", chains(300, parallel), "--no-save", "--json"});
+  EXPECT_EQ(real.summary().at("params_hash"), simulated.summary().at("params_hash"));
+  EXPECT_EQ(real.summary().at("peers"), 1) << "models";
+  const Ended whole =
+      run({"simulate",
+           chains(300, "{ stages: 1, microbatches: 4 }\nalgorithm: all-reduce", "", 1),
+           "--no-save",
+           "--json"});
+  EXPECT_NEAR(
+      real.summary().at("loss").get<double>(), whole.summary().at("loss").get<double>(), 1e-3);
+  EXPECT_EQ(real.summary().at("samples"), whole.summary().at("samples"));
+  EXPECT_TRUE(fs::exists(path("run/model.safetensors")));
+  const Ended plan = run({"plan", chains(300, parallel), "--json"});
+  ASSERT_EQ(plan.code, 0) << plan.err;
+  EXPECT_EQ(plan.summary().at("copies"), (std::vector<PeerId>{3, 1}));
+  fs::remove_all(path("run"));
+  const nlohmann::json resumed = stops_and_goes_on(parallel);
+  EXPECT_EQ(resumed.at("chains"), 1);
+}
+
+TEST_F(ChainLaunch, TheDeathOfACopyEndsTheRun) {
+  Program program(
+      {"run",
+       chains(0, "{ stages: 2, microbatches: 4, copies: [3, 1] }\nalgorithm: all-reduce"),
+       "--json"});
+  ASSERT_TRUE(trains());
+  ::kill(pid_of(1), SIGKILL);
+  const Ended ended = program.wait();
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_NE(ended.err.find("peer 1"), std::string::npos) << ended.err;
+}
+
 TEST_F(ChainLaunch, ProfileAndPlanSayWhatDividingIsWorth) {
   const std::string file = chains(10);
   const Ended profile =

@@ -112,9 +112,10 @@ TimedHop StrategyCosts::hop(const NetworkSpec& network,
 
 double StrategyCosts::crossing(std::size_t piece, std::uint32_t rows, PeerId stages) const {
   const NetworkSpec& network = fleet_.fleet.network;
+  const ChainMap chains(stages);
   double slowest = 0;
   for (PeerId i = 0; i + 1 < n_; ++i) {
-    if ((i + 1) % stages == 0) continue;  // the next one begins another chain
+    if (chains.stage(i + 1) == 0) continue;  // the next one begins another chain
     const TimedHop h = hop(network, i, piece, rows);
     const double card = h.inside ? 0 : network.nic_bandwidth(i);
     double rate = h.bandwidth;
@@ -132,7 +133,7 @@ double StrategyCosts::chain_seconds(const Strategy& d) const {
     std::vector<TimedStage> stages;
     std::vector<TimedHop> hops;
     for (PeerId k = 0; k < d.stages; ++k) {
-      const PeerId i = chain * d.stages + k;
+      const PeerId i = d.map().counterpart(k, chain);
       const std::size_t first = first_of(d, k);
       const std::size_t end = end_of(d, k);
       const double speed = fleet_.fleet.peers[d.place[i]].speed;
@@ -211,7 +212,7 @@ Busy StrategyCosts::busy(const Strategy& d, std::uint32_t batch) const {
   const auto n = static_cast<PeerId>(d.place.size());
   Busy all;
   for (PeerId i = 0; i < n; ++i) {
-    const PeerId k = i % d.stages;
+    const PeerId k = d.map().stage(i);
     const std::size_t first = first_of(d, k);
     const std::size_t end = end_of(d, k);
     const double once =

@@ -31,6 +31,7 @@ struct Strategy {
 
   auto operator<=>(const Strategy&) const = default;
 
+  ChainMap map() const { return ChainMap(stages); }
   PeerId chains() const { return static_cast<PeerId>(place.size()) / stages; }
   StagePlan stage(PeerId k) const;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct ChainFleet {
   bool recompute = false;
   bool stream = false;  ///< minibatches follow each other without a flush
   bool vertical_sync = false;
+  std::vector<PeerId> copies{};  ///< of each stage of the one chain; empty: one
   std::string method = "{ kind: d-psgd }";
   std::string topology = "ring";
   std::string optimizer = "{ kind: sgd, lr: 0.1, momentum: 0.9 }";
@@ -41,7 +43,16 @@ struct ChainFleet {
         stream ? fmt::format("schedule: pipedream, vertical_sync: {}", vertical_sync)
                : fmt::format("microbatches: {}, ahead: {}", microbatches, ahead);
     return fmt::format(
-        "parallel: {{ stages: {}, {}, recompute: {} }}\n", stages, schedule, recompute);
+        "parallel: {{ stages: {}, {}, recompute: {}{} }}\n",
+        stages,
+        schedule,
+        recompute,
+        copies.empty() ? "" : fmt::format(", copies: [{}]", fmt::join(copies, ", ")));
+  }
+
+  PeerId peers() const {
+    return copies.empty() ? chains * std::max<PeerId>(1, stages)
+                          : std::accumulate(copies.begin(), copies.end(), PeerId{0});
   }
 
   std::string text() const {
@@ -53,7 +64,7 @@ struct ChainFleet {
         "algorithm: {}\ntopology: {}\nevaluate: {{ every: 2 rounds }}\n"
         "stop: {{ rounds: {} }}\nfaults: {{ deadline: 0 s }}\n{}{}",
         seed,
-        chains * std::max<PeerId>(1, stages),
+        peers(),
         hidden,
         batch,
         local_steps,
@@ -71,6 +82,7 @@ struct ChainFleet {
   ChainFleet whole() const {
     ChainFleet other = *this;
     other.stages = 1;
+    other.copies.clear();
     return other;
   }
 
@@ -110,6 +122,22 @@ inline ChainFleet draw_chains(Rng& rng) {
   f.topology = one_of<std::string>(rng, {"ring", "complete", "path", "star"});
   f.rounds = 3 + rng.below(4);
   f.seed = rng.below(1'000'000);
+  return f;
+}
+
+/// One chain whose stages have copies, which share as many microbatches as they are or more.
+inline ChainFleet draw_copies(Rng& rng) {
+  ChainFleet f = draw_chains(rng);
+  f.chains = 1;
+  f.local_steps = 1;
+  f.batch = 12;
+  f.microbatches = one_of<std::uint32_t>(rng, {3, 4, 6, 12});
+  const std::string order = one_of<std::string>(rng, {"ring", "driver", "doubling"});
+  f.method = fmt::format("{{ kind: all-reduce, order: {} }}", order);
+  for (PeerId s = 0; s < f.stages; ++s)
+    f.copies.push_back(order == "doubling" ? 1 + static_cast<PeerId>(rng.below(2))
+                                           : 1 + static_cast<PeerId>(rng.below(3)));
+  f.copies[rng.below(f.stages)] = 2;
   return f;
 }
 

@@ -69,6 +69,43 @@ TEST(JoinedModels, CountForNothingWhereTheirStagesAreOfUnlikeRounds) {
   EXPECT_TRUE(reports.at(1).trains);
 }
 
+/// A chain whose stages have copies is whole with one of each; its loss in training is theirs, each
+/// by its samples.
+TEST(JoinedModels, HaveTheFirstOfTheCopiesThatAreLeft) {
+  const auto copies = [] {
+    std::map<PeerId, Report> reports;
+    for (PeerId i = 0; i < 2; ++i) reports.emplace(i, part(i, 0, 0, {1, 2}, false));
+    for (PeerId i = 2; i < 4; ++i) reports.emplace(i, part(i, 0, 2, {3}, i == 2));
+    reports.at(2).samples = 30;
+    reports.at(2).train_loss = 1;
+    reports.at(3).samples = 10;
+    reports.at(3).train_loss = 5;
+    return reports;
+  };
+  std::map<PeerId, Report> reports = copies();
+  judge_models(reports, summing());
+  EXPECT_EQ(reports.at(2).evaluation.loss, 6);
+  EXPECT_EQ(reports.at(2).train_loss, 2);
+  EXPECT_FALSE(reports.at(3).trains);
+  for (PeerId lost = 0; lost < 4; ++lost) {
+    reports = copies();
+    reports.erase(lost);
+    judge_models(reports, summing());
+    const Report& first = reports.at(lost == 2 ? 3 : 2);
+    EXPECT_TRUE(first.trains) << lost;
+    EXPECT_EQ(first.evaluation.loss, 6) << lost;
+  }
+  reports = copies();
+  reports.erase(2);
+  reports.erase(3);
+  judge_models(reports, summing());
+  EXPECT_EQ(reports.at(0).holds.weight, 0) << "a stage is missing";
+  reports = copies();
+  reports.at(1).round = 5;
+  judge_models(reports, summing());
+  EXPECT_FALSE(reports.at(2).trains) << "a copy is of another round";
+}
+
 /// What a stage says of where its part begins may be a lie.
 TEST(JoinedModels, BelieveNoStageThatHasAnothersPart) {
   std::map<PeerId, Report> reports = two_chains();

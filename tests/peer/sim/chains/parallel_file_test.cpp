@@ -74,6 +74,45 @@ TEST(ParallelFile, SaysWhatDoesNotGoWithItsSchedule) {
   }
 }
 
+TEST(ParallelFile, SaysWhichCopiesItCannotHave) {
+  const auto of = [](const std::string& keys, const std::string& method = "all-reduce") {
+    ChainFleet fleet;
+    fleet.chains = 4;
+    fleet.stages = 0;
+    fleet.method = method;
+    fleet.more = "parallel: { stages: 2, " + keys + " }\n";
+    return first_problem([&] { const Assembly assembly = fleet.assembly(); });
+  };
+  EXPECT_EQ(of("microbatches: 4, copies: [3, 1]"), "");
+  EXPECT_EQ(of("microbatches: 2, copies: [2, 2], recompute: true, ahead: all"), "");
+  expect_problem(of("microbatches: 4, copies: [4]"),
+                 "`copies` says of 1 stage how many peers each is, and there are 2");
+  expect_problem(of("microbatches: 4, copies: 3"),
+                 "`copies` says of 0 stages how many peers each is, and there are 2");
+  expect_problem(of("microbatches: 4, copies: [2, 1, 1]"), "and there are 2");
+  expect_problem(of("microbatches: 4, copies: [3, 2]"),
+                 "`copies` makes 5 peers of one chain, and the fleet has 4");
+  expect_problem(of("microbatches: 4, copies: [3, 2]"), "take `peers: 5`");
+  expect_problem(of("microbatches: 4, copies: [1, 1]"), "`copies` makes 2 peers");
+  expect_problem(of("microbatches: 4, copies: [4, 0]"), "out of range: 1 to");
+  expect_problem(of("microbatches: 4, copies: [1000000, 1000000]"), "makes 2000000 peers");
+  expect_problem(of("microbatches: 2, copies: [3, 1]"),
+                 "3 copies of a stage share 2 microbatches, so that some would have nothing to do");
+  expect_problem(of("schedule: pipedream, copies: [3, 1]"), "`schedule: pipedream` it has none");
+  for (const char* method : {"d-psgd", "local-sgd", "gradient-tracking", "isolated"})
+    expect_problem(of("microbatches: 4, copies: [3, 1]", method), "write `algorithm: all-reduce`");
+  const std::string doubling = "{ kind: all-reduce, order: doubling }";
+  EXPECT_EQ(of("microbatches: 4, copies: [2, 2]", doubling), "");
+  expect_problem(of("microbatches: 4, copies: [3, 1]", doubling), "write `order: ring`");
+  ChainFleet fleet;
+  fleet.method = "all-reduce";
+  fleet.chains = 1;
+  fleet.copies = {2, 1};
+  const std::string digest = fleet.assembly().fleet.digest;
+  fleet.copies = {1, 2};
+  EXPECT_NE(fleet.assembly().fleet.digest, digest);
+}
+
 TEST(ParallelFile, SaysWhatCannotStandBesideIt) {
   const std::string two = "{ stages: 2 }";
   expect_problem(problem_of(two, "robust: { clip: auto }\n"), "leave it out");

@@ -85,6 +85,7 @@ TEST_F(Variety, HasEveryCodecAndOptionAndKindOfData) {
                            "parallel.microbatches",
                            "parallel.schedule",
                            "parallel.vertical_sync",
+                           "parallel.copies",
                            "robust.clip"})
     EXPECT_TRUE(values_.contains(path)) << path;
 }
