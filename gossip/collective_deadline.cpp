@@ -11,10 +11,11 @@ Time collective_deadline(const Plan& plan) {
 }
 
 Time longest_waits(const Plan& plan, Absence absence) {
-  const Time averaging = 2 * plan.peers * plan.deadline;
-  if (absence == Absence::away) return averaging;
-  if (plan.stage) return averaging + 2 * plan.stage->stages * collective_deadline(plan);
-  return 2 * plan.peers * collective_deadline(plan);
+  if (absence == Absence::away) return 2 * plan.peers * plan.deadline;
+  if (!plan.stage) return 2 * plan.peers * collective_deadline(plan);
+  const PeerId stages = plan.stage->stages;
+  const PeerId models = (plan.peers + stages - 1) / stages;
+  return 2 * (models * plan.deadline + stages * collective_deadline(plan));
 }
 
 }  // namespace gv

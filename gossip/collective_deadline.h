@@ -10,10 +10,10 @@ namespace gv {
 /// long as a stage may be held up by averaging.
 Time collective_deadline(const Plan& plan);
 
-/// For how long a neighbour that waits itself may hold a wait up: each waits for the next one, and
-/// the last of them for who is stuck. In averaging and collectives such waits may lead through the
-/// whole fleet; from stage to stage they lead through one chain, and from there through averaging.
-/// Twice over: a link may join such waits when they are about to end.
+/// How long a neighbour that waits itself may hold a wait up: each waits for the next one, and the
+/// last of them for who is stuck. In averaging and in collectives such waits may lead through the
+/// whole fleet. From stage to stage they lead through one chain, of which each may wait for the
+/// same stage of every other model. Twice over: a link may join them when they are about to end.
 Time longest_waits(const Plan& plan, Absence absence);
 
 }  // namespace gv
