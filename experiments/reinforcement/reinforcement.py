@@ -17,6 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.append(os.path.dirname(HERE))
 import fleets  # noqa: E402
+from curves import Panel, picture  # noqa: E402
 
 PROGRAM = os.path.join(ROOT, "build", "release", "peer", "grapevine")
 RUNS = os.path.join(ROOT, "runs", "reinforcement")
@@ -127,60 +128,26 @@ COLOURS = {
     "all-reduce": "#7b3fa0", "Gorila, async": "#2e8540", "Gorila, downpour": "#8bc34a", "Ape-X, 1 actor": "#f4c27a",
     "Ape-X, 2 actors": "#ef9a3d", "Ape-X, 4 actors": "#dd6b20", "Ape-X, 8 actors": "#a63603",
 }
-WIDE, TALL, LEFT, TOP, GAP = 460, 260, 60, 40, 70  # of a panel, and where it is
-
-
-def ticks(low, high):
-    """1, 2 and 5 times the powers of ten between two numbers."""
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    return [m * 10 ** p for p in powers for m in (1, 2, 5) if low <= m * 10 ** p <= high]
-
-
-def panel(y0, environment, results):
-    """Return over virtual seconds, on a logarithmic axis: of each fleet its median run."""
+def panel(environment, results):
+    """Return over virtual seconds: of each fleet its median run."""
     curves = {}
     for fleet, runs in results.items():
         run = median_run(environment, fleet, runs)
         curves[fleet] = [(e["seconds"], return_of(e, fleet)) for e in run["evaluations"] if e["seconds"] > 0]
-    points = [point for curve in curves.values() for point in curve]
-    low, high = min(s for s, _ in points), max(s for s, _ in points)
-    least = min(min(r for _, r in points), 0 if environment == "cartpole" else -500)
-    most = max(max(r for _, r in points), ENVIRONMENTS[environment][0])
-
-    def x(seconds):
-        return LEFT + WIDE * math.log(seconds / low) / max(math.log(high / low), 1e-9)
-
-    def y(value):
-        return y0 + TALL * (most - value) / (most - least)
-    solved = y(ENVIRONMENTS[environment][0])
-    out = [f'<text x="{LEFT}" y="{y0 - 12}" font-weight="bold">{environment}: return of the median seed</text>',
-           f'<rect x="{LEFT}" y="{y0}" width="{WIDE}" height="{TALL}" fill="none" stroke="#888"/>',
-           f'<line x1="{LEFT}" y1="{solved:.1f}" x2="{LEFT + WIDE}" y2="{solved:.1f}" stroke="#ccc"/>',
-           f'<text x="{LEFT - 6}" y="{solved + 4:.1f}" text-anchor="end">{ENVIRONMENTS[environment][0]}</text>',
-           f'<text x="{LEFT - 6}" y="{y0 + TALL}" text-anchor="end">{least:.0f}</text>',
-           f'<text x="{LEFT + WIDE / 2}" y="{y0 + TALL + 32}" text-anchor="middle">virtual seconds</text>']
-    for tick in ticks(low, high):
-        out.append(f'<text x="{x(tick):.1f}" y="{y0 + TALL + 16}" text-anchor="middle">{tick:g}</text>')
-    for k, (fleet, curve) in enumerate(curves.items()):
-        path = " ".join(f"{x(s):.1f},{y(r):.1f}" for s, r in curve)
-        out.append(f'<polyline points="{path}" fill="none" stroke="{COLOURS[fleet]}" stroke-width="1.6"/>')
-        out.append(f'<text x="{LEFT + WIDE + 12}" y="{y0 + 12 + 18 * k}" fill="{COLOURS[fleet]}">{fleet}</text>')
-    return out
+    returns = [value for curve in curves.values() for _, value in curve]
+    solved = ENVIRONMENTS[environment][0]
+    least = min(*returns, 0 if environment == "cartpole" else -500)
+    return Panel(f"{environment}: return of the median seed", curves, least, max(*returns, solved), solved, COLOURS)
 
 
-def picture(results):
-    size = f'width="{LEFT + WIDE + 140}" height="{TOP + (TALL + GAP) * len(results)}"'
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">',
-           f'<rect {size} fill="white"/>']
-    for row, (environment, of) in enumerate(results.items()):
-        out += panel(TOP + (TALL + GAP) * row, environment, of)
-    return "\n".join(out + ["</svg>"]) + "\n"
+def picture_of(results):
+    return picture([panel(environment, of) for environment, of in results.items()])
 
 
 def write(results, seeds):
     """The tables into README.md, the curves into answer.svg."""
     with open(os.path.join(HERE, "answer.svg"), "w") as f:
-        f.write(picture(results))
+        f.write(picture_of(results))
     with open(README) as f:
         before, rest = f.read().split(BEGIN)
     tables = "\n".join(table(environment, of) for environment, of in results.items())
