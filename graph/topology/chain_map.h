@@ -7,14 +7,14 @@
 
 namespace gv {
 
-/// Which peer is which stage of which chain. The ids of a chain follow each other: the peers of its
-/// first stage, then those of its second one; then the next chain's. So stage s of chain c, of p
-/// stages with one peer each, is peer c p + s. Whoever asks where a peer stands asks here.
+/// Says which peer is which stage of which chain. The ids of a chain follow each other: the peers
+/// of its first stage, then those of its second one; then the next chain's. So stage s of chain c,
+/// of p stages with one peer each, is peer c p + s. Whoever asks where a peer stands asks here.
 class ChainMap {
  public:
   /// Chains of so many stages, each of one peer.
   explicit ChainMap(PeerId stages = 1) : stages_(stages) {}
-  /// Of as many stages as there are numbers: of how many peers each is. At least one of each.
+  /// Each number is that of the peers of a stage, at least one.
   explicit ChainMap(std::span<const PeerId> peers_of_stages);
 
   PeerId stages() const { return stages_; }

@@ -6,13 +6,13 @@
 
 namespace gv {
 
-/// What one microbatch is of those that a gradient is the weighted sum of.
+/// One microbatch of those that a gradient is the weighted sum of.
 struct MicrobatchShare {
   std::uint32_t index = 0;  ///< ascending
   std::uint32_t count = 1;  ///< of those that are added here
   float weight = 1;         ///< 1 / count, and g is their mean
 
-  /// Whether more than g as it is becomes of it.
+  /// Returns whether more becomes of it than g as it is.
   bool changes() const { return count > 1 || weight != 1; }
 };
 

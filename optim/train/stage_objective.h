@@ -15,7 +15,7 @@ struct StageSpec {
   std::vector<Cut> cuts;  ///< between all stages of the chain
   std::uint32_t stage = 0;
   std::uint32_t microbatches = 1;  ///< of a minibatch, which they divide
-  /// Of those it has each whose number is `copy` mod `copies`; others, which share them, the rest.
+  /// It has each of them whose number is `copy` mod `copies`; others have the rest.
   std::uint32_t copies = 1;
   std::uint32_t copy = 0;
   bool recompute = false;  ///< of a microbatch under way, its input alone is kept: arXiv:1604.06174

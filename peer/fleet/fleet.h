@@ -213,7 +213,7 @@ struct Fleet {
   PeerId trainers() const { return size() - servers - data_servers - actors; }
   /// Counts the stages of each model; 1: no peer has a part of one.
   PeerId stages() const { return parallel ? parallel->stages : 1; }
-  /// Which of those that train has which part of which model.
+  /// Says which of those that train has which part of which model.
   ChainMap chains() const { return parallel ? parallel->chains() : ChainMap(); }
   /// Models that are trained: the vertices of the graph, and the parts of the data.
   PeerId models() const { return trainers() / chains().peers(); }

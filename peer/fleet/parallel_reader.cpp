@@ -123,7 +123,7 @@ class ParallelReader : Readers {
     std::vector<PeerId> copies;
     if (value.kind == Value::Kind::sequence)
       for (const Value& item : value.items)
-        copies.push_back(read_count(source_, item, 1, most_peers).value_or(1));
+        copies.push_back(static_cast<PeerId>(read_count(source_, item, 1, most_peers).value_or(1)));
     if (copies.size() != spec_.stages)
       return source_.error(value,
                            fmt::format("`copies` says of {} stage{} how many peers each is, and "

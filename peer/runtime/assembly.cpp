@@ -243,7 +243,7 @@ void Assembly::make_mixing() {
     schedule = make_schedule(*fleet.schedule, fleet.models());
     topology = schedule->topology(to_string(*fleet.schedule));
     schedule_of_peers_ =
-        fleet.stages() == 1 ? schedule : std::make_shared<const CopiesSchedule>(schedule, chains);
+        chains.peers() == 1 ? schedule : std::make_shared<const CopiesSchedule>(schedule, chains);
   } else {
     topology = build(fleet.topology, fleet.models());
     if (setup->push_sum) rows_ = push_sum_rows(topology);

@@ -87,7 +87,7 @@ class Assembly {
   double models_held(double peers) const;
   /// Returns whether the others go on when a chain loses a stage: if no collective needs them all.
   bool does_without_chains() const {
-    return fleet.stages() > 1 && fleet.models() > 1 && algorithm->promise != Promise::agreement;
+    return chains.peers() > 1 && fleet.models() > 1 && algorithm->promise != Promise::agreement;
   }
   /// Returns what the fleet file asks of its evaluations. The objective of the test set reads this.
   Aims aims() const;

@@ -8,6 +8,10 @@
 namespace gv {
 namespace {
 
+std::vector<PeerId> copies_of(const ParallelSpec& spec) {
+  return spec.copies.empty() ? std::vector<PeerId>(spec.stages, 1) : spec.copies;
+}
+
 std::string schedule_text(const ParallelSpec& spec) {
   if (spec.schedule == ParallelSpec::Schedule::pipedream)
     return fmt::format("{}{} {} step{} old",
@@ -36,13 +40,13 @@ std::string chains_text(const Assembly& fleet) {
   if (!fleet.division) return "";
   const ParallelSpec& spec = *fleet.fleet.parallel;
   const std::vector<std::string> names = fleet.division->names();
+  const std::vector<PeerId> copies = copies_of(spec);
   std::vector<std::string> stages;
   for (PeerId s = 0; s < spec.stages; ++s) {
-    const PeerId copies = fleet.chains.peers_of(s);
     stages.push_back(fmt::format("{} ({}){}",
                                  names[s],
                                  fleet.division->range(s).count,
-                                 copies > 1 ? fmt::format(" x {}", copies) : ""));
+                                 copies[s] > 1 ? fmt::format(" x {}", copies[s]) : ""));
   }
   return fmt::format(
       "chains {} of {} stage{}, {}{}\n       stages begin with (and have parameters): {}\n",
@@ -59,8 +63,7 @@ void add_chains(Json& json, const Assembly& fleet) {
   const ParallelSpec& spec = *fleet.fleet.parallel;
   json["stages"] = fleet.division->names();
   json["chains"] = fleet.fleet.models();
-  json["copies"] = Json::array();
-  for (PeerId s = 0; s < spec.stages; ++s) json["copies"].push_back(fleet.chains.peers_of(s));
+  json["copies"] = copies_of(spec);
   json["microbatches"] = spec.microbatches;
   json["ahead"] = spec.ahead == ParallelSpec::all ? Json("all") : Json(spec.ahead);
   json["schedule"] = name_of(spec.schedule);

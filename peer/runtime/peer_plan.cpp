@@ -111,7 +111,8 @@ Time Assembly::under_way(PeerId i) const {
          std::chrono::ceil<Time>(std::chrono::duration<double>(std::min(seconds, longest)));
 }
 
-/// What the method knows of the peers that it runs among: where a stage has copies, they are all.
+/// The method runs among these peers, and knows of no others: the copies of a stage, if it has
+/// some.
 std::shared_ptr<const Setup> Assembly::setup_for(PeerId i) const {
   if (!fleet.parallel || fleet.parallel->copies.empty() || i >= fleet.trainers()) return setup;
   const auto own = std::make_shared<Setup>(*setup);
@@ -155,7 +156,7 @@ Plan Assembly::plan(PeerId i) const {
   const std::optional<StagePlan> own_stage = stage(i);
   const bool averaging = algorithm->mixes && !topology.directed;
   // A stage that passed over rounds would leave the others of its chain without it.
-  const bool catch_up = catches_up(*this) && fleet.stages() == 1;
+  const bool catch_up = catches_up(*this) && chains.peers() == 1;
   Plan plan{.id = i,
             .peers = fleet.size(),
             .setup = setup_for(i),

@@ -156,7 +156,7 @@ class DrawnCopies {
     }
   }
 
-  /// Whether all copies come to their end.
+  /// Returns whether all copies come to their end.
   bool run(Rng& rng) {
     for (;;) {
       std::vector<Worker*> ready;

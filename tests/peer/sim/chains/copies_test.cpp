@@ -189,7 +189,7 @@ TEST(Copies, StopEverywhereInOneRound) {
   EXPECT_GT(early, 20U);
 }
 
-/// What cuts and pauses do to a chain with copies is that it takes longer.
+/// Cuts make a chain with copies take longer, and that is all.
 TEST(Copies, ACutChangesNoBit) {
   for (std::uint64_t k = 0; k < 24; ++k) {
     Rng rng = Rng(57).derive("cuts").derive(k);
@@ -211,7 +211,7 @@ TEST(Copies, ACutChangesNoBit) {
   }
 }
 
-/// Without one of them there is no gradient of the whole minibatch. What the others have is the
+/// No gradient of the whole minibatch is left without one of them. What the others have is the
 /// model of the last round that all took.
 TEST(Copies, TheDeathOfAnyEndsTheRun) {
   ChainFleet file;
@@ -272,8 +272,9 @@ class TimedStage : public BlankReplica {
   double work_;
 };
 
-/// What copies are for: a stage of three times the work of the other one takes, with three peers,
-/// no longer. Then the chain is four times as fast as one machine, but for its beginning and end.
+/// This is what copies are for: a stage of three times the work of the other one takes, with three
+/// peers, no longer. Then the chain is four times as fast as one machine, but for its beginning and
+/// end.
 TEST(Copies, OfASlowStageKeepPaceWithTheOthers) {
   ChainFleet file;
   file.chains = 1;
@@ -297,7 +298,7 @@ TEST(Copies, OfASlowStageKeepPaceWithTheOthers) {
   EXPECT_LE(alone / seconds, 4.0);
 }
 
-/// With the weights of a chain without copies the mean of a group is too short by their number.
+/// The weights of a chain without copies make the mean of a group too short by their number.
 class WrongWeights : public AccountedReplica {
  public:
   WrongWeights(std::unique_ptr<Replica> real, PeerId copies)
@@ -330,7 +331,7 @@ TEST(PlantedInCopies, TheWeightsOfAChainWithoutThemAreFoundByTheModel) {
   }
 }
 
-/// What `plan` says of a round is what the fleet's own messages take in virtual time.
+/// A round takes in virtual time what `plan` says of it.
 TEST(Copies, ArePlannedAsTheyRun) {
   for (std::uint64_t k = 0; k < 6; ++k) {
     Rng rng = Rng(58).derive("plan").derive(k);
