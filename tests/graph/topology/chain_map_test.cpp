@@ -1,8 +1,8 @@
 #include "graph/topology/chain_map.h"
 
-#include <gtest/gtest.h>
+#include <random>
 
-#include "optim/rng.h"
+#include <gtest/gtest.h>
 
 namespace gv {
 namespace {
@@ -47,14 +47,14 @@ void expect_as_counted(const ChainMap& map, PeerId chains, const std::vector<Pee
 }
 
 TEST(ChainMap, IsTheOrderInWhichPeersAreCounted) {
-  Rng rng(41);
+  std::mt19937_64 rng(41);
   for (int draw = 0; draw < 100; ++draw) {
-    const auto chains = static_cast<PeerId>(1 + rng.below(4));
-    std::vector<PeerId> stages(1 + rng.below(5));
+    const auto chains = static_cast<PeerId>(1 + rng() % 4);
+    std::vector<PeerId> stages(1 + rng() % 5);
     expect_as_counted(ChainMap(static_cast<PeerId>(stages.size())),
                       chains,
                       std::vector<PeerId>(stages.size(), 1));
-    for (PeerId& peers : stages) peers = static_cast<PeerId>(1 + rng.below(4));
+    for (PeerId& peers : stages) peers = static_cast<PeerId>(1 + rng() % 4);
     expect_as_counted(ChainMap(stages), chains, stages);
   }
 }

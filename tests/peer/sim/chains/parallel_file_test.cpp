@@ -95,7 +95,7 @@ TEST(ParallelFile, SaysWhichCopiesItCannotHave) {
   expect_problem(of("microbatches: 4, copies: [3, 2]"), "take `peers: 5`");
   expect_problem(of("microbatches: 4, copies: [1, 1]"), "`copies` makes 2 peers");
   expect_problem(of("microbatches: 4, copies: [4, 0]"), "out of range: 1 to");
-  expect_problem(of("microbatches: 4, copies: [1000000, 1000000]"), "makes 2000000 peers");
+  expect_problem(of("microbatches: 4, copies: [1000000, 1000000]"), "1000000 copies of a stage");
   expect_problem(of("microbatches: 2, copies: [3, 1]"),
                  "3 copies of a stage share 2 microbatches, so that some would have nothing to do");
   expect_problem(of("schedule: pipedream, copies: [3, 1]"), "`schedule: pipedream` it has none");
