@@ -78,7 +78,8 @@ void Parting::give_up(std::size_t k, Interruption why) {
 
 /// `reached`: the round in which neighbour k was at `since`. It gets on while it comes to new
 /// rounds, or computes: one round may take long, and its end is sure, since a process whose
-/// arithmetic is stuck ends itself (faults.stuck_after). One that goes away and comes back again
+/// arithmetic is stuck ends itself (faults.stuck_after). A stage that is held up by its chain says
+/// so, and each of its waits ends. One that goes away and comes back again
 /// and again is no nearer for it; and one that only says that it computes is not believed for ever.
 void Parting::watch(std::size_t k, Round reached, Time since) {
   self_.world.after(self_.plan.standstill, [this, k, reached, since] {

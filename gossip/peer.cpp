@@ -306,8 +306,12 @@ bool Peer::deliver(Message message) {
       if (!plan.stage || message.payload || message.part != 0) return false;
       exchange_.hear_sits_out(*k, message.number);
       return true;
-    case Kind::held_up:
-      return post_.hear_held_up(*k, message);
+    case Kind::held_up: {
+      const bool heard = post_.hear_held_up(*k, message);
+      // Each wait of a stage ends within longest_waits(), with its chain if with nothing else.
+      if (heard && plan.stage) parting_.heard_work(*k);
+      return heard;
+    }
     case Kind::verb:
       return take_verb(*k, message);
     default:

@@ -202,6 +202,29 @@ TEST(ChainFaults, ALiarsPartnerIsWaitedForUntilItsChainHasEnded) {
   EXPECT_EQ(result.texts, std::vector<std::string>{});
 }
 
+/// Stages behind a liar may each be held up for as long as their chain is, one after the other. Who
+/// is done waits for all of them, since they say that they wait.
+TEST(ChainFaults, StagesBehindALiarAreWaitedForOneAfterTheOther) {
+  const Assembly fleet(read_fleet_text(
+      "version: 1\nname: sw\nseed: 893370\npeers: 16\n"
+      "parallel: { stages: 4, microbatches: 2, ahead: all }\n"
+      "data: { kind: blobs, features: 5, classes: 3, train: 208, test: 50, "
+      "partition: { kind: by-label, classes_per_peer: 1 } }\n"
+      "model: { kind: mlp, hidden: [6, 5, 7, 4] }\n"
+      "train: { batch: 4, optimizer: { kind: sgd, lr: 0.1, momentum: 0.3, schedule: linear, "
+      "warmup: 25 } }\n"
+      "algorithm: { kind: nids, codec: bf16 }\ntopology: { kind: path, weights: lazy }\n"
+      "stop: { rounds: 30 }\nevaluate: { every: 5 rounds }\ncheckpoint: { every: 18 rounds }\n"
+      "simulate: { flops: 50 MFLOP/s }\nnetwork: { latency: 1.84 ms, bandwidth: 1 Gbit }\n"
+      "faults: { deadline: 300 ms }\n"));
+  SwarmOptions options;
+  options.first = 300001;
+  options.last = 300020;
+  const SwarmResult result = swarm(fleet, options);
+  EXPECT_GT(result.faults[static_cast<std::size_t>(Fault::lie)], 0U);
+  EXPECT_EQ(result.texts, std::vector<std::string>{});
+}
+
 /// Chains of every drawn shape under every drawn fault.
 TEST(ChainFaults, TheSwarmFindsNothing) {
   SwarmResult all;
