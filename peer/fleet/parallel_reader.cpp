@@ -305,7 +305,7 @@ class ParallelChecks {
       Setup among = setup_of(fleet_);
       among.peers = count;
       const std::string why = row.objection(among, nullptr);
-      if (!why.empty()) return source_.error(copies, why, "write `order: ring`");
+      if (!why.empty()) return source_.error(copies, why);
     }
   }
 

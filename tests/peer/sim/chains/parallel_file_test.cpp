@@ -103,7 +103,7 @@ TEST(ParallelFile, SaysWhichCopiesItCannotHave) {
     expect_problem(of("microbatches: 4, copies: [3, 1]", method), "write `algorithm: all-reduce`");
   const std::string doubling = "{ kind: all-reduce, order: doubling }";
   EXPECT_EQ(of("microbatches: 4, copies: [2, 2]", doubling), "");
-  expect_problem(of("microbatches: 4, copies: [3, 1]", doubling), "write `order: ring`");
+  expect_problem(of("microbatches: 4, copies: [3, 1]", doubling), "take `order: ring`");
   ChainFleet fleet;
   fleet.method = "all-reduce";
   fleet.chains = 1;
