@@ -15,13 +15,13 @@ struct StageSpec {
   std::vector<Cut> cuts;  ///< between all stages of the chain
   std::uint32_t stage = 0;
   std::uint32_t microbatches = 1;  ///< of a minibatch, which they divide
-  /// It has each of them whose number is `copy` mod `copies`; others have the rest.
-  std::uint32_t copies = 1;
-  std::uint32_t copy = 0;
   bool recompute = false;  ///< of a microbatch under way, its input alone is kept: arXiv:1604.06174
   /// The number that may be under way at a time. More than one: the next goes forward before the
   /// one before has come back, and they have no microbatches.
   std::uint32_t minibatches = 1;
+  /// It has each of the microbatches whose number is `copy` mod `copies`; others have the rest.
+  std::uint32_t copies = 1;
+  std::uint32_t copy = 0;
 };
 
 /// The objective of a stage, for Objective::forward and backward: a microbatch's gradient has the

@@ -97,10 +97,10 @@ std::unique_ptr<Objective> Division::objective(PeerId i, Share share) const {
                                .cuts = cuts_,
                                .stage = s,
                                .microbatches = spec_.microbatches,
-                               .copies = chains.peers_of(s),
-                               .copy = chains.copy(i),
                                .recompute = spec_.recompute,
-                               .minibatches = flush ? 1 : spec_.stages - s},
+                               .minibatches = flush ? 1 : spec_.stages - s,
+                               .copies = chains.peers_of(s),
+                               .copy = chains.copy(i)},
                               std::move(share));
 }
 
