@@ -176,13 +176,14 @@ Task<> Exchange::share_piece(std::uint32_t part) {
   for (const Edge& edge : edges_) anybody = anybody || edge.sharing;
   if (!anybody && flows_.plain()) co_return;
   Payload contribution;
-  if (!flows_.for_each()) contribution = co_await flows_.half(part);
+  if (!flows_.for_each()) contribution = co_await flows_.half(part, pace_.clock());
   float bound = std::numeric_limits<float>::infinity();  // of who lies
   if (clipping_.on() && contribution)
     bound = clipping_.offer(part, flows_.piece(part).range, *contribution);
   for (std::size_t k = 0; k < edges_.size(); ++k) {
     Edge& edge = edges_[k];
-    if (edge.sharing && flows_.for_each()) contribution = co_await flows_.half_for(k, part);
+    if (edge.sharing && flows_.for_each())
+      contribution = co_await flows_.half_for(k, part, pace_.clock());
     if (!edge.sharing) continue;
     if (self_.neighbors[k].two_way) edge.sent[part] = contribution;
     if (clipping_.on()) edge.bounds[part] = bound * clipping_.share_of(k);

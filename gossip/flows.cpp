@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "optim/rng.h"
+
 namespace gv {
 namespace {
 
@@ -60,14 +62,22 @@ ExchangeFlows::Memory ExchangeFlows::memory_of(const Neighbor& neighbor) {
   return memory;
 }
 
-Task<Payload> ExchangeFlows::half(std::uint32_t part) {
+std::optional<Codec> ExchangeFlows::codec(const Piece& piece, Round round) const {
+  std::optional<Codec> codec = self_.plan.traffic.codec;
+  if (!self_.plan.traffic.drawn_alike) return codec;
+  Rng rng = Rng(self_.plan.setup->seed).derive("coordinates").derive(round);
+  codec->draw = rng.derive(piece.range.begin).bits() | 1;  // 0 would say: from the values
+  return codec;
+}
+
+Task<Payload> ExchangeFlows::half(std::uint32_t part, Round round) {
   const Piece piece = this->piece(part);
   const Moved& stream = streams_[piece.stream];
-  const std::optional<Codec>& codec = self_.plan.traffic.codec;
+  const std::optional<Codec> codec = this->codec(piece, round);
   if (!codec && !stream.sent) co_return co_await self_.snapshot(stream.carries, piece.range);
   const auto out = self_.pool().acquire(payload_bytes(self_.plan.traffic.codec, piece.range.count));
   const auto write = [&] {
-    encode(stream.carries, piece.range, *out);
+    encode(codec, stream.carries, piece.range, *out);
     if (!stream.sent) return;
     codec ? static_cast<void>(self_.replica.decode(*codec, *stream.sent, piece.range, *out))
           : self_.replica.load(*stream.sent, piece.range, *out);
@@ -76,7 +86,7 @@ Task<Payload> ExchangeFlows::half(std::uint32_t part) {
   co_return out;
 }
 
-Task<Payload> ExchangeFlows::half_for(std::size_t k, std::uint32_t part) {
+Task<Payload> ExchangeFlows::half_for(std::size_t k, std::uint32_t part, Round round) {
   const Piece piece = this->piece(part);
   const auto out = self_.pool().acquire(payload_bytes(self_.plan.traffic.codec, piece.range.count));
   memories_[k].holds = true;
@@ -84,14 +94,13 @@ Task<Payload> ExchangeFlows::half_for(std::size_t k, std::uint32_t part) {
   const Traffic& traffic = self_.plan.traffic;
   const auto write = [&] {
     traffic.running ? increment(memory, piece, *out)
-                    : encode(memory.carried[piece.stream], piece.range, *out);
+                    : encode(codec(piece, round), memory.carried[piece.stream], piece.range, *out);
   };
   co_await self_.compute(passes(piece, 5), write, traffic.codec ? Activity::code : Activity::mix);
   co_return out;
 }
 
-void ExchangeFlows::encode(Vector v, Range r, Buffer& out) {
-  const std::optional<Codec>& codec = self_.plan.traffic.codec;
+void ExchangeFlows::encode(const std::optional<Codec>& codec, Vector v, Range r, Buffer& out) {
   codec ? self_.replica.encode(*codec, v, r, out) : self_.replica.snapshot(v, r, out);
 }
 
@@ -103,7 +112,7 @@ void ExchangeFlows::increment(const Memory& memory, const Piece& piece, Buffer& 
   const Vector told = memory.told[stream];
   replica.axpby(1, streams_[stream].carries, 0, *difference_, r);
   replica.axpby(-1, told, 1, *difference_, r);
-  encode(*difference_, r, out);
+  encode(codec, *difference_, r, out);
   if (codec) static_cast<void>(replica.decode(*codec, *difference_, r, out));
   replica.axpby(1, *difference_, 1, told, r);
 }
@@ -124,9 +133,9 @@ Task<ExchangeFlows::Applied> ExchangeFlows::apply(
   const auto a = self_.pool().acquire(piece.range.count * sizeof(float));
   const auto b = self_.pool().acquire(piece.range.count * sizeof(float));
   const auto flow = [&] {
-    decode(traffic.codec, *theirs, *a);
-    if (!traffic.running) decode(traffic.codec, *ours, *b);
-    if (traffic.running) unpack(memory, piece, *a, *b);
+    if (traffic.running) decode(traffic.codec, *theirs, *a);
+    traffic.running ? unpack(memory, piece, *a, *b)
+                    : decode_halves(traffic, *theirs, *ours, *a, *b);
     applied = move(memory, piece, share, *a, *b);
   };
   co_await self_.compute(passes(piece, 8), flow, traffic.codec ? Activity::code : Activity::mix);

@@ -23,9 +23,10 @@ class ExchangeFlows {
     return part_of(self_.plan.traffic, self_.replica.size(), part);
   }
 
-  /// Returns what travels of a part to all receivers; `for_each()`: to neighbour k.
-  Task<Payload> half(std::uint32_t part);
-  Task<Payload> half_for(std::size_t k, std::uint32_t part);
+  /// Returns what travels of a part to all receivers; `for_each()`: to neighbour k. `round`: of the
+  /// fleet's clock.
+  Task<Payload> half(std::uint32_t part, Round round);
+  Task<Payload> half_for(std::size_t k, std::uint32_t part, Round round);
   /// The share of a distance that flows.
   struct Share {
     float weight = 0;
@@ -70,8 +71,9 @@ class ExchangeFlows {
   void clear(Memory& memory);
   void add_flowed(const Memory& memory, float factor);
   Memory memory_of(const Neighbor& neighbor);
+  std::optional<Codec> codec(const Piece& piece, Round round) const;
   void increment(const Memory& memory, const Piece& piece, Buffer& out);
-  void encode(Vector v, Range r, Buffer& out);
+  void encode(const std::optional<Codec>& codec, Vector v, Range r, Buffer& out);
   void unpack(const Memory& memory, const Piece& piece, Buffer& theirs, Buffer& ours);
   Applied move(const Memory& memory,
                const Piece& piece,

@@ -12,6 +12,7 @@ namespace gv {
 extern const AlgorithmRow d_psgd_lian_row, d_psgd_atc_row, d_psgd_cta_row;
 extern const AlgorithmRow ring_all_reduce_row, driver_all_reduce_row, doubling_all_reduce_row;
 extern const AlgorithmRow hierarchical_all_reduce_row;
+extern const AlgorithmRow sparta_row;
 extern const AlgorithmRow local_sgd_row;
 extern const AlgorithmRow diloco_row;
 extern const AlgorithmRow streaming_diloco_row;
@@ -45,6 +46,7 @@ namespace {
 constexpr std::array own_rows{&d_psgd_lian_row,
                               &d_psgd_atc_row,
                               &d_psgd_cta_row,
+                              &sparta_row,
                               &ring_all_reduce_row,
                               &driver_all_reduce_row,
                               &doubling_all_reduce_row,
@@ -200,6 +202,12 @@ std::string objection_to_clipping(const AlgorithmRow& row, const Setup& setup) {
   const Traffic traffic = row.traffic != nullptr ? row.traffic(setup) : Traffic{};
   if (traffic.clip > 0)
     return fmt::format("{} clips already, by its own `tau`: {}", row.kind, others);
+  if (traffic.drawn_alike)
+    return fmt::format(
+        "{} averages a few coordinates in each round, and clipping bounds how far whole models are "
+        "apart: {}",
+        row.kind,
+        others);
   if (!moves_what_it_carries(traffic))
     return fmt::format(
         "{} moves other vectors than the models that travel, and clipping one of "
@@ -216,8 +224,8 @@ std::string objection_to_chains(const AlgorithmRow& row, const Setup& setup) {
   constexpr const char* others = "take `d-psgd`, `all-reduce`, `local-sgd` or `gradient-tracking`";
   if (!row.by_coordinate)
     return fmt::format(
-        "{}{}{} does not act on each coordinate of a model alone, so that it cannot run on parts "
-        "of one: {}",
+        "{}{}{} cannot run on parts of a model: it does not act on each coordinate alone, or "
+        "exchanges before and behind a gradient: {}",
         row.kind,
         row.order.empty() ? "" : " with order ",
         row.order,

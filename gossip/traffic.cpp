@@ -20,6 +20,10 @@ std::uint32_t parts_of_vector(const Traffic& traffic, std::size_t d) {
   return static_cast<std::uint32_t>((d + most - 1) / most);
 }
 
+std::uint64_t draw_of(const Buffer& encoded) {
+  return drawn_from({encoded.data(), encoded.size()});
+}
+
 }  // namespace
 
 bool Traffic::plain() const {
@@ -67,6 +71,16 @@ void decode(const std::optional<Codec>& codec, const Buffer& payload, Buffer& ou
   } else {
     std::memcpy(out.data(), payload.data(), payload.size());
   }
+}
+
+void decode_halves(const Traffic& traffic,
+                   const Buffer& theirs_encoded,
+                   const Buffer& ours_encoded,
+                   Buffer& theirs,
+                   Buffer& ours) {
+  const bool alike = !traffic.drawn_alike || draw_of(theirs_encoded) == draw_of(ours_encoded);
+  decode(traffic.codec, ours_encoded, ours);
+  decode(traffic.codec, alike ? theirs_encoded : ours_encoded, theirs);
 }
 
 float clip_factor(double bound, const Buffer& theirs, const Buffer& ours) {

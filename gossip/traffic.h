@@ -40,6 +40,10 @@ struct Traffic {
   /// other over this edge: told += Q here, heard += Q there. The flow is w (heard - told). Sums for
   /// each edge keep the mean even if an edge is late; one x^ for all of them does not.
   bool running = false;
+  /// Of a codec that draws coordinates (random-k): from the fleet's seed and the sender's round, so
+  /// that both ends of an edge send the same ones, and a flow is of the vectors themselves at
+  /// these. Between ends that began in different rounds nothing flows.
+  bool drawn_alike = false;
   double step = 1;  ///< times the weight of the edge
   /// A flow counts for no more than a distance of this norm: w min(1, clip / ||theirs - ours||).
   /// 0: as it is. The vector then travels as one piece.
@@ -71,6 +75,13 @@ bool is_payload(const std::optional<Codec>& codec, const Buffer& payload, std::s
 
 /// out <- the floats of what travelled.
 void decode(const std::optional<Codec>& codec, const Buffer& payload, Buffer& out);
+/// The same of both halves of a part, as its flow counts them: of coordinates that were not drawn
+/// alike, both are ours.
+void decode_halves(const Traffic& traffic,
+                   const Buffer& theirs_encoded,
+                   const Buffer& ours_encoded,
+                   Buffer& theirs,
+                   Buffer& ours);
 /// min(1, bound / ||theirs - ours||): the same bits at both ends. 0 where it would be too small to
 /// be multiplied alike on every device, or the distance is none.
 float clip_factor(double bound, const Buffer& theirs, const Buffer& ours);

@@ -123,8 +123,11 @@ void draw(std::uint64_t seed, std::size_t k, std::size_t n, At at) {
   }
 }
 
-void encode_random_k(std::span<const float> values, std::size_t k, std::span<std::byte> out) {
-  const std::uint64_t seed = hash_of(values);
+void encode_random_k(std::span<const float> values,
+                     std::size_t k,
+                     std::uint64_t drawn,
+                     std::span<std::byte> out) {
+  const std::uint64_t seed = drawn != 0 ? drawn : hash_of(values);
   put<std::uint64_t>(out, 0, seed);
   const std::span<std::byte> kept = out.subspan(sizeof(seed));
   draw(seed, k, values.size(), [&](std::size_t j, std::size_t at) {
@@ -234,7 +237,7 @@ void encode(const Codec& codec, std::span<const float> values, std::span<std::by
       GV_CHECK(values.size() >> 32 == 0, "indices of 32 bits");
       return encode_top_k(values, codec.kept(values.size()), out);
     case Codec::Kind::random_k:
-      return encode_random_k(values, codec.kept(values.size()), out);
+      return encode_random_k(values, codec.kept(values.size()), codec.draw, out);
     case Codec::Kind::sign:
       return encode_sign(values, out);
   }
@@ -243,6 +246,10 @@ void encode(const Codec& codec, std::span<const float> values, std::span<std::by
 bool is_encoding(const Codec& codec, std::span<const std::byte> in, std::size_t n) {
   if (in.size() != codec.bytes(n)) return false;
   return codec.kind != Codec::Kind::top_k || ascends_below(in, n);
+}
+
+std::uint64_t drawn_from(std::span<const std::byte> in) {
+  return get<std::uint64_t>(in, 0);
 }
 
 void decode(const Codec& codec, std::span<const std::byte> in, std::span<float> values) {

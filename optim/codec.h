@@ -29,8 +29,8 @@ namespace gv {
 ///   of the k: its index (uint32), ascending, and its value.
 /// - random_k: one value drawn from each of k equal strata of the indices, exactly; the others
 ///   become 0: |x - x'|^2 is (1 - k/n) |x|^2 on average. Both ends draw the indices from the seed
-///   that travels, a hash of the values; Stich et al. 2018 as above. A uint64, then 4 bytes each of
-///   the k.
+///   that travels, a hash of the values or `draw`; Stich et al. 2018 as above. A uint64, then 4
+///   bytes each of the k.
 /// - sign: x' = s sign(x), s = mean |x|, and + for 0: |x - x'|^2 = (1 - |x|_1^2 / (n |x|^2)) |x|^2.
 ///   Karimireddy, Rebjock, Stich & Jaggi 2019, "Error feedback fixes SignSGD", arXiv:1901.09847. A
 ///   vector with a value that is not finite becomes NaN. A float32, then a bit each, 1 for below 0.
@@ -38,6 +38,7 @@ struct Codec {
   enum class Kind : std::uint8_t { fp16, bf16, int8, top_k, random_k, sign };
   Kind kind = Kind::fp16;
   double fraction = 0.01;  ///< top_k, random_k: k / n, in (0, 1]
+  std::uint64_t draw = 0;  ///< random_k: whoever encodes draws from this seed; 0: from the values
   bool operator==(const Codec&) const = default;
 
   /// Tells whether every value arrives, about as it was; else a method has to make up for the rest.
@@ -69,6 +70,9 @@ void encode(const Codec& codec, std::span<const float> values, std::span<std::by
 
 /// Returns whether these bytes, from wherever, can be decoded into n floats.
 bool is_encoding(const Codec& codec, std::span<const std::byte> in, std::size_t n);
+
+/// The seed of which the indices of a random_k encoding are drawn.
+std::uint64_t drawn_from(std::span<const std::byte> in);
 
 /// values <- in decoded. in: is_encoding of so many.
 void decode(const Codec& codec, std::span<const std::byte> in, std::span<float> values);

@@ -25,6 +25,16 @@ constexpr std::array papers{
   year = {2017}
 }
 )bib"},
+    Paper{"sparta",
+     R"bib(@inproceedings{beton2025improving,
+  author = {Beton, Matt and Reed, Matthew and Howes, Seth and Cheema, Alex and Baioumy, Mohamed},
+  title = {Improving the Efficiency of Distributed Training Using Sparse Parameter Averaging},
+  booktitle = {ICLR Workshop on Modularity for Collaborative, Decentralized, and Continual Deep
+    Learning},
+  url = {https://openreview.net/forum?id=stFPf3gzq1},
+  year = {2025}
+}
+)bib"},
     Paper{"all-reduce",
      R"bib(@article{patarasuk2009bandwidth,
   author = {Patarasuk, Pitch and Yuan, Xin},

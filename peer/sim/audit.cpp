@@ -55,8 +55,7 @@ std::vector<float> Audit::flow(
   const std::size_t n = piece.range.count;
   Buffer theirs(n * sizeof(float));
   Buffer ours(n * sizeof(float));
-  decode(traffic.codec, *s.theirs, theirs);
-  decode(traffic.codec, *s.ours, ours);
+  decode_halves(traffic, *s.theirs, *s.ours, theirs, ours);
   if (traffic.running) {
     const auto add = [&](std::vector<float>& sum, Buffer& increment) {
       sum.resize(std::max(sum.size(), piece.range.begin + n));

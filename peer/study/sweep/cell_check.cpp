@@ -29,8 +29,9 @@ std::vector<std::string> arguments_of(const std::vector<SweepSet>& sets) {
 Fleet CellCheck::read(const SweepCell& cell, const TuningPoint& point) {
   std::vector<SweepSet> sets = cell.sets;
   sets.insert(sets.end(), point.begin(), point.end());
+  Fleet fleet;
   try {
-    Fleet fleet = read_fleet(file_.base, arguments_of(sets), nullptr);
+    fleet = read_fleet(file_.base, arguments_of(sets), nullptr);
     const bool looks =
         fleet.evaluate_every > 0 || fleet.evaluate_every_epochs || fleet.evaluate_period > Time{0};
     if ((file_.tune || file_.target) && !looks)
@@ -54,11 +55,10 @@ Fleet CellCheck::read(const SweepCell& cell, const TuningPoint& point) {
            .help = "give `stop.rounds` or `stop.epochs` in the base file"},
           cell,
           sets);
-    return fleet;
   } catch (const FleetError& error) {
     for (const Diagnostic& problem : error.diagnostics()) say(problem, cell, sets);
   }
-  return {};
+  return fleet;
 }
 
 void CellCheck::check_ends(const SweepCell& cell, const std::vector<TuningKnob>& knobs) {

@@ -169,6 +169,7 @@ TEST(Clipping, IsRefusedWhereFlowsAreMoreThanDistances) {
                                 "nids",
                                 "led",
                                 "gradient-tracking",
+                                "sparta",
                                 "k-gt",
                                 "noloco",
                                 "choco-sgd",

@@ -93,6 +93,7 @@ TEST(DataServers, HandOutTheMinibatchesThatEachWouldDraw) {
                                                         {"extra", ""},
                                                         {"nids", ""},
                                                         {"led", ""},
+                                                        {"sparta", ""},
                                                         {"k-gt", ""},
                                                         {"decentlam", ""},
                                                         {"noloco", ""},

@@ -206,7 +206,8 @@ TEST(Codecs, AreRefusedWhereTheyCannotKeepTheMean) {
   EXPECT_EQ(refusal(directed), "");
   directed.codec = Codec{};
   EXPECT_NE(refusal(directed).find("this topology is directed"), std::string::npos);
-  for (const char* algorithm : {"choco-sgd", "deep-squeeze", "clipped-gossip", "gradient-tracking"})
+  for (const char* algorithm :
+       {"choco-sgd", "deep-squeeze", "clipped-gossip", "gradient-tracking", "sparta"})
     EXPECT_NE(refusal(quadratic_fleet(8, "exponential", algorithm, "")).find("directed"),
               std::string::npos)
         << algorithm;
@@ -331,6 +332,7 @@ INSTANTIATE_TEST_SUITE_P(
         Carried{"NidsInt8", "nids", Codec{.kind = Codec::Kind::int8}},
         Carried{"Led", "led", {}},
         Carried{"GradientTracking", "gradient-tracking", {}},
+        Carried{"Sparta", "sparta", {}},
         Carried{"KGt", "k-gt", {}},
         Carried{"KGtInt8", "k-gt", Codec{.kind = Codec::Kind::int8}},
         Carried{"DecentLam", "decentlam", {}},

@@ -1,0 +1,50 @@
+#include "gossip/registry.h"
+
+// SPARTA. Beton, Reed, Howes, Cheema & Baioumy, "Improving the efficiency of distributed training
+// using sparse parameter averaging", ICLR 2025 Workshop on Modularity for Collaborative,
+// Decentralized, and Continual Deep Learning (OpenReview stFPf3gzq1): after each step of its own
+// optimizer a peer averages a fraction p of the parameters with the others, other ones each time,
+// x_c <- sum_j W_ij x_{j,c} for the coordinates c of this round. The paper has W = 1/n 1 1^T. Which
+// they are follows from the fleet's seed and the round, alike on all peers, so that no index
+// travels. Deviation: one coordinate is drawn from each of p d equal strata and not each one with
+// probability p, so that every round sends as many. Between neighbours that a fault has put in
+// different rounds nothing flows until they are in one again; the mean is kept, whatever is late.
+// Memory of a peer: nothing. Per round and peer: deg messages out, 4 p d deg bytes.
+
+namespace gv {
+namespace {
+
+constexpr Option options[] = {{.name = "p",
+                               .usual = 0.005,
+                               .least = 1e-6,
+                               .most = 1,
+                               .help = "part of the coordinates that is averaged in a round, p"}};
+
+Task<> sparta(Peer& me) {
+  for (; me.running(); co_await me.end_round()) {
+    co_await me.local_steps();
+    co_await me.plain_step();
+    co_await me.average();  // the coordinates of this round
+  }
+}
+
+Traffic traffic(const Setup& setup) {
+  const double p = setup.settings.find("p")->second;
+  return {.codec = Codec{.kind = Codec::Kind::random_k, .fraction = p}, .drawn_alike = true};
+}
+
+}  // namespace
+
+extern const AlgorithmRow sparta_row{
+    .kind = "sparta",
+    .run = sparta,
+    .mixes = true,
+    .traffic = traffic,
+    .options = options,
+    .program = whole_steps,
+    .promise = Promise::mean,
+    .summary =
+        "D-PSGD that averages a few coordinates in each round, drawn alike by all; "
+        "OpenReview stFPf3gzq1"};
+
+}  // namespace gv
