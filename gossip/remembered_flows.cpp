@@ -24,11 +24,15 @@ std::string objection_to_remembered_flows(const Setup& setup, std::string_view k
   return "";
 }
 
-std::optional<double> diverging_eigenvalue(const MixingMatrix* w, double step) {
+std::optional<double> least_eigenvalue(const MixingMatrix* w, double step) {
   if (w == nullptr || w->directed()) return std::nullopt;
   const double lambda = w->size() == 1 ? 0 : spectrum(*w).lambda_n.value_or(0);
-  const double least = 1 - step * (1 - lambda);
-  return least > -1.0 / 3 + 1e-9 ? std::nullopt : std::optional(least);
+  return 1 - step * (1 - lambda);
+}
+
+std::optional<double> diverging_eigenvalue(const MixingMatrix* w, double step) {
+  const std::optional<double> least = least_eigenvalue(w, step);
+  return least && *least <= -1.0 / 3 + 1e-9 ? least : std::nullopt;
 }
 
 }  // namespace gv

@@ -12,9 +12,12 @@ namespace gv {
 /// not take this setup, whatever its W; "": it does. `kind`: as the fleet file names it.
 std::string objection_to_remembered_flows(const Setup& setup, std::string_view kind);
 
-/// The least eigenvalue of I - step (I - W), where it is -1/3 or less: there D2 diverges (Tang et
-/// al. 2018, Assumption 1), and every method that is D2 where nobody has a gradient. Nothing: it is
-/// above that, or `w` is null or directed, which is refused for all methods of its kind.
+/// The least eigenvalue of I - step (I - W). Nothing: `w` is null or directed, which is refused for
+/// all methods of its kind.
+std::optional<double> least_eigenvalue(const MixingMatrix* w, double step = 1);
+
+/// The same, where it is -1/3 or less: there D2 diverges (Tang et al. 2018, Assumption 1), and
+/// every method that is D2 where nobody has a gradient. Nothing: it is above that.
 std::optional<double> diverging_eigenvalue(const MixingMatrix* w, double step = 1);
 
 }  // namespace gv

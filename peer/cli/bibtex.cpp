@@ -164,6 +164,25 @@ constexpr std::array papers{
   year = {2024}
 }
 )bib"},
+    Paper{"proxskip",
+     R"bib(@inproceedings{mishchenko2022proxskip,
+  author = {Mishchenko, Konstantin and Malinovsky, Grigory and Stich, Sebastian and Richt{\'a}rik,
+    Peter},
+  title = {{ProxSkip}: Yes! {L}ocal Gradient Steps Provably Lead to Communication Acceleration!
+    {F}inally!},
+  booktitle = {International Conference on Machine Learning},
+  eprint = {2202.09357},
+  archivePrefix = {arXiv},
+  year = {2022}
+}
+@misc{guo2023revisiting,
+  author = {Guo, Luyao and Alghunaim, Sulaiman A. and Yuan, Kun and Condat, Laurent and Cao, Jinde},
+  title = {Revisiting Decentralized {ProxSkip}: Achieving Linear Speedup},
+  eprint = {2310.07983},
+  archivePrefix = {arXiv},
+  year = {2023}
+}
+)bib"},
     Paper{"gradient-tracking",
      R"bib(@article{pu2021distributed,
   author = {Pu, Shi and Nedi{\'c}, Angelia},

@@ -169,6 +169,7 @@ TEST(Clipping, IsRefusedWhereFlowsAreMoreThanDistances) {
                                 "nids",
                                 "led",
                                 "gradient-tracking",
+                                "proxskip",
                                 "sparta",
                                 "k-gt",
                                 "noloco",

@@ -93,6 +93,7 @@ TEST(DataServers, HandOutTheMinibatchesThatEachWouldDraw) {
                                                         {"extra", ""},
                                                         {"nids", ""},
                                                         {"led", ""},
+                                                        {"proxskip", ""},
                                                         {"sparta", ""},
                                                         {"k-gt", ""},
                                                         {"decentlam", ""},

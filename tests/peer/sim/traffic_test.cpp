@@ -163,6 +163,7 @@ TEST(Codecs, KeepTheMeanWhateverTheyLose) {
                                   "extra",
                                   "nids",
                                   "led",
+                                  "proxskip",
                                   "gradient-tracking",
                                   "k-gt",
                                   "decentlam",
@@ -298,7 +299,7 @@ double farthest_end(const char* algorithm, std::uint64_t seed) {
 /// moved the model of a peer that sat the edge out, in every round, and of nobody else: to 10 and
 /// to 20,000.
 TEST(Tracking, WhoSitsAnEdgeOutIsNotMovedByIt) {
-  for (const char* algorithm : {"d2", "extra", "nids"})
+  for (const char* algorithm : {"d2", "extra", "nids", "proxskip"})
     for (std::uint64_t seed = 50'001; seed <= 50'040; ++seed)
       EXPECT_LT(farthest_end(algorithm, seed), 5) << algorithm << ", seed " << seed;
 }
@@ -332,6 +333,7 @@ INSTANTIATE_TEST_SUITE_P(
         Carried{"NidsInt8", "nids", Codec{.kind = Codec::Kind::int8}},
         Carried{"Led", "led", {}},
         Carried{"GradientTracking", "gradient-tracking", {}},
+        Carried{"ProxSkip", "proxskip", {}},
         Carried{"Sparta", "sparta", {}},
         Carried{"KGt", "k-gt", {}},
         Carried{"KGtInt8", "k-gt", Codec{.kind = Codec::Kind::int8}},

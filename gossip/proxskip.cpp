@@ -1,0 +1,94 @@
+#include <fmt/format.h>
+
+#include "gossip/registry.h"
+#include "gossip/remembered_flows.h"
+#include "optim/rng.h"
+
+// ProxSkip over a graph, decentralized Scaffnew. Mishchenko, Malinovsky, Stich & Richtarik,
+// "ProxSkip: yes! Local gradient steps provably lead to communication acceleration! Finally!", ICML
+// 2022, arXiv:2202.09357; as Guo, Alghunaim, Yuan, Condat & Cao, "Revisiting decentralized
+// ProxSkip: achieving linear speedup", 2023, arXiv:2310.07983, write it: z_t = x_t - gamma g_t -
+// y_t in each step; with probability p x_{t+1} = W_a z_t and y_{t+1} = y_t + p (z_t - x_{t+1}),
+// else x_{t+1} = z_t; W_a = I - c (I - W), c = 1 / (2 chi). The coin falls alike on all peers, by
+// the fleet's seed and the round. A round is the steps from one exchange to the next, 1 / p =
+// train.local_steps of them on average. -y is p times the sum s of all flows of averaging, so that
+// it is LED with drawn numbers of steps; lateness, absence and death are as in d2.cpp. Memory of a
+// peer: deg + 1 vectors. Per round and peer: deg messages out, 4 d deg bytes.
+
+namespace gv {
+namespace {
+
+constexpr Option options[] = {{.name = "c",
+                               .usual = 0.5,
+                               .least = 0.001,
+                               .most = 1,
+                               .help = "how much of W averages, 1 / (2 chi) of the paper"}};
+
+double step_of(const Setup& setup) {
+  return setup.settings.find("c")->second;
+}
+
+/// How often the coin is thrown until it says: exchange. More than 100 / p throws happen to nobody.
+std::uint64_t throws(const Setup& setup, Round round) {
+  const std::uint64_t most = std::uint64_t{100} * setup.local_steps;
+  Rng coin = Rng(setup.seed).derive("proxskip").derive(round);
+  std::uint64_t count = 1;
+  while (count < most && coin.uniform() * setup.local_steps >= 1) ++count;
+  return count;
+}
+
+Task<> proxskip(Peer& me) {
+  const Vector s = me.vector("sum of flows");
+  const float p = 1 / static_cast<float>(me.plan.setup->local_steps);
+  for (; me.running(); co_await me.end_round()) {
+    const std::uint64_t steps = throws(*me.plan.setup, me.clock());
+    for (std::uint64_t t = 0; t < steps; ++t) {
+      co_await me.plain_step();
+      co_await me.axpby(p, s, 1, Vector::x);  // z
+    }
+    co_await me.average();  // x = W_a z, s += (W_a - I) z
+  }
+}
+
+Traffic traffic(const Setup& setup) {
+  return {.streams = {{.moves = {"x", "sum of flows"}, .returns = "sum of flows"}},
+          .codec = setup.codec,
+          .step = step_of(setup)};
+}
+
+std::string objection(const Setup& setup, const MixingMatrix* w) {
+  if (setup.optimizer.kind != "sgd")
+    return "proxskip corrects the steps in which the peers' gradients differ, and Adam gives each "
+           "peer steps of its own size: take `train.optimizer: { kind: sgd }`, or `noloco`";
+  if (setup.scheduled)
+    return "proxskip remembers what flowed under one W, and this topology has another one in every "
+           "round: take a fixed topology, such as `ring`, or `k-gt`";
+  if (!setup.own_steps.empty())
+    return "proxskip draws how many steps all peers take in a round: give a number of "
+           "train.local_steps, or take `k-gt`";
+  const std::optional<double> least = least_eigenvalue(w, step_of(setup));
+  if (!least || *least > -1e-9) return "";
+  return fmt::format(
+      "proxskip needs a positive semidefinite I - c (I - W), and here its least eigenvalue is "
+      "{:.4g}: take `c: 0.5`",
+      *least);
+}
+
+}  // namespace
+
+extern const AlgorithmRow proxskip_row{
+    .kind = "proxskip",
+    .run = proxskip,
+    .mixes = true,
+    .traffic = traffic,
+    .codecs = Codecs::dense,
+    .options = options,
+    .objection = objection,
+    .program = whole_steps,
+    .promise = Promise::tracking,
+    .by_coordinate = true,
+    .summary =
+        "a coin tells in each step whether all average: no bias of unlike data; "
+        "arXiv:2202.09357"};
+
+}  // namespace gv
