@@ -278,12 +278,21 @@ Task<> Exchange::mix() {
   for (std::uint32_t part = 0; part < flows_.parts(); ++part) co_await mix_piece(part);
 }
 
-Task<> Exchange::average() {
-  const std::uint32_t n = flows_.parts();
-  for (std::uint32_t part = 0; part < n + pieces_ahead; ++part) {
-    if (part < n) co_await share_piece(part);
-    if (part >= pieces_ahead) co_await mix_piece(part - pieces_ahead);
+Task<> Exchange::average_parts(std::uint32_t first, std::uint32_t end) {
+  for (std::uint32_t part = first; part < end + pieces_ahead; ++part) {
+    if (part < end) co_await share_piece(part);
+    if (part >= first + pieces_ahead) co_await mix_piece(part - pieces_ahead);
   }
+}
+
+Task<> Exchange::average() {
+  return average_parts(0, flows_.parts());
+}
+
+Task<> Exchange::average(std::size_t stream) {
+  const auto each = flows_.parts() / static_cast<std::uint32_t>(self_.plan.traffic.streams.size());
+  const std::uint32_t first = static_cast<std::uint32_t>(stream) * each;
+  return average_parts(first, first + each);
 }
 
 Task<> Exchange::mix_and_step() {

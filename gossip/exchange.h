@@ -39,6 +39,7 @@ class Exchange {
   Task<> share();
   Task<> mix();
   Task<> average();
+  Task<> average(std::size_t stream);
   Task<> mix_and_step();
 
   /// A contribution of neighbour k. False: not one that can be expected (wrong size, too far ahead,
@@ -127,6 +128,7 @@ class Exchange {
   void settle(std::size_t k, const Message& theirs, float w);
   void follow(std::size_t k, Round began);
   void drop(std::size_t k);
+  Task<> average_parts(std::uint32_t first, std::uint32_t end);
   Task<> share_piece(std::uint32_t part);
   Task<> collect(std::uint32_t part);
   Task<std::optional<Message>> receive_half(std::size_t k, std::uint32_t part);

@@ -1,35 +1,82 @@
+#include <fmt/format.h>
+
 #include "gossip/registry.h"
 
 // Gradient tracking: DSGT, Pu & Nedic, "Distributed stochastic gradient tracking methods", Math.
 // Program. 187, 2021, arXiv:1805.11454, Algorithm 1: x_{t+1} = W (x_t - gamma y_t), y_{t+1} = W y_t
 // + g_{t+1} - g_t, y_0 = g_0. DIGing (Nedic, Olshevsky & Shi, SIAM J. Optim. 27(4), 2017,
-// arXiv:1607.03218) has x_{t+1} = W x_t - gamma y_t instead. The mean of the y is that of the
-// gradients, whatever is late. What flowed over the edge to a peer that is away does not count in y
-// until it is back, so that who is alone steps along its own gradient; what flowed over that to one
-// that dies is taken out.
+// arXiv:1607.03218) has x_{t+1} = W x_t - gamma y_t instead.
+// Aug-DGM: Xu, Zhu, Soh & Xie, "Augmented distributed gradient methods for multi-agent optimization
+// under uncoordinated constant stepsizes", IEEE CDC 2015, and ATC-DIGing, Nedic, Olshevsky, Shi &
+// Uribe, "Geometrically convergent distributed optimization with uncoordinated step-sizes", ACC
+// 2017, arXiv:1609.05877: the new gradients are averaged as well, y_{t+1} = W (y_t + g_{t+1} -
+// g_t), so that each peer's change reaches its neighbours a round earlier. A mode of W is stable
+// while gamma h < (1 + lambda)^2 / (2 lambda^2): with no eigenvalue below 0 the mean alone says
+// which rates are. y can travel only when the gradient at the new x is there: one exchange more in
+// time, and no byte.
+// Momentum Tracking: Takezawa, Bao, Niwa, Sato & Yamada, "Momentum tracking: momentum acceleration
+// for decentralized deep learning on heterogeneous data", TMLR 2023, arXiv:2209.15505, Algorithm 1:
+// u_{t+1} = beta u_t + g_t, x_{t+1} = W (x_t - gamma (u_{t+1} - c_t)), c_{t+1} = W (c_t - u_{t+1})
+// + u_{t+1}, from c_0 = 0. With y = u - c that is DSGT of the u in the place of the g.
+// The mean of the y is that of the gradients or momenta, whatever is late. What flowed over the
+// edge to a peer that is away does not count in y until it is back, so that who is alone steps
+// along its own gradient; what flowed over that to one that dies is taken out.
 // Memory of a peer: deg + 2 vectors. Per round and peer: deg messages out, 8 d deg bytes.
 
 namespace gv {
 namespace {
 
-Task<> gradient_tracking(Peer& me) {
-  const Vector y = me.vector("y");
-  const Vector before = me.vector("gradient before");
+constexpr Option momentum_options[] = {
+    {.name = "beta", .usual = 0.9, .least = 0, .most = 0.999999, .help = "momentum, beta"}};
+
+/// u <- beta u + g, and y goes along: y + u_{t+1} - u_t = y + g + (beta - 1) u_t.
+Task<> follow(Peer& me, Vector y, Vector u, float beta) {
+  co_await me.gradient();
+  co_await me.axpby(1, Vector::g, 1, y);
+  co_await me.axpby(beta - 1, u, 1, y);
+  co_await me.axpby(1, Vector::g, beta, u);
+}
+
+/// u_0 = g_0 = y_0.
+Task<> begin(Peer& me, Vector y, Vector u) {
   double& begun = me.replica.scalar("begun");
-  if (begun == 0) {
-    co_await me.gradient();
-    co_await me.copy(Vector::g, y);
-    co_await me.copy(Vector::g, before);
-    begun = 1;
-  }
+  if (begun != 0) co_return;
+  co_await me.gradient();
+  co_await me.copy(Vector::g, y);
+  co_await me.copy(Vector::g, u);
+  begun = 1;
+}
+
+Task<> track(Peer& me, float beta) {
+  const Vector y = me.vector("y");
+  const Vector u = me.vector("gradient before");
+  co_await begin(me, y, u);
   for (; me.running(); co_await me.end_round()) {
     co_await me.copy(y, Vector::g);
     co_await me.step_local();  // x - gamma y
     co_await me.average();     // W (x - gamma y), W y
-    co_await me.gradient();    // g_{t+1}
-    co_await me.axpby(1, Vector::g, 1, y);
-    co_await me.axpby(-1, before, 1, y);  // y + g_{t+1} - g_t
-    co_await me.copy(Vector::g, before);
+    co_await follow(me, y, u, beta);
+  }
+}
+
+Task<> gradient_tracking(Peer& me) {
+  return track(me, 0);
+}
+
+Task<> momentum_tracking(Peer& me) {
+  return track(me, static_cast<float>(me.number("beta")));
+}
+
+Task<> aug_dgm(Peer& me) {
+  const Vector y = me.vector("y");
+  const Vector before = me.vector("gradient before");
+  co_await begin(me, y, before);
+  for (; me.running(); co_await me.end_round()) {
+    co_await me.copy(y, Vector::g);
+    co_await me.step_local();  // x - gamma y
+    co_await me.average(0);    // x_{t+1} = W (x - gamma y)
+    co_await follow(me, y, before, 0);
+    co_await me.average(1);  // y_{t+1} = W (y + g_{t+1} - g_t)
   }
 }
 
@@ -37,10 +84,30 @@ Traffic traffic(const Setup& setup) {
   return {.streams = {{.carries = "x"}, {.carries = "y", .returns = "y"}}, .codec = setup.codec};
 }
 
+std::string many_steps_objection(const Setup& setup, const char* kind) {
+  if (setup.local_steps == 1) return "";
+  return fmt::format("{} corrects every gradient: train.local_steps must be 1; `k-gt` takes more",
+                     kind);
+}
+
 std::string objection(const Setup& setup, const MixingMatrix*) {
-  if (setup.local_steps != 1)
-    return "gradient-tracking corrects every gradient: train.local_steps must be 1";
-  return "";
+  return many_steps_objection(setup, "gradient-tracking");
+}
+
+/// Who is out of step on a graph that changes answers at the beginning of its next round, and has
+/// half an answer then: found by the swarm, where peers waited for the other halves in a circle.
+std::string aug_dgm_objection(const Setup& setup, const MixingMatrix*) {
+  if (setup.scheduled)
+    return "aug-dgm waits for the same neighbours twice in a round, and this topology has others "
+           "in every round: take a fixed topology, such as `ring`, or `gradient-tracking`";
+  return many_steps_objection(setup, "aug-dgm");
+}
+
+std::string momentum_objection(const Setup& setup, const MixingMatrix*) {
+  if (setup.optimizer.kind != "sgd" || setup.optimizer.momentum != 0)
+    return "momentum-tracking brings its own momentum: take `train.optimizer: { kind: sgd }` "
+           "without momentum, and set beta";
+  return many_steps_objection(setup, "momentum-tracking");
 }
 
 }  // namespace
@@ -58,5 +125,32 @@ extern const AlgorithmRow gradient_tracking_row{
     .summary =
         "steps along an average of all gradients that is passed on: no bias of unlike data; "
         "arXiv:1805.11454"};
+
+// A chain that ends within a round would leave half an exchange unsent: not by coordinate.
+extern const AlgorithmRow aug_dgm_row{
+    .kind = "aug-dgm",
+    .run = aug_dgm,
+    .mixes = true,
+    .traffic = traffic,
+    .codecs = Codecs::dense,
+    .objection = aug_dgm_objection,
+    .program = changed_gradients,
+    .promise = Promise::tracking,
+    .summary =
+        "gradient tracking that averages the new gradients, too, in an exchange of their "
+        "own; arXiv:1609.05877"};
+
+extern const AlgorithmRow momentum_tracking_row{
+    .kind = "momentum-tracking",
+    .run = momentum_tracking,
+    .mixes = true,
+    .traffic = traffic,
+    .codecs = Codecs::dense,
+    .options = momentum_options,
+    .objection = momentum_objection,
+    .program = changed_gradients,
+    .promise = Promise::tracking,
+    .by_coordinate = true,
+    .summary = "gradient tracking of momenta: none of the bias of unlike data; arXiv:2209.15505"};
 
 }  // namespace gv

@@ -143,6 +143,10 @@ class Peer : public PeerCore, public LinkUser {
   /// share() and mix() with nothing in between: each piece is mixed soon after it was sent, so that
   /// few of them are on their way at once and they stay in the cache.
   Task<> average() { return exchange_.average(); }
+  /// The same of one stream of the plan's traffic, so that the next one may follow from what this
+  /// one has brought: all of them in their order are the exchange of a round, and each of its
+  /// rounds has to come to the last.
+  Task<> average(std::size_t stream) { return exchange_.average(stream); }
   /// x <- sum_j W_ij x_j - gamma direction(g): mix() and step_local() in one pass over memory.
   Task<> mix_and_step() { return exchange_.mix_and_step(); }
 

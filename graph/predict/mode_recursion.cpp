@@ -65,6 +65,25 @@ ModeRound gradient_tracking(double gamma, Complex lambda, double h) {
   return make(matrix, Vector::Zero(3), vector({0, 1, 1}));
 }
 
+/// The same z; x <- lambda (x - gamma y), y <- lambda (y + h (next x - x) + next noise - last
+/// noise).
+ModeRound aug_dgm(double gamma, Complex lambda, double h) {
+  Matrix matrix = Matrix::Zero(3, 3);
+  matrix.row(0) << lambda, -gamma * lambda, 0;
+  matrix.row(1) << lambda * h * (lambda - 1.0), lambda * (1.0 - h * gamma * lambda), -lambda;
+  return make(matrix, Vector::Zero(3), vector({0, lambda, 1}));
+}
+
+/// z = (x, y, momentum u); x <- lambda (x - gamma y), with g there u <- beta u + g, and y <- lambda
+/// y + what u has changed by.
+ModeRound momentum_tracking(const QuadraticFleet& f, Complex lambda, double h) {
+  Matrix matrix(3, 3);
+  const Complex along = -f.rate * lambda;
+  matrix << lambda, along, 0, h * lambda, lambda + h * along, f.momentum - 1, h * lambda, h * along,
+      f.momentum;
+  return make(matrix, vector({0, -h, -h}), vector({0, 1, 1}));
+}
+
 /// z = (x, momentum times gamma): x <- lambda (x - gamma g) - beta m, m <- beta m + what x moved by
 /// without that.
 ModeRound decentlam(const QuadraticFleet& f, Complex lambda, double h) {
@@ -177,6 +196,8 @@ ModeRound round_of(const QuadraticFleet& f, Complex lambda, double h, bool mean)
   if (f.order == "nids" && !mean) return d2(f.rate, (1.0 + lambda) / 2.0, h);
   if (f.order == "extra" && !mean) return extra(f.rate, lambda, h);
   if (f.order == "gradient-tracking" && !mean) return gradient_tracking(f.rate, lambda, h);
+  if (f.order == "aug-dgm" && !mean) return aug_dgm(f.rate, lambda, h);
+  if (f.order == "momentum-tracking" && !mean) return momentum_tracking(f, lambda, h);
   if (f.order == "decentlam") return decentlam(f, lambda, h);
   if (f.order == "led" && !mean) return led(f, lambda, h);
   if (f.order == "k-gt" && !mean) return k_gt(f, lambda, h);

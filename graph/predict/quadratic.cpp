@@ -15,6 +15,15 @@ bool corrects_local_steps(const QuadraticFleet& f) {
   return f.order == "led" || f.order == "k-gt";
 }
 
+bool brings_momentum(const QuadraticFleet& f) {
+  return f.order == "decentlam" || f.order == "momentum-tracking";
+}
+
+/// What flowed counts as gradients do, whatever W it flowed under.
+bool tracks_gradients(const QuadraticFleet& f) {
+  return f.order == "gradient-tracking" || f.order == "momentum-tracking" || f.order == "k-gt";
+}
+
 void check(const QuadraticFleet& f) {
   const auto refuse = [](const std::string& what) {
     throw std::invalid_argument("predict: " + what);
@@ -34,11 +43,12 @@ void check(const QuadraticFleet& f) {
   if (!(f.noise >= 0 && f.spread >= 0)) refuse("variances must not be negative");
   if (f.local_steps == 0) refuse("a round has at least one local step");
   const bool plain = f.momentum == 0 && f.local_steps == 1;
-  if (f.order == "decentlam" && (f.local_steps > 1 || f.staleness > 0 || f.nesterov))
+  if (brings_momentum(f) && (f.local_steps > 1 || f.staleness > 0 || f.nesterov))
     refuse(f.order + " goes without local steps, staleness and Nesterov's momentum");
   if (corrects_local_steps(f) && !(f.momentum == 0 && f.staleness == 0))
     refuse(f.order + " goes without momentum and staleness");
-  if (corrects_bias(f) && !corrects_local_steps(f) && !(plain && f.staleness == 0))
+  const bool bare = corrects_bias(f) && !corrects_local_steps(f) && !brings_momentum(f);
+  if (bare && !(plain && f.staleness == 0))
     refuse(f.order + " goes without momentum, local steps and staleness");
   if (f.staleness > 0 && !(plain && f.order == "lian"))
     refuse("staleness is for the order lian, without momentum and local steps");
@@ -117,14 +127,24 @@ double edge(const Modes& modes, const QuadraticFleet& fleet, double inside, doub
 }  // namespace
 
 const std::vector<std::string>& quadratic_orders() {
-  static const std::vector<std::string> orders{
-      "lian", "atc", "cta", "d2", "gradient-tracking", "extra", "nids", "led", "k-gt", "decentlam"};
+  static const std::vector<std::string> orders{"lian",
+                                               "atc",
+                                               "cta",
+                                               "d2",
+                                               "gradient-tracking",
+                                               "aug-dgm",
+                                               "momentum-tracking",
+                                               "extra",
+                                               "nids",
+                                               "led",
+                                               "k-gt",
+                                               "decentlam"};
   return orders;
 }
 
 bool corrects_bias(const QuadraticFleet& f) {
-  return f.order == "d2" || f.order == "gradient-tracking" || f.order == "extra" ||
-         f.order == "nids" || corrects_local_steps(f);
+  return f.order == "d2" || f.order == "extra" || f.order == "nids" || f.order == "led" ||
+         f.order == "aug-dgm" || tracks_gradients(f);
 }
 
 std::string why_no_theory(const Modes& modes, const QuadraticFleet& f) {
@@ -138,9 +158,8 @@ std::string why_no_theory(const Modes& modes, const QuadraticFleet& f) {
     return f.order +
            " moves what both ends of an edge have sent each other: it needs an "
            "undirected graph, such as `ring`";
-  if (f.order != "gradient-tracking" && f.order != "k-gt" && modes.period() > 1)
-    return f.order +
-           " remembers what flowed under one W, and a schedule has another one in every round";
+  if (!tracks_gradients(f) && modes.period() > 1)
+    return f.order + " is for one W, and a schedule has another one in every round";
   return "";
 }
 

@@ -16,7 +16,7 @@ struct QuadraticFleet {
                         ///< N(0, spread), of which the prediction is the expectation
   double rate = 0.1;    ///< gamma
   double momentum = 0;  ///< u <- momentum u + g, x <- x - gamma u (orders lian, atc, cta);
-                        ///< decentlam: its beta
+                        ///< decentlam and momentum-tracking: their beta
   bool nesterov = false;     ///< x <- x - gamma (g + momentum u) instead (PyTorch's form)
   unsigned local_steps = 1;  ///< of SGD per averaging, the last one together with it (same orders,
                              ///< led and k-gt)
@@ -30,7 +30,10 @@ struct QuadraticFleet {
 /// (G_k - G_{k-1})) W (Tang et al. 2018, arXiv:1803.07068, Algorithm 1). gradient-tracking: DSGT, X
 /// <- (X - gamma Y) W, Y <- Y W + G_{k+1} - G_k (Pu & Nedic 2021, arXiv:1805.11454, Algorithm 1);
 /// not DIGing, X <- X W - gamma Y (Nedic, Olshevsky & Shi 2017, arXiv:1607.03218), which settles
-/// elsewhere and at smaller rates. extra: X_{k+1} = X_k (I + W) - X_{k-1} (I + W) / 2 - gamma (G_k
+/// elsewhere and at smaller rates. aug-dgm: Y <- (Y + G_{k+1} - G_k) W instead (Xu et al. 2015;
+/// Nedic, Olshevsky, Shi & Uribe 2017, arXiv:1609.05877). momentum-tracking: gradient-tracking of U
+/// <- momentum U + G in the place of G (Takezawa et al. 2023, arXiv:2209.15505, Algorithm 1).
+/// extra: X_{k+1} = X_k (I + W) - X_{k-1} (I + W) / 2 - gamma (G_k
 /// - G_{k-1}) (Shi, Ling, Wu & Yin 2015, arXiv:1404.6264, Algorithm 1). nids: d2 on (I + W) / 2,
 /// but for the first step (Li, Shi & Yan 2019, arXiv:1704.07807, Algorithm 1 with c alpha = 1 / 2).
 /// led: d2 with local steps, over which its correction is spread (Alghunaim 2024, arXiv:2302.00620,
@@ -57,7 +60,7 @@ std::optional<Stationary> predict(const Modes& modes, const QuadraticFleet& flee
 
 /// Returns why these modes have no theory in this order; "" where they do. Who corrects the bias
 /// moves what both ends of an edge have sent each other, so that W must be undirected, and but for
-/// gradient-tracking and k-gt one for all rounds.
+/// gradient-tracking, momentum-tracking and k-gt one for all rounds.
 std::string why_no_theory(const Modes& modes, const QuadraticFleet& fleet);
 
 /// The rates at which every mode is stable: those between low and high, where low < high; else

@@ -195,6 +195,35 @@ constexpr std::array papers{
   year = {2021}
 }
 )bib"},
+    Paper{"aug-dgm",
+     R"bib(@inproceedings{xu2015augmented,
+  author = {Xu, Jinming and Zhu, Shanying and Soh, Yeng Chai and Xie, Lihua},
+  title = {Augmented Distributed Gradient Methods for Multi-Agent Optimization Under Uncoordinated
+    Constant Stepsizes},
+  booktitle = {IEEE Conference on Decision and Control},
+  pages = {2055--2060},
+  year = {2015}
+}
+@inproceedings{nedic2017geometrically,
+  author = {Nedi{\'c}, Angelia and Olshevsky, Alex and Shi, Wei and Uribe, C{\'e}sar A.},
+  title = {Geometrically Convergent Distributed Optimization with Uncoordinated Step-Sizes},
+  booktitle = {American Control Conference},
+  eprint = {1609.05877},
+  archivePrefix = {arXiv},
+  year = {2017}
+}
+)bib"},
+    Paper{"momentum-tracking",
+     R"bib(@article{takezawa2023momentum,
+  author = {Takezawa, Yuki and Bao, Han and Niwa, Kenta and Sato, Ryoma and Yamada, Makoto},
+  title = {Momentum Tracking: Momentum Acceleration for Decentralized Deep Learning on
+    Heterogeneous Data},
+  journal = {Transactions on Machine Learning Research},
+  eprint = {2209.15505},
+  archivePrefix = {arXiv},
+  year = {2023}
+}
+)bib"},
     Paper{"k-gt",
      R"bib(@misc{liu2023decentralized,
   author = {Liu, Yue and Lin, Tao and Koloskova, Anastasia and Stich, Sebastian U.},

@@ -143,7 +143,8 @@ void best_options(Options& options, BestOptions& o) {
   options
       .value("--order",
              o.fleet.order,
-             "lian | atc | cta | d2 | gradient-tracking | extra | nids | led | k-gt | decentlam")
+             "lian | atc | cta | d2 | gradient-tracking | aug-dgm | momentum-tracking | extra | "
+             "nids | led | k-gt | decentlam")
       .show_default()
       .tell(o.predict);
   options

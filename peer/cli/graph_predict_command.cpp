@@ -230,7 +230,8 @@ void predict_options(Options& options, PredictOptions& o) {
   options
       .value("--order",
              o.fleet.order,
-             "lian | atc | cta | d2 | gradient-tracking | extra | nids | led | k-gt | decentlam")
+             "lian | atc | cta | d2 | gradient-tracking | aug-dgm | momentum-tracking | extra | "
+             "nids | led | k-gt | decentlam")
       .show_default();
   options.list("--hessian", o.fleet.hessian, "Curvatures h1,h2,..., one per coordinate");
   options

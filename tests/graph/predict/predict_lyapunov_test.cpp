@@ -135,6 +135,51 @@ Algorithm gradient_tracking(const MixingMatrix& w, const QuadraticFleet& f) {
                        }}};
 }
 
+/// x <- W (x - gamma y), y <- W (y + g - g_), with g at the new x.
+Algorithm aug_dgm(const MixingMatrix& w, const QuadraticFleet& f) {
+  return {.blocks = 3, .rounds = {[&w, f](Vector& state, const Vector& noise, const Vector& b) {
+                         const std::size_t n = b.size();
+                         Vector x = block(state, 0, n);
+                         Vector y = block(state, 1, n);
+                         const Vector last_g = block(state, 2, n);
+                         for (std::size_t i = 0; i < n; ++i) x[i] -= f.rate * y[i];
+                         x = mixed(w, x);
+                         Vector g(n);
+                         for (std::size_t i = 0; i < n; ++i) {
+                           g[i] = f.hessian[0] * (x[i] - b[i]) + noise[i];
+                           y[i] += g[i] - last_g[i];
+                         }
+                         put(state, 0, x);
+                         put(state, 1, mixed(w, y));
+                         put(state, 2, g);
+                       }}};
+}
+
+/// u <- beta u + g, x <- W (x - gamma (u - c)), c <- W (c - u) + u. The round that is looked at
+/// begins behind the gradient: x is that of the gradient before.
+Algorithm momentum_tracking(const MixingMatrix& w, const QuadraticFleet& f) {
+  return {.blocks = 3, .rounds = {[&w, f](Vector& state, const Vector& noise, const Vector& b) {
+                         const std::size_t n = b.size();
+                         Vector x = block(state, 0, n);
+                         Vector c = block(state, 1, n);
+                         Vector u = block(state, 2, n);
+                         Vector along(n);
+                         for (std::size_t i = 0; i < n; ++i) {
+                           along[i] = u[i] - c[i];
+                           x[i] -= f.rate * along[i];
+                         }
+                         x = mixed(w, x);
+                         const Vector mean = mixed(w, along);
+                         for (std::size_t i = 0; i < n; ++i) {
+                           c[i] = u[i] - mean[i];
+                           u[i] = f.momentum * u[i] + f.hessian[0] * (x[i] - b[i]) + noise[i];
+                         }
+                         put(state, 0, x);
+                         put(state, 1, c);
+                         put(state, 2, u);
+                       }}};
+}
+
 /// x_half = x - gamma g, g~ = (x - W x_half) / gamma, m <- beta m + g~, x <- x - gamma m.
 Algorithm decentlam(const MixingMatrix& w, const QuadraticFleet& f) {
   return {.blocks = 2, .rounds = {[&w, f](Vector& state, const Vector& noise, const Vector& b) {
@@ -308,10 +353,14 @@ TEST(PredictLyapunov, BiasCorrectedMethodsAndStaleness) {
     expect_prediction(dense_modes(whole), extra(whole, noisy("extra")), noisy("extra"), family);
     const QuadraticFleet tracking = noisy("gradient-tracking");
     expect_prediction(dense_modes(w), gradient_tracking(w, tracking), tracking, family);
+    expect_prediction(
+        dense_modes(whole), aug_dgm(whole, noisy("aug-dgm")), noisy("aug-dgm"), family);
     for (const double momentum : {0.0, 0.7}) {
       QuadraticFleet heavy = noisy("decentlam");
       heavy.momentum = momentum;
       expect_prediction(dense_modes(whole), decentlam(whole, heavy), heavy, family);
+      heavy.order = "momentum-tracking";
+      expect_prediction(dense_modes(whole), momentum_tracking(whole, heavy), heavy, family);
     }
     for (const unsigned local_steps : {1U, 4U}) {
       QuadraticFleet local = noisy("led");

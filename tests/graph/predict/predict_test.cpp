@@ -253,6 +253,17 @@ TEST(Predict, D2IsStableBetweenTwoRates) {
   EXPECT_EQ(stable_rates(ring, {.order = "d2"}).low, 0);
 }
 
+/// (1 + lambda)^2 / (2 lambda^2), by Jury's test of x <- lambda (x - gamma y), y <- lambda (y + h
+/// (next x - x)).
+TEST(Predict, AugDgmPaysForEigenvaluesBelowZero) {
+  EXPECT_NEAR(stability_limit(family_modes("torus:4x4", 16), {.order = "aug-dgm"}), 2.0 / 9, 1e-9);
+  EXPECT_NEAR(stability_limit(family_modes("torus:4x4", 16), {.hessian = {4}, .order = "aug-dgm"}),
+              0.5 / 9,
+              1e-9);
+  EXPECT_NEAR(
+      stability_limit(family_modes("torus:4x4", 16, "lazy"), {.order = "aug-dgm"}), 2, 1e-9);
+}
+
 /// A mode of EXTRA is stable below (5 + 3 lambda) / 4 (Li & Yan 2021), and one of NIDS below 2.
 TEST(Predict, ExtraAndNidsAreStableUpToTheirTheory) {
   for (const auto& [graph, least] : {std::pair{"ring", -1.0 / 3}, {"torus:4x4", -0.6}}) {
@@ -265,7 +276,14 @@ TEST(Predict, ExtraAndNidsAreStableUpToTheirTheory) {
 
 /// Both were scored on graphs that no fleet of theirs can have.
 TEST(Predict, CorrectedMethodsNeedAnUndirectedGraph) {
-  for (const char* order : {"d2", "extra", "nids", "led", "gradient-tracking", "k-gt"}) {
+  for (const char* order : {"d2",
+                            "extra",
+                            "nids",
+                            "led",
+                            "gradient-tracking",
+                            "aug-dgm",
+                            "momentum-tracking",
+                            "k-gt"}) {
     EXPECT_THROW(predict(family_modes("exponential", 16), {.order = order}), std::invalid_argument);
     EXPECT_THROW(predict(modes_of_schedule("one-peer-exponential", 8), {.order = order}),
                  std::invalid_argument);
@@ -281,8 +299,15 @@ TEST(Predict, GivenCenters) {
   const Stationary s = predict_centers(ring, modes, silent, {{0}, {1}, {0}, {-1}}).value();
   EXPECT_NEAR(s.consensus.value, 2 * 0.130434782609 * 0.130434782609 / 4, 1e-12);
   EXPECT_THROW(predict_centers(ring, modes, silent, {{0}, {1}, {0}}), std::invalid_argument);
-  for (const std::string order :
-       {"lian", "atc", "cta", "d2", "gradient-tracking", "extra", "nids"}) {
+  for (const std::string order : {"lian",
+                                  "atc",
+                                  "cta",
+                                  "d2",
+                                  "gradient-tracking",
+                                  "aug-dgm",
+                                  "momentum-tracking",
+                                  "extra",
+                                  "nids"}) {
     QuadraticFleet fleet{.noise = 0, .spread = 1, .rate = 0.05, .order = order};
     if (order == "atc") fleet.momentum = 0.3;
     if (order == "cta") fleet.local_steps = 3;

@@ -169,6 +169,8 @@ TEST(Clipping, IsRefusedWhereFlowsAreMoreThanDistances) {
                                 "nids",
                                 "led",
                                 "gradient-tracking",
+                                "aug-dgm",
+                                "momentum-tracking",
                                 "proxskip",
                                 "sparta",
                                 "k-gt",

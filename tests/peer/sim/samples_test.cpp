@@ -94,6 +94,8 @@ TEST(DataServers, HandOutTheMinibatchesThatEachWouldDraw) {
                                                         {"nids", ""},
                                                         {"led", ""},
                                                         {"proxskip", ""},
+                                                        {"aug-dgm", ""},
+                                                        {"momentum-tracking", ""},
                                                         {"sparta", ""},
                                                         {"k-gt", ""},
                                                         {"decentlam", ""},

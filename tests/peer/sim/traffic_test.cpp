@@ -165,6 +165,8 @@ TEST(Codecs, KeepTheMeanWhateverTheyLose) {
                                   "led",
                                   "proxskip",
                                   "gradient-tracking",
+                                  "aug-dgm",
+                                  "momentum-tracking",
                                   "k-gt",
                                   "decentlam",
                                   "noloco"}) {
@@ -252,7 +254,8 @@ double bias_after_a_death(const std::string& algorithm, bool gives_back) {
 }
 
 TEST(Tracking, SurvivorsOfADeathEndAtTheirOptimum) {
-  for (const char* algorithm : {"d2", "extra", "nids", "gradient-tracking"}) {
+  for (const char* algorithm :
+       {"d2", "extra", "nids", "proxskip", "gradient-tracking", "aug-dgm", "momentum-tracking"}) {
     EXPECT_LT(bias_after_a_death(algorithm, true), 1e-3) << algorithm;
     EXPECT_GT(bias_after_a_death(algorithm, false), 0.05) << algorithm;
   }
@@ -334,6 +337,9 @@ INSTANTIATE_TEST_SUITE_P(
         Carried{"Led", "led", {}},
         Carried{"GradientTracking", "gradient-tracking", {}},
         Carried{"ProxSkip", "proxskip", {}},
+        Carried{"AugDgm", "aug-dgm", {}},
+        Carried{"AugDgmInt8", "aug-dgm", Codec{.kind = Codec::Kind::int8}},
+        Carried{"MomentumTracking", "momentum-tracking", {}},
         Carried{"Sparta", "sparta", {}},
         Carried{"KGt", "k-gt", {}},
         Carried{"KGtInt8", "k-gt", Codec{.kind = Codec::Kind::int8}},

@@ -91,8 +91,14 @@ INSTANTIATE_TEST_SUITE_P(Registry,
 /// momentum or a tracked gradient of its own, keeps x as a sum beside its weight, or takes one step
 /// more before its first round.
 bool is_sgd_alone(const AlgorithmRow& row) {
-  constexpr std::string_view others[] = {
-      "quasi-global-momentum", "decentlam", "noloco", "gradient-tracking", "sgp", "nids"};
+  constexpr std::string_view others[] = {"quasi-global-momentum",
+                                         "decentlam",
+                                         "noloco",
+                                         "gradient-tracking",
+                                         "aug-dgm",
+                                         "momentum-tracking",
+                                         "sgp",
+                                         "nids"};
   return std::ranges::find(others, row.kind) == std::end(others);
 }
 

@@ -34,8 +34,9 @@ Fleet fleet_of(const QuadraticFleet& f, const std::string& topology, const std::
       quadratic_fleet(n, topology, own ? f.order : "d-psgd", own ? std::string() : f.order);
   fleet.weights = weights;
   fleet.optimizer.lr = f.rate;
-  fleet.optimizer.momentum = f.order == "decentlam" ? 0 : f.momentum;
-  if (f.order == "decentlam") fleet.settings["beta"] = f.momentum;
+  const bool brings_momentum = f.order == "decentlam" || f.order == "momentum-tracking";
+  fleet.optimizer.momentum = brings_momentum ? 0 : f.momentum;
+  if (brings_momentum) fleet.settings["beta"] = f.momentum;
   fleet.local_steps = f.local_steps;
   QuadraticSpec& q = fleet.data.quadratic;
   q.hessian = f.hessian;
@@ -85,7 +86,7 @@ QuadraticFleet drawn_fleet(const std::string& order, Rng rng) {
                    .noise = 0.5 + rng.uniform(),
                    .order = order};
   std::uint64_t kind = corrected(order) ? 0 : rng.below(3);
-  if (order == "decentlam") kind = 1;
+  if (order == "decentlam" || order == "momentum-tracking") kind = 1;
   if (kind == 1) f.momentum = 0.2 + 0.4 * rng.uniform();
   if (kind == 2) f.local_steps = 2 + static_cast<unsigned>(rng.below(2));
   if (order == "led" || order == "k-gt") f.local_steps = 1 + static_cast<unsigned>(rng.below(4));
@@ -136,8 +137,18 @@ TEST_P(OrderPrediction, IsWithinFivePercentOfTheMethod) {
 const std::vector<const char*> graphs{
     "ring", "torus:3x4", "star", "binary-tree", "erdos-renyi:p=0.4,seed=3", "small-world:seed=2"};
 
-const std::vector<const char*> orders{
-    "lian", "atc", "cta", "d2", "gradient-tracking", "extra", "nids", "led", "k-gt", "decentlam"};
+const std::vector<const char*> orders{"lian",
+                                      "atc",
+                                      "cta",
+                                      "d2",
+                                      "gradient-tracking",
+                                      "aug-dgm",
+                                      "momentum-tracking",
+                                      "extra",
+                                      "nids",
+                                      "led",
+                                      "k-gt",
+                                      "decentlam"};
 
 std::string name_of_case(const ::testing::TestParamInfo<Case>& info) {
   const auto& [order, graph, part] = info.param;
@@ -268,6 +279,8 @@ INSTANTIATE_TEST_SUITE_P(Orders,
                                            Edges{"led", "torus:3x4", "lazy"},
                                            Edges{"k-gt", "ring", "metropolis"},
                                            Edges{"decentlam", "ring", "metropolis"},
+                                           Edges{"aug-dgm", "torus:3x4", "metropolis"},
+                                           Edges{"momentum-tracking", "ring", "metropolis"},
                                            Edges{"gradient-tracking", "ring", "metropolis"},
                                            Edges{"gradient-tracking", "torus:3x4", "metropolis"},
                                            Edges{"gradient-tracking", "complete", "metropolis"}));
