@@ -97,6 +97,15 @@ constexpr std::array papers{
   year = {2025}
 }
 )bib"},
+    Paper{"sparse-loco",
+     R"bib(@misc{sarfi2025communication,
+  author = {Sarfi, Amir and Th{\'e}rien, Benjamin and Lidin, Joel and Belilovsky, Eugene},
+  title = {Communication Efficient {LLM} Pre-training with {SparseLoCo}},
+  eprint = {2508.15706},
+  archivePrefix = {arXiv},
+  year = {2025}
+}
+)bib"},
     Paper{"slowmo",
      R"bib(@inproceedings{wang2020slowmo,
   author = {Wang, Jianyu and Tantia, Vinayak and Ballas, Nicolas and Rabbat, Michael},

@@ -102,6 +102,7 @@ TEST(DataServers, HandOutTheMinibatchesThatEachWouldDraw) {
                                                         {"noloco", ""},
                                                         {"isolated", ""},
                                                         {"local-sgd", ""},
+                                                        {"sparse-loco", ""},
                                                         {"parameter-server", "sync"}}) {
     SCOPED_TRACE(kind + " " + order);
     Fleet fleet = learning(4, kind, order);

@@ -85,6 +85,7 @@ TEST(SwarmRuns, WhatIsOnlyDelayedEndsWithTheBitsOfAnUndisturbedRun) {
                                                         {"local-sgd", ""},
                                                         {"slowmo", ""},
                                                         {"streaming-diloco", ""},
+                                                        {"sparse-loco", ""},
                                                         {"parameter-server", "sync"},
                                                         {"flexrr", ""},
                                                         {"easgd", "sync"},

@@ -1,0 +1,125 @@
+#include "gossip/collectives.h"
+#include "gossip/registry.h"
+
+// SparseLoCo. Sarfi, Therien, Lidin & Belilovsky, "Communication efficient LLM pre-training with
+// SparseLoCo", 2025, arXiv:2508.15706, Algorithm 1: H = train.local_steps steps of the inner
+// optimizer (the paper's AdamW) from theta; e_r <- beta e_r + theta - theta_r, where e is what was
+// not told yet and stands for DiLoCo's outer momentum; the k largest of e_r travel to all, e_r <-
+// e_r - TopK(e_r), and theta <- theta - alpha times the mean of what travelled. Deviations: values
+// travel as floats and not in two bits, and the largest are those of each piece of 131072 values,
+// where the paper has chunks of 4096. Everybody sends to everybody, and all add in ascending order
+// of peer. With `keep` 1, beta 0 and outer_lr 1 it is local SGD. Memory of a peer: 2 vectors. Per
+// round and peer: n - 1 messages out, 8 keep d (n - 1) bytes.
+
+namespace gv {
+namespace {
+
+constexpr Option options[] = {
+    {.name = "keep",
+     .usual = 0.015625,
+     .least = 1e-6,
+     .most = 1,
+     .help = "part of the values that is told in a round, k / d"},
+    {.name = "beta",
+     .usual = 0.95,
+     .least = 0,
+     .most = 0.999999,
+     .help = "how much of what was not told is kept, beta"},
+    {.name = "outer_lr", .usual = 1, .least = 0, .most = 1e6, .help = "rate of the outer step"}};
+
+Codec largest(const Setup& setup) {
+  return {.kind = Codec::Kind::top_k, .fraction = setup.settings.find("keep")->second};
+}
+
+std::vector<PeerId> all_others(const Setup& setup, PeerId i) {
+  std::vector<PeerId> others;
+  for (PeerId j = 0; j < setup.peers; ++j)
+    if (j != i) others.push_back(j);
+  return others;
+}
+
+/// A peer is ahead of another one by a round at the most: two of its messages of each piece wait.
+std::vector<Channel> channels(const Setup& setup, std::size_t d) {
+  const Codec codec = largest(setup);
+  const auto pieces = static_cast<std::uint32_t>((d + piece_floats - 1) / piece_floats);
+  const auto fits = [codec, d, pieces](PeerId, std::uint32_t part, std::size_t bytes) {
+    if (part >= pieces) return false;
+    return bytes == codec.bytes(std::min(piece_floats, d - part * piece_floats));
+  };
+  return {{Kind::gather, codec.bytes(std::min(piece_floats, d)), fits, 2 * pieces}};
+}
+
+struct State {
+  Vector theta;  ///< the model that all began the round with
+  Vector e;      ///< what of this peer's own steps was not told yet
+};
+
+/// theta <- theta - share times what j told of a piece; of our own, it is told. False: j has gone.
+Task<bool> take(Peer& me, State s, PeerId j, std::uint32_t part, Payload told, float share) {
+  if (!told) {
+    std::optional<Message> message = co_await me.receive(j, Kind::gather, part);
+    if (!message) co_return false;
+    told = std::move(message->payload);
+  }
+  const Range r = me.piece(part);
+  const Codec codec = largest(*me.plan.setup);
+  bool sound = false;
+  co_await me.compute(4.0 * static_cast<double>(r.count), [&] {
+    sound = me.replica.decode(codec, Vector::g, r, *told);
+    if (!sound) return;
+    me.replica.axpby(-share, Vector::g, 1, s.theta, r);
+    if (j == me.plan.id) me.replica.axpby(-1, Vector::g, 1, s.e, r);
+  });
+  co_return sound;
+}
+
+/// The outer step; g is free by now, and holds what one peer told of a piece. False: one has gone.
+Task<bool> exchange(Peer& me, State s) {
+  const Group all = everyone(me);
+  const float share = static_cast<float>(me.number("outer_lr")) / static_cast<float>(all.size());
+  std::vector<Payload> own(me.pieces());
+  for (std::uint32_t part = 0; part < own.size(); ++part) {
+    own[part] = co_await me.encode(s.e, me.piece(part), largest(*me.plan.setup));
+    for (const PeerId j : all)
+      if (j != me.plan.id) me.send(j, Kind::gather, own[part], part);
+  }
+  for (std::uint32_t part = 0; part < own.size(); ++part) {
+    for (const PeerId j : all) {
+      const Payload told = j == me.plan.id ? own[part] : nullptr;
+      const bool taken = co_await take(me, s, j, part, told, share);
+      if (!taken) co_return false;
+    }
+  }
+  co_return true;
+}
+
+Task<> sparse_loco(Peer& me) {
+  const State s{me.vector("theta"), me.vector("not told yet")};
+  const auto beta = static_cast<float>(me.number("beta"));
+  for (; me.running(); co_await me.end_round()) {
+    co_await me.copy(Vector::x, s.theta);
+    co_await me.local_steps();
+    co_await me.plain_step();
+    co_await me.axpby(1, s.theta, beta, s.e);
+    co_await me.axpby(-1, Vector::x, 1, s.e);  // beta e + theta - theta_r
+    const bool done = co_await exchange(me, s);
+    if (!done) co_return;
+    co_await me.copy(s.theta, Vector::x);
+  }
+}
+
+}  // namespace
+
+extern const AlgorithmRow sparse_loco_row{
+    .kind = "sparse-loco",
+    .run = sparse_loco,
+    .links = all_others,
+    .channels = channels,
+    .options = options,
+    .program = whole_steps,
+    .promise = Promise::agreement,
+    .summary =
+        "DiLoCo that tells the largest of what has moved, and the rest later; "
+        "arXiv:2508.15706"};
+
+}  // namespace gv
