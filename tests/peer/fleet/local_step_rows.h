@@ -14,10 +14,15 @@ inline std::vector<const AlgorithmRow*> rows_with_local_steps() {
   return rows;
 }
 
+/// Returns whether all of its peers take as many steps in a round, whatever the fleet file says.
+inline bool takes_equal_steps(const AlgorithmRow& row) {
+  return row.kind == "streaming-diloco" || row.kind == "proxskip";
+}
+
 /// Returns those of them whose peers may take unlike numbers of steps.
 inline std::vector<const AlgorithmRow*> rows_with_unequal_steps() {
   std::vector<const AlgorithmRow*> rows = rows_with_local_steps();
-  std::erase_if(rows, [](const AlgorithmRow* row) { return row->kind == "streaming-diloco"; });
+  std::erase_if(rows, [](const AlgorithmRow* row) { return takes_equal_steps(*row); });
   return rows;
 }
 

@@ -220,8 +220,7 @@ class BitsOfLocalSteps : public testing::TestWithParam<const AlgorithmRow*> {};
 
 TEST_P(BitsOfLocalSteps, AreTheSameWhereTheyAreUnequal) {
   Fleet fleet = row_fleet(*GetParam(), 4);
-  const bool refuses = GetParam()->kind == "streaming-diloco" || GetParam()->kind == "proxskip";
-  if (!refuses) fleet.own_steps = {7, 2, 2, 1};
+  if (!takes_equal_steps(*GetParam())) fleet.own_steps = {7, 2, 2, 1};
   if (GetParam()->kind != "scaffold") fleet.optimizer.schedule.kind = "cosine";
   fleet.evaluate_every = 5;
   expect_same_bits(fleet);
