@@ -103,7 +103,7 @@ constexpr PlainKey rows[] = {
      "it each is as new as the way there and back lets it be.",
      "parallel: { stages: 2, schedule: pipedream, vertical_sync: true }"},
     {"parallel.copies",
-     "a whole number for each stage, together the peers",
+     "a whole number, 1 to 1,000,000, for each stage; together the peers",
      "1 each",
      "So many peers have each stage and share its microbatches in turn: a slow stage takes no "
      "longer than the others. One chain, of `all-reduce`, which averages their gradients.",
