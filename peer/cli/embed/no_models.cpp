@@ -65,10 +65,6 @@ StagePlan Division::stage(PeerId, std::uint32_t) const {
   refuse();
 }
 
-std::vector<Range> Division::ranges(PeerId) const {
-  refuse();
-}
-
 std::unique_ptr<Objective> Division::objective(PeerId, Share) const {
   refuse();
 }

@@ -86,7 +86,6 @@ TEST_F(Variety, HasEveryCodecAndOptionAndKindOfData) {
                            "parallel.schedule",
                            "parallel.vertical_sync",
                            "parallel.copies",
-                           "parallel.tensor",
                            "robust.clip"})
     EXPECT_TRUE(values_.contains(path)) << path;
 }
