@@ -208,11 +208,11 @@ alone take NULL. Called a second time with addresses: neighbours that were start
 GV_API int gv_begin(gv_peer* peer, const char* addresses_json);
 
 /*
-Ends the turn at hand, if `done` is there; then lends this thread to the peer until there is a turn,
-and returns that (GV_TURN_...), or a negative code: after GV_E_USE, GV_E_THREAD and GV_E_FORKED the
-turn at hand goes on, and after any other no turn comes any more. GV_TURN_NONE: there was none
-within `timeout_ms`; negative: waits without end. `done` NULL: the turn at hand goes on, and is
-returned again. Without a turn at hand `done` only tells: before the first turn, say, the rate.
+Ends the turn that it gave, if `done` is there; then lends this thread to the peer until there is a
+turn, and returns that (GV_TURN_...), or a negative code: after GV_E_USE, GV_E_THREAD and
+GV_E_FORKED the turn given goes on, and after any other no turn comes any more. GV_TURN_NONE: there
+was none within `timeout_ms`; negative: waits without end. `done` NULL: the turn given goes on, and
+is returned again. Without a turn given `done` only tells: before the first turn, say, the rate.
 
 A loop that trains, whatever the row:
     told = {rate}

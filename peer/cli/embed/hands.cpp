@@ -32,12 +32,12 @@ void OwnHands::work() {
 Turn OwnHands::wait(std::chrono::nanoseconds at_most) {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, at_most, [this] { return over_ || turns_.at_hand() != Turn::none; });
-  return over_ ? Turn::over : turns_.at_hand();
+  return over_ ? Turn::over : turns_.give();
 }
 
 void OwnHands::done(const Told& told) {
   const std::lock_guard lock(mutex_);
-  turns_.done(told);
+  turns_.end_given(told);
   changed_.notify_all();
 }
 

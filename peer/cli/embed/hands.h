@@ -19,14 +19,17 @@ class Hands {
   virtual ~Hands() = default;
 
   const std::shared_ptr<LentThread>& arithmetic() const { return lent_; }
-  /// Waits for a turn on the program's thread: see LentThread::lend.
-  virtual Turn wait(std::chrono::nanoseconds at_most) { return lent_->lend(at_most); }
+  /// Waits for a turn on the program's thread, which is given it: see LentThread::lend.
+  virtual Turn wait(std::chrono::nanoseconds at_most) {
+    const Turn turn = lent_->lend(at_most);
+    return turn == Turn::over ? turn : turns_.give();
+  }
   /// See LentThread::help. In a turn no other thread does any job.
   void help(std::chrono::nanoseconds at_most) { lent_->help(at_most); }
   /// Makes help() come back soon; from any thread.
   void interrupt() { lent_->interrupt(); }
-  /// Ends the turn at hand, or only tells.
-  virtual void done(const Told& told) { turns_.done(told); }
+  /// Ends the turn given, or only tells.
+  virtual void done(const Told& told) { turns_.end_given(told); }
   /// No more turns; see HeldTurns::close.
   virtual void close() { turns_.close(); }
   /// Returns whether no job can run now, for the program's thread.

@@ -47,7 +47,7 @@ void ProgramPeer::check_attached(const char* call) const {
 }
 
 void ProgramPeer::end_turn_at_hand(const gv_told& told) {
-  checks_.end(told, turns_.at_hand());
+  checks_.end(told, turns_.given());
   hands_->done(told_of(told));
 }
 

@@ -44,7 +44,7 @@ void ProgramSeat::begin(const char* addresses) {
 }
 
 void ProgramSeat::end_turn_at_hand(const gv_told& told) {
-  checks_.end(told, seat_.turns.at_hand());
+  checks_.end(told, seat_.turns.given());
   seat_.turns.done(told_of(told));
 }
 

@@ -63,16 +63,23 @@ Turn SeatTurns::at_hand() const {
   return turn_;
 }
 
+Turn SeatTurns::given() const {
+  const std::lock_guard lock(mutex_);
+  return given_ ? turn_ : Turn::none;
+}
+
 Turn SeatTurns::wait(std::chrono::nanoseconds at_most) {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, at_most, [this] { return over_ || turn_ != Turn::none; });
-  return over_ ? Turn::over : turn_;
+  if (over_) return Turn::over;
+  given_ = turn_ != Turn::none;
+  return turn_;
 }
 
 void SeatTurns::done(const Told& told) {
   const std::lock_guard lock(mutex_);
   take(told, told_);
-  turn_ = Turn::none;
+  if (std::exchange(given_, false)) turn_ = Turn::none;
   changed_.notify_all();
 }
 

@@ -27,12 +27,15 @@ class SeatTurns : public Turns {
 
   // For the program.
   Turn at_hand() const;
+  /// The turn that wait() has given it and that it has not ended; or `none`.
+  Turn given() const;
   /// Its turn; `none`: there was none for so long.
   Turn wait(std::chrono::nanoseconds at_most);
   /// Within its turn: the simulator goes on until it resumes this program. False: not yet, within
   /// this time. Also where no turn comes any more.
   bool yield(std::chrono::nanoseconds at_most);
-  /// Ends its turn. Without one it only takes what is told.
+  /// Ends the turn given. Without one it only takes what is told: a turn that has come since it
+  /// last waited is none that it could have done.
   void done(const Told& told);
   /// It takes no turn any more: the one at hand ends, and so does each that is asked for.
   void close();
@@ -43,6 +46,7 @@ class SeatTurns : public Turns {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   Turn turn_ = Turn::none;
+  bool given_ = false;  ///< turn_, to the program
   bool yields_ = false;
   bool holds_ = false;    ///< the simulator's: see take_hold()
   bool yielded_ = false;  ///< the program's: what it waits for has not been seen to be over

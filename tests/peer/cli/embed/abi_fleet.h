@@ -102,6 +102,7 @@ class AbiFleet {
   std::string open_more{}, attach{};
   Before before{};
   RateIsTold rate_is_told = RateIsTold::always;
+  int wait_ms = 5000;                                       ///< of each gv_turn
   std::function<void(PeerId id, gv_peer* peer)> at_over{};  ///< what it does when it has no more
   /// The round of a peer that goes on from a checkpoint, with what its program has of it.
   std::optional<Round> from{};
@@ -152,7 +153,7 @@ class AbiFleet {
     restore(peer.get(), program);
     EXPECT_EQ(gv_begin(peer.get(), addresses().c_str()), GV_OK) << gv_error(peer.get());
     const auto hook = [&](int turn) { return !before || before(id, peer.get(), turn); };
-    int code = abi_train(peer.get(), program, hook, rate_is_told);
+    int code = abi_train(peer.get(), program, hook, rate_is_told, wait_ms);
     if (code == GV_TURN_OVER && at_over) at_over(id, peer.get());
     if (code == GV_TURN_OVER) code = gv_finish(peer.get(), 20'000);
     codes_[id] = code;

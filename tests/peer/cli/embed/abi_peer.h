@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -92,19 +93,24 @@ inline gv_told abi_told(const Told& told) {
 enum class RateIsTold { always, with_gradients };
 
 /// Takes a program's turns until there are none; returns what gv_turn gave last, GV_TURN_OVER or an
-/// error. `before`: called before each turn is taken; false leaves in the middle of it.
+/// error. `before`: called before each turn is taken; false leaves in the middle of it. `wait_ms`:
+/// of each call; 0 asks without waiting, as a program with a loop of its own does.
 inline int abi_train(gv_peer* peer,
                      InnerProgram& program,
                      const std::function<bool(int turn)>& before = {},
-                     RateIsTold rate = RateIsTold::always) {
+                     RateIsTold rate = RateIsTold::always,
+                     int wait_ms = 5000) {
   const AbiTensors gradients(program.g());
   gv_told told = abi_told(program.begun());
   if (rate == RateIsTold::with_gradients) told.has = 0;
   for (;;) {
-    const int turn = gv_turn(peer, &told, 5000);
+    const int turn = gv_turn(peer, &told, wait_ms);
     told.has = 0;
     if (turn < 0 || turn == GV_TURN_OVER) return turn;
-    if (turn == GV_TURN_NONE) continue;
+    if (turn == GV_TURN_NONE) {
+      std::this_thread::yield();
+      continue;
+    }
     if (before && !before(turn)) return turn;
     const Told said = program.take(static_cast<Turn>(turn));
     told = abi_told(said);

@@ -55,6 +55,18 @@ TEST(ProgramAbiThreads, TheLibrarysOwnThreadComputesTheSame) {
   EXPECT_EQ(hash_of_programs(text, R"({"arithmetic": "own"})"), hash_of_built_in(text));
 }
 
+/// It has a turn before the program asks for it, and the program's next word is not the end of it:
+/// a program that asks without waiting says such a word with each call.
+TEST(ProgramAbiThreads, NoTurnEndsThatTheProgramWasNotGiven) {
+  const QuadraticText text{.kind = "all-reduce", .order = "ring", .rounds = 40};
+  AbiFleet fleet(text);
+  fleet.attach = R"({"arithmetic": "own"})";
+  fleet.wait_ms = 0;
+  fleet.run();
+  for (PeerId i = 0; i < fleet.programs(); ++i) EXPECT_EQ(fleet.code(i), GV_OK) << fleet.error(i);
+  EXPECT_EQ(fleet.params_hash(), hash_of_built_in(text));
+}
+
 /// Whoever says the rate of a step with its gradient has said it in time, whichever thread
 /// computes.
 class ProgramAbiRate : public testing::TestWithParam<QuadraticText> {};

@@ -52,6 +52,7 @@ class SimulatedPrograms {
       : built_in_(read_fleet_text(text.built_in())), simulation_(simulation_of(text.program())) {}
 
   Before before{};
+  int wait_ms = 5000;  ///< of each gv_turn
 
   /// Within `before`: what is done while others may be at work.
   int apart(const std::function<int()>& wait) {
@@ -84,12 +85,13 @@ class SimulatedPrograms {
     EXPECT_EQ(gv_attach(opened, x.all().data(), x.all().size(), attach), GV_OK);
     attached.arrive_and_wait();
     EXPECT_EQ(gv_begin(opened, nullptr), GV_OK) << gv_error(opened);
-    const int code = abi_train(opened, program, [&](int turn) {
+    const auto hook = [&](int turn) {
       EXPECT_EQ(at_work_.fetch_add(1), 0) << "another program is at work";
       const bool goes_on = !before || before(id, opened, turn);
       at_work_.fetch_sub(1);
       return goes_on;
-    });
+    };
+    const int code = abi_train(opened, program, hook, RateIsTold::always, wait_ms);
     EXPECT_GE(code, 0) << gv_error(opened);
     EXPECT_EQ(gv_finish(opened, 60'000), GV_OK) << gv_error(opened);
   }
@@ -174,6 +176,16 @@ TEST_P(SimulatedAbi, DoesTogetherWhatChangesNoBitOfTheTraining) {
   const std::string hash = run(read_fleet_text(GetParam().built_in())).hash;
   const std::string info = run_with_verbs(GetParam());
   EXPECT_EQ(member(info, "params_hash"), "\"" + hash + "\"") << info;
+}
+
+/// The simulator brings a turn while the program is between two calls, whose next word is not the
+/// end of it.
+TEST(SimulatedPrograms, EndNoTurnThatTheyWereNotGiven) {
+  const QuadraticText text{.kind = "all-reduce", .order = "ring", .rounds = 40};
+  SimulatedPrograms programs(text);
+  programs.wait_ms = 0;
+  const std::string hash = run(read_fleet_text(text.built_in())).hash;
+  EXPECT_EQ(member(programs.run(), "params_hash"), fmt::format("\"{}\"", hash));
 }
 
 TEST(SimulatedPrograms, RepeatWhatTheyDoTogetherToTheBit) {
