@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "gossip/peer.h"
+#include "gossip/stage_members.h"
 #include "gossip/stage_turns.h"
 #include "gossip/stage_versions.h"
 #include "optim/train/microbatches.h"
@@ -29,6 +30,18 @@ MicrobatchShare share_of(const StagePlan& stage, std::uint32_t k) {
   return {.index = k / stage.copies,
           .count = stage.own_microbatches(),
           .weight = static_cast<float>(stage.copies) / static_cast<float>(stage.microbatches)};
+}
+
+void send_on(Peer& me, Payload out, std::uint32_t microbatch, std::uint64_t minibatch) {
+  if (out)
+    me.send(me.plan.stage->to(microbatch), Kind::activation, std::move(out), microbatch, minibatch);
+}
+
+void send_back(Peer& me, Payload in, std::uint32_t microbatch, std::uint64_t minibatch) {
+  const StagePlan& stage = *me.plan.stage;
+  if (in)
+    me.send(
+        stage.from(microbatch), Kind::activation_gradient, std::move(in), microbatch, minibatch);
 }
 
 std::shared_ptr<Buffer> buffer_of(Peer& me, std::size_t floats) {
@@ -83,12 +96,18 @@ Task<> Chain::forward(Pass pass) {
     closed_ = true;
     co_return;
   }
+  if (!stage.members.empty()) {
+    const MemberPass all{pass.minibatch, pass.microbatch};
+    const Payload out = co_await go_forward(me_, all, in, work_of(me_).forward);
+    send_on(me_, out, pass.microbatch, pass.minibatch);
+    next_ = pass.minibatch + 1;
+    co_return;
+  }
   const std::shared_ptr<Buffer> out = buffer_of(me_, stage.floats_out);
   const Vector at = weights(pass.minibatch);
   const auto work = [&] { me_.replica.forward(pass.microbatch, at, in.get(), out.get()); };
   co_await me_.compute(work_of(me_).forward, work, Activity::compute);
-  if (out)
-    me_.send(stage.to(pass.microbatch), Kind::activation, out, pass.microbatch, pass.minibatch);
+  send_on(me_, out, pass.microbatch, pass.minibatch);
   next_ = pass.minibatch + 1;
 }
 
@@ -97,9 +116,19 @@ Task<> Chain::backward(Pass pass) {
   Payload out;
   if (!stage.last())
     out = co_await receive(stage.to(pass.microbatch), Kind::activation_gradient, pass);
-  const std::shared_ptr<Buffer> in = buffer_of(me_, stage.floats_in);
   const MicrobatchShare share = share_of(stage, pass.microbatch);
   const Vector sum = share.count > 1 ? me_.vector("microbatches") : Vector::g;
+  if (!stage.members.empty()) {
+    const MemberPass all{pass.minibatch, pass.microbatch};
+    double loss = 0;
+    const Payload in = co_await go_back(me_, all, out, work_of(me_).backward, loss);
+    const auto add = [&] { add_microbatch(me_.replica, sum, share); };
+    co_await me_.compute(share.changes() ? work_of(me_).add : 0, add, Activity::compute);
+    send_back(me_, in, pass.microbatch, pass.minibatch);
+    loss_ += loss / share.count;
+    co_return;
+  }
+  const std::shared_ptr<Buffer> in = buffer_of(me_, stage.floats_in);
   const Vector at = weights(pass.minibatch);
   const bool keeps = kept_versions(stage) > 0;
   const Vector kept = keeps ? me_.vector(name_of_version(stage, number_)) : Vector::x;
@@ -112,12 +141,7 @@ Task<> Chain::backward(Pass pass) {
   const StageWork takes = work_of(me_);
   const double flops = takes.backward + (share.changes() || keeps ? takes.add : 0);
   co_await me_.compute(flops, work, Activity::compute);
-  if (in)
-    me_.send(stage.from(pass.microbatch),
-             Kind::activation_gradient,
-             in,
-             pass.microbatch,
-             pass.minibatch);
+  send_back(me_, in, pass.microbatch, pass.minibatch);
   loss_ += loss / share.count;
 }
 
@@ -161,6 +185,7 @@ void Chain::end() {
 
 std::vector<PeerId> chain_links(const StagePlan& stage) {
   std::vector<PeerId> links = stage.before;
+  for (const PeerId member : other_members(stage)) links.push_back(member);
   links.insert(links.end(), stage.behind.begin(), stage.behind.end());
   return links;
 }
@@ -171,18 +196,24 @@ std::vector<Channel> chain_channels(const StagePlan& stage) {
   const auto channel = [&](Kind kind, bool before, std::size_t floats, PeerId ahead) {
     const std::size_t size = floats * sizeof(float);
     const bool closes = !stage.flush && kind == Kind::activation;
+    const bool neighbors = before ? !stage.first() : !stage.last();
     const auto fits = [=](PeerId from, std::uint32_t part, std::size_t bytes) {
+      if (fits_member(stage, kind, from, part, bytes)) return true;
+      if (!neighbors) return false;
       if (part >= stage.microbatches || part % stage.copies != stage.copy) return false;
       const PeerId sender = before ? stage.from(part) : stage.to(part);
       return from == sender && (bytes == size || (closes && bytes == 0));
     };
     const std::uint32_t window = window_of(stage, ahead);
-    return Channel{.kind = kind, .most_bytes = size, .fits = fits, .most_waiting = window + 2};
+    const std::size_t most = std::max(size, most_member_bytes(stage));
+    return Channel{.kind = kind, .most_bytes = most, .fits = fits, .most_waiting = window + 2};
   };
   std::vector<Channel> channels;
-  if (!stage.first())
-    channels.push_back(channel(Kind::activation, true, stage.floats_in, stage.stage - 1));
-  if (!stage.last())
+  const bool together = !stage.members.empty();
+  if (!stage.first() || together)
+    channels.push_back(
+        channel(Kind::activation, true, stage.floats_in, std::max(stage.stage, 1U) - 1));
+  if (!stage.last() || together)
     channels.push_back(channel(Kind::activation_gradient, false, stage.floats_out, stage.stage));
   return channels;
 }

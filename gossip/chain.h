@@ -43,7 +43,7 @@ class Chain {
   Task<> gradient();
   /// The mean over this copy's microbatches of that minibatch; of the last stage.
   double loss() const { return loss_; }
-  /// How much of the minibatch they are.
+  /// Returns how much of the minibatch they are.
   double share() const;
 
   /// No further minibatch goes forward. Returns whether some are under way: then this stage is
@@ -76,7 +76,7 @@ class Chain {
   double loss_ = 0;
 };
 
-/// Whom a stage passes microbatches to and from; ascending.
+/// Whom a stage passes microbatches to and from, and its other members; ascending.
 std::vector<PeerId> chain_links(const StagePlan& stage);
 std::vector<Channel> chain_channels(const StagePlan& stage);
 

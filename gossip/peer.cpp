@@ -131,10 +131,11 @@ Task<> Peer::train_supplied(bool steps) {
 }
 
 /// The loss and the samples are the whole chain's, and its last stage tells them; of several copies
-/// each those of its own microbatches.
+/// each those of its own microbatches, of several members the first one.
 Task<> Peer::train_in_chain(bool steps) {
   co_await chain_.gradient();
-  if (plan.stage->last()) reports_.add_loss(chain_.loss(), chain_.share());
+  const bool tells = plan.stage->last() && plan.stage->member == 0;
+  if (tells) reports_.add_loss(chain_.loss(), chain_.share());
   if (steps) co_await step_local();
 }
 

@@ -18,6 +18,14 @@ struct StageWork {
   double step = 0;      ///< of the whole minibatch
 };
 
+/// A part of a stage that members compute one after the other, with a word to each other behind it.
+struct StagePiece {
+  std::size_t columns = 0;    ///< floats of a microbatch that a member computes of what all compute
+  std::size_t floats_in = 0;  ///< of a microbatch that it begins with; 0: those of the data
+  bool divided = false;       ///< its rows: else each member computes all of it, alike
+  double share = 1;           ///< of the stage's work
+};
+
 /// The place of a peer in a chain of peers that divide a model (chain.h).
 struct StagePlan {
   PeerId stage = 0;
@@ -31,7 +39,12 @@ struct StagePlan {
   std::vector<PeerId> alike{};     ///< all that have the same part of a model, this peer as well
   std::uint32_t microbatches = 1;  ///< of a minibatch, which they divide
   std::uint32_t ahead = 1;         ///< see window_of (stage_turns.h)
-  bool recompute = false;          ///< each microbatch goes forward once more as it comes back
+  /// The peers that have one copy of the stage and divide its layers between them, this one as
+  /// well; ascending. Empty: this peer alone has it.
+  std::vector<PeerId> members{};
+  PeerId member = 0;                 ///< which of them this one is
+  std::vector<StagePiece> pieces{};  ///< of the stage, where members divide it
+  bool recompute = false;            ///< each microbatch goes forward once more as it comes back
   /// A minibatch comes back before the next one goes forward; else see stage_versions.h.
   bool flush = true;
   bool vertical_sync = false;  ///< without a flush: weights of one age at all stages
@@ -44,10 +57,10 @@ struct StagePlan {
 
   bool first() const { return stage == 0; }
   bool last() const { return stage + 1 == stages; }
-  /// With which of the stage before, and of the one behind, it has microbatch k in common.
+  /// Name the copy of the stage before, and of the one behind, that has microbatch k, too.
   PeerId from(std::uint32_t k) const { return before[k % before.size()]; }
   PeerId to(std::uint32_t k) const { return behind[k % behind.size()]; }
-  /// How many of a minibatch's microbatches are this copy's.
+  /// Counts the microbatches of a minibatch that are this copy's.
   std::uint32_t own_microbatches() const { return (microbatches - copy + copies - 1) / copies; }
 };
 

@@ -11,6 +11,7 @@
 #include "optim/host/cross_entropy.h"
 #include "optim/host/host_network.h"
 #include "optim/host/network_objective.h"
+#include "optim/models/member_part.h"
 
 namespace gv {
 namespace {
@@ -35,7 +36,11 @@ struct Slot {
 class StageObjective : public Objective {
  public:
   StageObjective(StageSpec spec, Share share)
-      : spec_(std::move(spec)), part_(part(spec_.network, spec_.cuts, spec_.stage)) {
+      : spec_(std::move(spec)),
+        whole_(part(spec_.network, spec_.cuts, spec_.stage).range),
+        own_(part_of_member(
+            part(spec_.network, spec_.cuts, spec_.stage), spec_.member, spec_.members)),
+        part_(own_.part) {
     GV_CHECK(spec_.minibatches == 1 || spec_.microbatches == 1,
              "minibatches follow each other whole");
     GV_CHECK(spec_.copy < spec_.copies && spec_.copies <= spec_.microbatches,
@@ -50,7 +55,14 @@ class StageObjective : public Objective {
   std::vector<Parameter> parameters() const override { return part_.network.parameters(); }
   std::uint32_t samples() const override { return batches_ ? batches_->rows() : 0; }
   void initialize(std::span<float> x, Rng rng) const override {
-    gv::initialize(spec_.network, part_.range, x, rng);
+    if (!own_.divided) return gv::initialize(spec_.network, whole_, x, rng);
+    std::vector<float> whole(whole_.count);
+    gv::initialize(spec_.network, whole_, whole, rng);
+    for (const Range& range : own_.ranges) {
+      const std::span<const float> from(whole.data() + (range.begin - whole_.begin), range.count);
+      std::ranges::copy(from, x.begin());
+      x = x.subspan(range.count);
+    }
   }
   double value_and_gradient(std::span<const float>, std::uint32_t, std::span<float>) override {
     GV_CHECK(false, "a stage has a gradient in its chain only");
@@ -198,7 +210,9 @@ class StageObjective : public Objective {
   }
 
   StageSpec spec_;
-  Part part_;
+  Range whole_;     ///< where the stage stands in the whole's vector
+  MemberPart own_;  ///< what is ours of it
+  const Part& part_;
   std::shared_ptr<const Dataset> train_;  ///< null between the first and the last stage
   std::span<const float> weights_;        ///< of the classes; empty: all count alike
   std::optional<Minibatches> batches_;

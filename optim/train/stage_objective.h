@@ -14,6 +14,10 @@ struct StageSpec {
   NeuralNetwork network;  ///< the whole
   std::vector<Cut> cuts;  ///< between all stages of the chain
   std::uint32_t stage = 0;
+  /// A stage between two neighbouring cuts may have members: which of those that divide its layer,
+  /// where it can be divided (member_part.h), this is.
+  std::uint32_t member = 0;
+  std::uint32_t members = 1;
   std::uint32_t microbatches = 1;  ///< of a minibatch, which they divide
   bool recompute = false;  ///< of a microbatch under way, its input alone is kept: arXiv:1604.06174
   /// The number that may be under way at a time. More than one: the next goes forward before the

@@ -57,9 +57,13 @@ std::string matter_text(const Assembly& fleet) {
 std::string chained_text(const Fleet& fleet) {
   if (fleet.parallel && !fleet.parallel->copies.empty())
     return fmt::format(" in 1 chain of {}", fmt::join(fleet.parallel->copies, " + "));
-  if (fleet.stages() == 1) return "";
+  if (fleet.chains().peers() == 1) return "";
   return fmt::format(
-      " in {} chain{} of {}", fleet.models(), fleet.models() == 1 ? "" : "s", fleet.stages());
+      " in {} chain{} of {}{}",
+      fleet.models(),
+      fleet.models() == 1 ? "" : "s",
+      fleet.stages(),
+      fleet.parallel->tensor > 1 ? fmt::format(" x {} members", fleet.parallel->tensor) : "");
 }
 
 std::string head(const Assembly& fleet, const RunFolder& folder) {

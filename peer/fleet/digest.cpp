@@ -178,6 +178,7 @@ std::string work_of(const Fleet& f) {
   // Files from before there was a choice have the digests that they had.
   if (p.schedule != ParallelSpec::Schedule::flush)
     text += fmt::format("{} {};", name_of(p.schedule), p.vertical_sync);
+  if (p.tensor > 1) text += fmt::format("tensor {};", p.tensor);
   if (!p.copies.empty()) text += fmt::format("copies {};", fmt::join(p.copies, ","));
   return text;
 }

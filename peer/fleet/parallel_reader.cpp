@@ -51,9 +51,12 @@ class ParallelReader : Readers {
     set(vertical_sync, spec_.vertical_sync, flag());
     const Value* const place = map.take("place");
     const Value* const copies = map.take("copies");
+    const Value* const tensor = map.take("tensor");
+    set(tensor, spec_.tensor, count(1, most_stages));
     map.finish();
     check_schedule(microbatches, ahead, vertical_sync);
     if (copies != nullptr) read_copies(*copies);
+    if (spec_.tensor > 1) check_tensor(*tensor);
     check_peers(value);
     check_batches(microbatches != nullptr ? *microbatches : value);
     if (place != nullptr) read_place(*place);
@@ -152,6 +155,17 @@ class ParallelReader : Readers {
       spec_.copies = std::move(copies);
   }
 
+  void check_tensor(const Value& value) {
+    if (spec_.copies.empty() && spec_.schedule == Schedule::flush) return;
+    source_.error(
+        value,
+        fmt::format("`tensor` divides the layers of stages that have no `copies` and "
+                    "wait for `schedule: flush`, and {}",
+                    spec_.copies.empty() ? "the schedule is `pipedream`" : "these have copies"),
+        "take one of them alone: `tensor`, `copies` or `schedule: pipedream`");
+    spec_.tensor = 1;
+  }
+
   bool check_one_chain(const Value& value, std::uint64_t peers) {
     if (peers == fleet_.size()) return true;
     source_.error(
@@ -167,12 +181,20 @@ class ParallelReader : Readers {
 
   void check_peers(const Value& at) {
     const PeerId n = fleet_.size();
-    if (n % spec_.chains().peers() == 0) return;
+    const PeerId chain = spec_.chains().peers();
+    if (n % chain == 0) return;
     source_.error(at,
-                  fmt::format("{} peers are no chains of {}", n, spec_.stages),
-                  fmt::format("take `peers: {}`, or {} stages",
-                              (n / spec_.stages + 1) * spec_.stages,
-                              nearest_divisor(n, spec_.stages)));
+                  spec_.tensor == 1
+                      ? fmt::format("{} peers are no chains of {}", n, spec_.stages)
+                      : fmt::format("{} peers are no chains of {} stages with {} members each",
+                                    n,
+                                    spec_.stages,
+                                    spec_.tensor),
+                  spec_.tensor == 1
+                      ? fmt::format("take `peers: {}`, or {} stages",
+                                    (n / spec_.stages + 1) * spec_.stages,
+                                    nearest_divisor(n, spec_.stages))
+                      : fmt::format("take `peers: {}`, or fewer members", (n / chain + 1) * chain));
   }
 
   void check_batches(const Value& at) {

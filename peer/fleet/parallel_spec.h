@@ -23,6 +23,7 @@ struct ParallelSpec {
   std::vector<std::string> names{};
   /// Peers of each stage, which share its microbatches; empty: one of each.
   std::vector<PeerId> copies{};
+  PeerId tensor = 1;               ///< members of each stage, which divide its layers
   std::uint32_t microbatches = 1;  ///< of a minibatch
   std::uint32_t ahead = 2;         ///< microbatches for each stage behind; or `all`
   bool recompute = false;
@@ -30,7 +31,10 @@ struct ParallelSpec {
   bool vertical_sync = false;   ///< pipedream: weights of one age at all stages
   std::vector<PeerId> place{};  ///< which of `peers` in the file each peer is; empty: as they stand
 
-  ChainMap chains() const { return copies.empty() ? ChainMap(stages) : ChainMap(copies); }
+  ChainMap chains() const {
+    if (tensor > 1) return ChainMap(std::vector<PeerId>(stages, tensor));
+    return copies.empty() ? ChainMap(stages) : ChainMap(copies);
+  }
 };
 
 /// As fleet files and JSON spell it.

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
+#include "peer/record/held_ranges.h"
 
 namespace gv {
 namespace {
@@ -88,7 +89,7 @@ Report load_checked(const KeptReport& kept, const Assembly& fleet) {
   Report report = load(kept, fleet.dimension * sizeof(float));
   const std::size_t floats = report.model->floats().size();
   const bool whole = !report.trains || report.holds.model || floats == fleet.dimension;
-  if (whole && report.holds.begin <= fleet.dimension - floats) return report;
+  if (whole && fit_model(report, fleet.dimension)) return report;
   throw std::runtime_error(fmt::format("{}: {} numbers from {} on, and the model has {}",
                                        kept.model,
                                        floats,

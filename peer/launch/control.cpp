@@ -54,6 +54,10 @@ Reported parse_report(const JsonValue& json) {
   r.last = json_boolean(json, "last");
   r.trains = json_boolean(json, "trains");
   r.holds.begin = json_integer<std::size_t>(json, "begin");
+  if (const JsonValue* const ranges = json.find("ranges"))
+    for (const JsonValue& range : ranges->items)
+      r.holds.ranges.push_back(
+          {json_integer<std::size_t>(range, "begin"), json_integer<std::size_t>(range, "count")});
   r.holds.weight = json_number(json, "weight");
   if (json_member(json, "model").kind != JsonValue::Kind::null)
     r.holds.model = json_integer<PeerId>(json, "model");
@@ -125,6 +129,15 @@ Json clipped_json(const std::vector<ClippedFlows>& clipped) {
   return rows;
 }
 
+/// null: one range.
+Json ranges_json(const std::vector<Range>& ranges) {
+  if (ranges.empty()) return nullptr;
+  Json rows = Json::array();
+  for (const Range& range : ranges)
+    rows.push_back(Json{{"begin", range.begin}, {"count", range.count}});
+  return rows;
+}
+
 Json edges_json(const std::vector<EdgeEnd>& edges) {
   Json rows = Json::array();
   for (const EdgeEnd& e : edges)
@@ -189,6 +202,7 @@ std::string line(const Reported& says) {
             {"last", r.last},
             {"trains", r.trains},
             {"begin", r.holds.begin},
+            {"ranges", ranges_json(r.holds.ranges)},
             {"weight", r.holds.weight},
             {"model", r.holds.model},
             {"train_loss", r.train_loss},

@@ -11,6 +11,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "peer/record/held_ranges.h"
+
 namespace gv {
 namespace {
 
@@ -182,6 +184,9 @@ void Launcher::take_report(PeerId id, control::Reported says) {
   says.report.model = slots_[id].process->take_vector();
   if (!says.report.model)
     throw std::runtime_error(fmt::format("peer {} reported a vector that has not come", id));
+  if (!fit_model(says.report, fleet_.dimension))
+    throw std::runtime_error(
+        fmt::format("peer {} reported a vector that is no part of the model", id));
   if (const auto by = says.report.broken_by) note_broken(*by);
   slots_[id].told = costs_of(says.report);
   add_earlier(says.report, slots_[id].earlier);

@@ -1,58 +1,62 @@
 #include "peer/record/joined_models.h"
 
 #include <algorithm>
+#include <span>
 #include <vector>
+
+#include "peer/record/held_ranges.h"
 
 namespace gv {
 namespace {
 
 using Parts = std::vector<Report*>;  ///< of one model, ascending by peer
 
-/// Whether a report is of the same stage as the one before it: a copy.
-bool repeats(const Report& a, const Report& b) {
-  return a.holds.begin == b.holds.begin && a.model->size() == b.model->size();
-}
+/// A range of the model and the values that a report has of it.
+struct Stretch {
+  Range range;
+  std::span<const float> values;
+  Report* of = nullptr;
+};
 
-/// The first copy of each stage.
-Parts firsts_of(const Parts& parts) {
-  Parts firsts;
-  for (Report* part : parts)
-    if (firsts.empty() || !repeats(*firsts.back(), *part)) firsts.push_back(part);
-  return firsts;
-}
-
-bool is_whole(const Parts& parts, std::size_t size) {
-  const auto is_of_round = [&](const Report* part) { return part->round == parts.front()->round; };
-  if (!std::ranges::all_of(parts, is_of_round)) return false;
+/// Of each range the first that has it, in the order of the model: the others have copies of it.
+/// Nothing where they do not make one model, each report of the same round.
+std::vector<Stretch> pieces_of(const Parts& parts, std::size_t size) {
+  std::vector<Stretch> all;
+  for (Report* part : parts) {
+    if (part->round != parts.front()->round || !fit_model(*part, size)) return {};
+    std::span<const float> left = part->model->floats();
+    for (const Range& range : held_ranges(*part)) {
+      all.push_back({range, left.first(range.count), part});
+      left = left.subspan(range.count);
+    }
+  }
+  std::ranges::stable_sort(all, {}, [](const Stretch& piece) { return piece.range.begin; });
+  const auto copies = std::ranges::unique(all, {}, &Stretch::range);
+  all.erase(copies.begin(), copies.end());
   std::size_t end = 0;
-  const Parts firsts = firsts_of(parts);
-  for (const Report* part : firsts) {
-    if (part->holds.begin != end) return false;
-    end += part->model->floats().size();
+  for (const Stretch& piece : all) {
+    if (piece.range.begin != end) return {};
+    end += piece.range.count;
   }
-  return end == size;
+  return end == size ? all : std::vector<Stretch>{};
 }
 
-std::vector<float> join(const Parts& firsts) {
+std::vector<float> join(const std::vector<Stretch>& pieces) {
   std::vector<float> x;
-  for (const Report* part : firsts) {
-    const std::span<const float> own = part->model->floats();
-    x.insert(x.end(), own.begin(), own.end());
-  }
+  for (const Stretch& piece : pieces) x.insert(x.end(), piece.values.begin(), piece.values.end());
   return x;
 }
 
 /// Each copy of the last stage knows the loss of its own samples.
-double train_loss(const Parts& parts) {
-  const Report& last = *firsts_of(parts).back();
+double train_loss(const Parts& parts, const Report& last) {
   double sum = 0;
   double samples = 0;
   for (const Report* part : parts) {
-    if (!repeats(last, *part)) continue;
+    if (part->samples == 0) continue;
     sum += static_cast<double>(part->samples) * part->train_loss;
     samples += static_cast<double>(part->samples);
   }
-  return samples > 0 && parts.back() != &last ? sum / samples : last.train_loss;
+  return samples > static_cast<double>(last.samples) ? sum / samples : last.train_loss;
 }
 
 }  // namespace
@@ -63,11 +67,12 @@ void judge_models(std::map<PeerId, Report>& reports, const ModelJudge& judge) {
   for (auto& [peer, report] : reports)
     if (report.holds.model) models[*report.holds.model].push_back(&report);
   for (auto& [model, parts] : models) {
-    if (is_whole(parts, judge.size)) {
-      const Parts firsts = firsts_of(parts);
-      firsts.back()->evaluation = judge.evaluate(model, join(firsts));
-      firsts.back()->train_loss = train_loss(parts);
-      firsts.back()->trains = true;  // the first copy that is left
+    const std::vector<Stretch> pieces = pieces_of(parts, judge.size);
+    if (!pieces.empty()) {
+      Report& last = *pieces.back().of;
+      last.evaluation = judge.evaluate(model, join(pieces));
+      last.train_loss = train_loss(parts, last);
+      last.trains = true;  // the first copy that is left
       continue;
     }
     for (Report* part : parts) {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include "peer/record/held_ranges.h"
 #include "peer/record/unknown_figure.h"
 
 namespace gv {
@@ -17,17 +18,33 @@ namespace {
 
 using Reports = std::map<PeerId, const Report*>;
 
-std::size_t end_of(const Report& report) {
-  return report.holds.begin + report.model->floats().size();
+/// A range of the model, and the values that somebody has of it.
+struct Held {
+  Range range;
+  const float* values = nullptr;
+  double weight = 0;
+};
+
+/// In id order, of each peer ascending.
+std::vector<Held> held_by(const Reports& reports) {
+  std::vector<Held> all;
+  for (const auto& [peer, report] : reports) {
+    const float* values = report->model->floats().data();
+    for (const Range& range : held_ranges(*report)) {
+      all.push_back({range, values, report->holds.weight});
+      values += range.count;
+    }
+  }
+  return all;
 }
 
 /// Returns where a part of somebody's begins or ends: between two of these all coordinates have the
 /// same holders.
-std::set<std::size_t> bounds_of(const Reports& reports) {
+std::set<std::size_t> bounds_of(const std::vector<Held>& all) {
   std::set<std::size_t> bounds;
-  for (const auto& [peer, report] : reports) {
-    bounds.insert(report->holds.begin);
-    bounds.insert(end_of(*report));
+  for (const Held& held : all) {
+    bounds.insert(held.range.begin);
+    bounds.insert(held.range.begin + held.range.count);
   }
   return bounds;
 }
@@ -35,24 +52,23 @@ std::set<std::size_t> bounds_of(const Reports& reports) {
 /// The fleet's model: at each coordinate the mean of those that hold it (holding.h), summed in
 /// double, in id order. Where nobody does any more, of the copies.
 std::vector<float> model_of(const Reports& reports) {
+  const std::vector<Held> all = held_by(reports);
   std::vector<float> model;
   std::vector<double> sum;
-  for (const std::size_t end : bounds_of(reports)) {
+  for (const std::size_t end : bounds_of(all)) {
     const std::size_t begin = model.size();
-    const auto covers = [=](const auto& entry) {
-      return entry.second->holds.begin <= begin && end <= end_of(*entry.second);
+    const auto covers = [=](const Held& held) {
+      return held.range.begin <= begin && end <= held.range.begin + held.range.count;
     };
-    const bool held = std::ranges::any_of(reports, [&](const auto& entry) {
-      return covers(entry) && entry.second->holds.weight > 0;
-    });
+    const bool held =
+        std::ranges::any_of(all, [&](const Held& of) { return covers(of) && of.weight > 0; });
     sum.assign(end - begin, 0);
     double weight = 0;
-    for (const auto& entry : reports | std::views::filter(covers)) {
-      const Report& report = *entry.second;
-      const double w = held ? report.holds.weight : 1;
+    for (const Held& of : all | std::views::filter(covers)) {
+      const double w = held ? of.weight : 1;
       if (w == 0) continue;
       weight += w;
-      const float* const x = report.model->floats().data() + (begin - report.holds.begin);
+      const float* const x = of.values + (begin - of.range.begin);
       for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += w * static_cast<double>(x[k]);
     }
     for (const double total : sum) model.push_back(static_cast<float>(total / weight));
@@ -81,11 +97,21 @@ std::string hex_of(const XXH128_hash_t& hash) {
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
-double squared_distance(std::span<const float> a, std::span<const float> b) {
+/// Pairs of a model and where a range of it begins: what several members have whole counts once.
+using Counted = std::set<std::pair<PeerId, std::size_t>>;
+
+double squared_distance(const Report& report, std::span<const float> mean, Counted& counted) {
   double sum = 0;
-  for (std::size_t k = 0; k < a.size(); ++k) {
-    const double difference = static_cast<double>(a[k]) - static_cast<double>(b[k]);
-    sum += difference * difference;
+  const float* values = report.model->floats().data();
+  for (const Range& range : held_ranges(report)) {
+    const float* const x = std::exchange(values, values + range.count);
+    const bool shared = !report.holds.ranges.empty();
+    if (shared && !counted.insert({report.holds.model.value_or(0), range.begin}).second) continue;
+    for (std::size_t k = 0; k < range.count; ++k) {
+      const double difference =
+          static_cast<double>(x[k]) - static_cast<double>(mean[range.begin + k]);
+      sum += difference * difference;
+    }
   }
   return sum;
 }
@@ -361,6 +387,7 @@ FleetRecord Observer::look(const Reports& reports, std::span<const float> mean, 
   Time looking{0};
   bool by_time = false;
   Round rounds = 0;
+  Counted counted;
   for (const auto& [peer, each] : reports) {
     const Report& report = *each;
     record.round = std::max(record.round, report.round);
@@ -383,11 +410,7 @@ FleetRecord Observer::look(const Reports& reports, std::span<const float> mean, 
     const bool counts = report.trains || report.holds.weight > 0;
     if (counts && !report.clipped.empty()) record.clipped[peer] = report.clipped;
     const bool judged = report.trains || (report.holds.model && report.holds.weight > 0);
-    if (judged)
-      record.consensus +=
-          squared_distance(report.model->floats(),
-                           mean.subspan(report.holds.begin, report.model->floats().size())) /
-          n;
+    if (judged) record.consensus += squared_distance(report, mean, counted) / n;
     if (!report.trains) continue;
     if (report.loss_rise) record.loss_rises[peer] = *report.loss_rise;
     record.train_loss += report.train_loss / n;

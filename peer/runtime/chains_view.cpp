@@ -1,9 +1,12 @@
 #include "peer/runtime/chains_view.h"
 
+#include <algorithm>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "peer/record/report/screen.h"
 
 namespace gv {
 namespace {
@@ -23,6 +26,37 @@ std::string schedule_text(const ParallelSpec& spec) {
                      spec.microbatches,
                      spec.microbatches == 1 ? "" : "es",
                      ahead_text(spec.ahead));
+}
+
+/// Says what a member has, and what it tells the others.
+std::string members_text(const Assembly& fleet) {
+  const ParallelSpec& spec = *fleet.fleet.parallel;
+  if (spec.tensor == 1) return "";
+  std::size_t most = 0;
+  std::size_t divided = 0;
+  std::size_t pieces = 0;
+  double bytes = 0;
+  for (PeerId i = 0; i < fleet.chains.peers(); ++i) {
+    const StagePlan stage = *fleet.plan(i).stage;
+    double told = 0;
+    for (const StagePiece& piece : stage.pieces) {
+      if (stage.member == 0) ++pieces;
+      if (!piece.divided) continue;
+      if (stage.member == 0) ++divided;
+      told += static_cast<double>((spec.tensor - 1) * (piece.columns + piece.floats_in));
+    }
+    bytes = std::max(bytes, sizeof(float) * spec.microbatches * told);
+    most = std::max(most, fleet.size_of(i));
+  }
+  return fmt::format(
+      "       {} members of each stage divide {} of {} layers: at most {} of {} "
+      "parameters each,\n       and {} a round that members tell each other\n",
+      spec.tensor,
+      divided,
+      pieces,
+      most,
+      fleet.dimension,
+      bytes_text(bytes));
 }
 
 }  // namespace
@@ -49,13 +83,14 @@ std::string chains_text(const Assembly& fleet) {
                                  copies[s] > 1 ? fmt::format(" x {}", copies[s]) : ""));
   }
   return fmt::format(
-      "chains {} of {} stage{}, {}{}\n       stages begin with (and have parameters): {}\n",
+      "chains {} of {} stage{}, {}{}\n       stages begin with (and have parameters): {}\n{}",
       fleet.fleet.models(),
       spec.stages,
       spec.stages == 1 ? "" : "s",
       schedule_text(spec),
       spec.recompute ? ", computed once more on the way back" : "",
-      fmt::join(stages, " | "));
+      fmt::join(stages, " | "),
+      members_text(fleet));
 }
 
 void add_chains(Json& json, const Assembly& fleet) {
@@ -64,6 +99,7 @@ void add_chains(Json& json, const Assembly& fleet) {
   json["stages"] = fleet.division->names();
   json["chains"] = fleet.fleet.models();
   json["copies"] = copies_of(spec);
+  json["tensor"] = spec.tensor;
   json["microbatches"] = spec.microbatches;
   json["ahead"] = spec.ahead == ParallelSpec::all ? Json("all") : Json(spec.ahead);
   json["schedule"] = name_of(spec.schedule);

@@ -14,8 +14,8 @@ std::string ahead_text(std::uint32_t ahead);
 std::string chain_ended_text(PeerId stage);
 /// Says how the chains of a fleet divide their models, for people; "" where there are none.
 std::string chains_text(const Assembly& fleet);
-/// Adds the same as `stages` (names), `chains`, `copies` (of each stage), `microbatches`, `ahead`
-/// ("all", or a number), `schedule` and `vertical_sync`.
+/// Adds the same as `stages` (names), `chains`, `copies` (of each stage), `tensor`, `microbatches`,
+/// `ahead` ("all", or a number), `schedule` and `vertical_sync`.
 void add_chains(Json& json, const Assembly& fleet);
 
 }  // namespace gv

@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "optim/models/member_part.h"
 #include "optim/models/stage_cuts.h"
+#include "optim/train/member_objective.h"
 #include "peer/fleet/model_profile.h"
 #include "peer/runtime/assembly_checks.h"
 
@@ -58,14 +60,72 @@ Division::Division(const Fleet& fleet, const Dataset& train)
                       .first = s == 0 ? 0 : piece_behind(s - 1),
                       .end = s + 1 == spec_.stages ? all.size() + 1 : piece_behind(s)});
   }
+  if (spec_.tensor > 1) divide_layers(fleet);
+}
+
+/// Finds what the members of each stage do between two places, and how much of its work that is.
+/// Each stage has a layer that they divide: by its columns each hears that the others are there, so
+/// that a gradient is whole at all members or at none.
+void Division::divide_layers(const Fleet& fleet) {
+  const std::vector<Cut> all = places(network_);
+  for (Piece& stage : parts_) {
+    double work = 0;
+    for (std::size_t k = stage.first; k < stage.end; ++k) {
+      const Part whole = part(network_, all, static_cast<std::uint32_t>(k));
+      if (is_divisible(whole) && rows_of(whole) % spec_.tensor != 0)
+        refuse(fleet,
+               "parallel.tensor",
+               fmt::format("layer `{}` has {} rows, which {} members cannot divide evenly: take a "
+                           "divisor of the width of every layer that is divided",
+                           k == 0 ? names().front() : all[k - 1].name,
+                           rows_of(whole),
+                           spec_.tensor));
+      const MemberPart own = part_of_member(whole, 0, spec_.tensor);
+      const double flops = own.part.network.gradient_flops(1);
+      work += flops;
+      stage.pieces.push_back({.columns = own.part.floats_out,
+                              .floats_in = whole.floats_in,
+                              .divided = own.divided,
+                              .share = flops});
+    }
+    if (std::ranges::none_of(stage.pieces, &StagePiece::divided))
+      refuse(fleet,
+             "parallel.tensor",
+             fmt::format(
+                 "the stage that begins with `{}` has no linear layer that members can divide, "
+                 "so that they would all compute the same: let it have another layer, take "
+                 "`model: mlp`, or leave `tensor` out",
+                 names()[static_cast<std::size_t>(&stage - parts_.data())]));
+    for (StagePiece& piece : stage.pieces) piece.share /= work;
+  }
+}
+
+std::vector<Range> Division::ranges(PeerId i) const {
+  if (spec_.tensor == 1) return {};
+  const ChainMap chains = spec_.chains();
+  const std::vector<Cut> all = places(network_);
+  const Piece& stage = parts_[chains.stage(i)];
+  std::vector<Range> ranges;
+  for (std::size_t k = stage.first; k < stage.end; ++k) {
+    const Part whole = part(network_, all, static_cast<std::uint32_t>(k));
+    for (const Range& range : part_of_member(whole, chains.copy(i), spec_.tensor).ranges)
+      ranges.push_back(range);
+  }
+  return ranges;
 }
 
 StagePlan Division::stage(PeerId s, std::uint32_t batch) const {
   const std::size_t rows = batch / spec_.microbatches;
+  std::vector<StagePiece> pieces = parts_[s].pieces;
+  for (StagePiece& piece : pieces) {
+    piece.columns *= rows;
+    piece.floats_in *= rows;
+  }
   return {.stage = s,
           .stages = spec_.stages,
           .microbatches = spec_.microbatches,
           .ahead = spec_.ahead,
+          .pieces = std::move(pieces),
           .recompute = spec_.recompute,
           .flush = spec_.schedule == ParallelSpec::Schedule::flush,
           .vertical_sync = spec_.vertical_sync,
@@ -79,10 +139,12 @@ std::optional<StageWork> Division::work(PeerId s, std::uint32_t rows) const {
   double forward = 0;
   double backward = 0;
   for (std::size_t k = parts_[s].first; k < parts_[s].end; ++k) {
-    forward += profile_->forward(k, rows);
-    backward += profile_->backward(k, rows);
+    const std::vector<StagePiece>& pieces = parts_[s].pieces;
+    const bool divided = !pieces.empty() && pieces[k - parts_[s].first].divided;
+    forward += profile_->forward(k, rows) / (divided ? spec_.tensor : 1);
+    backward += profile_->backward(k, rows) / (divided ? spec_.tensor : 1);
   }
-  const auto parameters = static_cast<double>(parts_[s].range.count);
+  const auto parameters = static_cast<double>(parts_[s].range.count) / spec_.tensor;
   return StageWork{.forward = forward * flops_,
                    .backward = (backward + (spec_.recompute ? forward : 0)) * flops_,
                    .add = profile_->add_seconds * parameters * flops_,
@@ -93,6 +155,16 @@ std::unique_ptr<Objective> Division::objective(PeerId i, Share share) const {
   const bool flush = spec_.schedule == ParallelSpec::Schedule::flush;
   const ChainMap chains = spec_.chains();
   const PeerId s = chains.stage(i);
+  if (spec_.tensor > 1)
+    return make_member_objective({.network = network_,
+                                  .cuts = places(network_),
+                                  .first = static_cast<std::uint32_t>(parts_[s].first),
+                                  .end = static_cast<std::uint32_t>(parts_[s].end),
+                                  .microbatches = spec_.microbatches,
+                                  .recompute = spec_.recompute,
+                                  .member = chains.copy(i),
+                                  .members = spec_.tensor},
+                                 share);
   return make_stage_objective({.network = network_,
                                .cuts = cuts_,
                                .stage = s,

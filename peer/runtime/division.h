@@ -20,6 +20,8 @@ class Division {
 
   /// What stage s has of the model's vector.
   Range range(PeerId s) const { return parts_[s].range; }
+  /// Returns what peer i has of each tensor where members divide the stages; else nothing.
+  std::vector<Range> ranges(PeerId i) const;
   /// What stage s is told but for who its peers are, where a model's minibatch has `batch` rows.
   StagePlan stage(PeerId s, std::uint32_t batch) const;
   std::unique_ptr<Objective> objective(PeerId i, Share share) const;  ///< of peer i
@@ -31,8 +33,10 @@ class Division {
     Range range;
     std::size_t floats_in = 0, floats_out = 0;  ///< of a row
     std::size_t first = 0, end = 0;             ///< of the pieces between all places
+    std::vector<StagePiece> pieces{};           ///< of a row, where members divide it
   };
 
+  void divide_layers(const Fleet& fleet);
   std::optional<StageWork> work(PeerId s, std::uint32_t rows) const;
 
   ParallelSpec spec_;

@@ -104,8 +104,10 @@ Time Assembly::under_way(PeerId i) const {
   if (bandwidths.empty()) return averaging;
   const std::size_t crossings =
       stage.flush ? stage.microbatches : window_of(stage, stage.stage) + 1;
-  const std::size_t floats = models * division->range(stage.stage).count +
-                             crossings * (stage.floats_in + stage.floats_out);
+  std::size_t crossing = stage.floats_in + stage.floats_out;
+  for (const StagePiece& piece : stage.pieces)
+    if (piece.divided) crossing += (stage.members.size() - 1) * (piece.columns + piece.floats_in);
+  const std::size_t floats = models * division->range(stage.stage).count + crossings * crossing;
   const double seconds = static_cast<double>(floats * sizeof(float)) / std::ranges::min(bandwidths);
   return averaging +
          std::chrono::ceil<Time>(std::chrono::duration<double>(std::min(seconds, longest)));
@@ -120,21 +122,30 @@ std::shared_ptr<const Setup> Assembly::setup_for(PeerId i) const {
   return own;
 }
 
-/// All but who has the same part of a model.
+/// All but who has the same part of a model. Members pass their values on to the same member of the
+/// stages beside theirs.
 StagePlan Assembly::placed(PeerId i) const {
   const PeerId s = chains.stage(i);
   StagePlan own = division ? division->stage(s, fleet.peers[i].batch)
                            : StagePlan{.stage = s, .stages = fleet.stages()};
-  own.copies = chains.peers_of(s);
-  own.copy = chains.copy(i);
   if (!own.first()) own.before = chains.stage_peers(i, s - 1);
   if (!own.last()) own.behind = chains.stage_peers(i, s + 1);
+  if (fleet.parallel->tensor == 1) {
+    own.copies = chains.peers_of(s);
+    own.copy = chains.copy(i);
+    return own;
+  }
+  own.members = chains.stage_peers(i, s);
+  own.member = chains.copy(i);
+  for (std::vector<PeerId>* const side : {&own.before, &own.behind})
+    if (!side->empty()) *side = {(*side)[own.member]};
   return own;
 }
 
 /// The copies of a stage, or the same stage of every chain: where stages have copies there is one.
 std::vector<PeerId> Assembly::alike(PeerId i) const {
-  if (fleet.models() == 1) return chains.stage_peers(i, chains.stage(i));
+  if (fleet.parallel && !fleet.parallel->copies.empty())
+    return chains.stage_peers(i, chains.stage(i));
   std::vector<PeerId> all;
   for (PeerId model = 0; model < fleet.models(); ++model)
     all.push_back(chains.counterpart(i, model));
@@ -157,37 +168,38 @@ Plan Assembly::plan(PeerId i) const {
   const bool averaging = algorithm->mixes && !topology.directed;
   // A stage that passed over rounds would leave the others of its chain without it.
   const bool catch_up = catches_up(*this) && chains.peers() == 1;
-  Plan plan{.id = i,
-            .peers = fleet.size(),
-            .setup = setup_for(i),
-            .trains = i < fleet.trainers() && !is_attacker(*setup, i) &&
-                      (!own_stage || (own_stage->last() && own_stage->copy == 0)),
-            .holds = holds(i),
-            .neighborhood = neighborhood(i),
-            .links = links(i),
-            .schedule = algorithm->mixes ? schedule_of_peers_ : nullptr,
-            .traffic = forges_models(*setup, i) ? attackers_traffic(traffic()) : traffic(),
-            .stage = own_stage,
-            .is_supplied = fleet.data_servers > 0 && i < fleet.trainers(),
-            .samples_for = samples_of(i),
-            .experience = experience(i),
-            .verbs = i < verb_trees_.size() ? std::optional(verb_trees_[i]) : std::nullopt,
-            .channels = {},
-            .rounds = rounds,
-            .evaluate_every = evaluate_every,
-            .evaluate_period = fleet.evaluate_period,
-            .checkpoint_every = fleet.checkpoint.every,
-            .local_steps = setup->steps_of(chains.chain(i)),
-            .batch = i < fleet.trainers() ? fleet.peers[i].batch : 0,
-            .live_degrees = averaging && !schedule && fleet.weights == "metropolis",
-            .catch_up = catch_up && !serves_samples(i),
-            .keeps_pace = runs_ahead_alone(*this) && !serves_samples(i),
-            .successors = catch_up || (algorithm->succeeds && fleet.data_servers == 0),
-            .deadline = fleet.faults.deadline,
-            .dead_after = fleet.faults.dead_after,
-            .patience = patience(fleet),
-            .standstill = standstill(*this, i),
-            .succession = succession(fleet, *algorithm)};
+  Plan plan{
+      .id = i,
+      .peers = fleet.size(),
+      .setup = setup_for(i),
+      .trains = i < fleet.trainers() && !is_attacker(*setup, i) &&
+                (!own_stage || (own_stage->last() && own_stage->copy + own_stage->member == 0)),
+      .holds = holds(i),
+      .neighborhood = neighborhood(i),
+      .links = links(i),
+      .schedule = algorithm->mixes ? schedule_of_peers_ : nullptr,
+      .traffic = forges_models(*setup, i) ? attackers_traffic(traffic()) : traffic(),
+      .stage = own_stage,
+      .is_supplied = fleet.data_servers > 0 && i < fleet.trainers(),
+      .samples_for = samples_of(i),
+      .experience = experience(i),
+      .verbs = i < verb_trees_.size() ? std::optional(verb_trees_[i]) : std::nullopt,
+      .channels = {},
+      .rounds = rounds,
+      .evaluate_every = evaluate_every,
+      .evaluate_period = fleet.evaluate_period,
+      .checkpoint_every = fleet.checkpoint.every,
+      .local_steps = setup->steps_of(chains.chain(i)),
+      .batch = i < fleet.trainers() ? fleet.peers[i].batch : 0,
+      .live_degrees = averaging && !schedule && fleet.weights == "metropolis",
+      .catch_up = catch_up && !serves_samples(i),
+      .keeps_pace = runs_ahead_alone(*this) && !serves_samples(i),
+      .successors = catch_up || (algorithm->succeeds && fleet.data_servers == 0),
+      .deadline = fleet.faults.deadline,
+      .dead_after = fleet.faults.dead_after,
+      .patience = patience(fleet),
+      .standstill = standstill(*this, i),
+      .succession = succession(fleet, *algorithm)};
   plan.channels = channels(i, plan.experience);
   // A stage that stands still because of its chain is through with that at the chain's deadline, or
   // when who is before it may have waited no longer.

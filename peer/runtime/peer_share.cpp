@@ -51,9 +51,15 @@ std::unique_ptr<Objective> stepped(const Assembly& of, std::unique_ptr<Objective
 std::vector<float> Assembly::start_of(PeerId i) const {
   if (start.empty() || serves_samples(i)) return {};
   if (i < fleet.trainers() && !division) return start;
-  const Range part = division ? division->range(chains.stage(i)) : shard(*setup, dimension, i);
-  const auto first = start.begin() + static_cast<std::ptrdiff_t>(part.begin);
-  return {first, first + static_cast<std::ptrdiff_t>(part.count)};
+  std::vector<Range> ranges = division ? division->ranges(i) : std::vector<Range>{};
+  if (ranges.empty())
+    ranges.push_back(division ? division->range(chains.stage(i)) : shard(*setup, dimension, i));
+  std::vector<float> own;
+  for (const Range& range : ranges) {
+    const auto first = start.begin() + static_cast<std::ptrdiff_t>(range.begin);
+    own.insert(own.end(), first, first + static_cast<std::ptrdiff_t>(range.count));
+  }
+  return own;
 }
 
 bool Assembly::serves_samples(PeerId i) const {
@@ -129,7 +135,10 @@ Share Assembly::share(PeerId i) const {
 /// chains, to the stages of each.
 Holding Assembly::holds(PeerId i) const {
   if (division && i < fleet.trainers())
-    return {.begin = division->range(chains.stage(i)).begin, .weight = 1, .model = chains.chain(i)};
+    return {.begin = division->range(chains.stage(i)).begin,
+            .ranges = division->ranges(i),
+            .weight = 1,
+            .model = chains.chain(i)};
   if (is_attacker(*setup, i) || serves_samples(i)) return {.begin = 0, .weight = 0};
   if (fleet.servers == 0) return {};
   if (i < fleet.trainers()) return {.begin = 0, .weight = 0};
@@ -138,7 +147,12 @@ Holding Assembly::holds(PeerId i) const {
 
 std::size_t Assembly::size_of(PeerId i) const {
   if (serves_samples(i)) return 1;
-  if (division && i < fleet.trainers()) return division->range(chains.stage(i)).count;
+  if (division && i < fleet.trainers()) {
+    const std::vector<Range> ranges = division->ranges(i);
+    std::size_t size = ranges.empty() ? division->range(chains.stage(i)).count : 0;
+    for (const Range& range : ranges) size += range.count;
+    return size;
+  }
   return i < fleet.trainers() ? dimension : shard(*setup, dimension, i).count;
 }
 

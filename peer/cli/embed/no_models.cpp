@@ -65,6 +65,10 @@ StagePlan Division::stage(PeerId, std::uint32_t) const {
   refuse();
 }
 
+std::vector<Range> Division::ranges(PeerId) const {
+  refuse();
+}
+
 std::unique_ptr<Objective> Division::objective(PeerId, Share) const {
   refuse();
 }

@@ -108,6 +108,12 @@ constexpr PlainKey rows[] = {
      "So many peers have each stage and share its microbatches in turn: a slow stage takes no "
      "longer than the others. One chain, of `all-reduce`, which averages their gradients.",
      "algorithm: all-reduce\nparallel: { stages: 2, microbatches: 8, copies: [3, 1] }"},
+    {"parallel.tensor",
+     "a whole number, 1 to 10,000",
+     "1",
+     "So many peers have each stage and divide its linear layers by rows: each has a part of their "
+     "weights, and all tell each other what they compute.",
+     "parallel: { stages: 1, tensor: 2 }"},
     {"parallel.place",
      "each peer's number, once",
      "0, 1, 2, ...",

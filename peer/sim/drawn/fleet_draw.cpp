@@ -38,6 +38,7 @@ class FleetDraw {
     Rng apart = rng.derive("chains");
     if (row.by_coordinate && apart.below(6) == 0) stages_ = static_cast<PeerId>(2 + apart.below(3));
     draw_copies();
+    draw_members();
   }
 
   DrawnFleet draw(std::uint64_t number) {
@@ -74,7 +75,7 @@ class FleetDraw {
   void draw_peers() {
     if (stages_ > 1) {
       n_ = static_cast<PeerId>(between(1, 4));
-      if (copies_.empty()) return set("peers", std::to_string(n_ * stages_));
+      if (copies_.empty()) return set("peers", std::to_string(n_ * stages_ * tensor_));
       n_ = 1;
       return set("peers", std::to_string(std::accumulate(copies_.begin(), copies_.end(), 0U)));
     }
@@ -113,7 +114,7 @@ class FleetDraw {
       set("data.classes", "3");
       set("model.kind", stages_ > 1 ? "mlp" : one_of({"softmax", "mlp"}));
       if (drawn_.keys.back().second == "mlp")
-        set("model.hidden", stages_ > 1 ? "[6, 5, 7, 4]" : "[6]");
+        set("model.hidden", tensor_ > 1 ? "[6, 4, 8, 4]" : stages_ > 1 ? "[6, 5, 7, 4]" : "[6]");
       draw_partition();
     }
     if (stages_ == 1 && once_in(10)) set("data.servers", std::to_string(between(1, 2)));
@@ -268,8 +269,21 @@ class FleetDraw {
       copies_.push_back(static_cast<PeerId>(1 + apart.below(row_.order == "doubling" ? 2 : 3)));
   }
 
+  /// Lists modules that stages begin with: the last stage has the last layer and one before it.
+  std::string first_layers() const {
+    std::vector<std::string> names;
+    for (PeerId s = 1; s <= stages_; ++s) names.push_back(fmt::format("fc{}", s));
+    return fmt::format("[{}]", fmt::join(names, ", "));
+  }
+
+  /// Apart from the other draws, too: of every fourth other chain, two members have each stage.
+  void draw_members() {
+    Rng apart = rng_.derive("tensor");
+    if (stages_ > 1 && copies_.empty() && apart.below(4) == 0) tensor_ = 2;
+  }
+
   void draw_chains() {
-    set("parallel.stages", std::to_string(stages_));
+    set("parallel.stages", tensor_ == 1 ? std::to_string(stages_) : first_layers());
     const auto batch = std::ranges::find(
         drawn_.keys, "train.batch", [](const auto& key) { return std::string_view(key.first); });
     std::vector<std::uint64_t> divisors;
@@ -279,7 +293,8 @@ class FleetDraw {
     const std::string microbatches = std::to_string(any(divisors));
     const std::string ahead = one_of({"1", "2", "all"});
     if (once_in(3)) set("parallel.recompute", "true");
-    if (copies_.empty() && draw_stream()) return;
+    if (tensor_ > 1) set("parallel.tensor", std::to_string(tensor_));
+    if (copies_.empty() && tensor_ == 1 && draw_stream()) return;
     set("parallel.microbatches", copies_.empty() ? microbatches : std::to_string(rows));
     set("parallel.ahead", ahead);
     if (!copies_.empty()) set("parallel.copies", fmt::format("[{}]", fmt::join(copies_, ", ")));
@@ -301,6 +316,7 @@ class FleetDraw {
   Rng rng_;
   const AlgorithmRow& row_;
   PeerId stages_ = 1;
+  PeerId tensor_ = 1;             ///< members of each stage
   std::vector<PeerId> copies_{};  ///< of each stage; empty: one
   PeerId n_ = 0;
   DrawnFleet drawn_;

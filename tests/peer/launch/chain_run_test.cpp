@@ -131,6 +131,31 @@ TEST_F(ChainLaunch, TheDeathOfACopyEndsTheRun) {
   EXPECT_NE(ended.err.find("peer 1"), std::string::npos) << ended.err;
 }
 
+/// Two chains of two members, who have half of the rows of each layer but the last.
+TEST_F(ChainLaunch, MembersOfAStageRunAndPlan) {
+  const std::string parallel =
+      "{ stages: 1, microbatches: 2, tensor: 2 }\nalgorithm: { kind: d-psgd, order: atc }";
+  const auto even = [&](std::string file) {
+    std::ifstream in(file);
+    std::string text(std::istreambuf_iterator<char>(in), {});
+    text.replace(text.find("[9, 7, 8]"), 9, "[8, 6, 8]");
+    std::ofstream(file) << text;
+    return file;
+  };
+  const Ended real = run({"run", even(chains(300, parallel)), "--json"});
+  ASSERT_EQ(real.code, 0) << real.err;
+  const Ended simulated = run({"simulate", even(chains(300, parallel)), "--no-save", "--json"});
+  EXPECT_EQ(real.summary().at("params_hash"), simulated.summary().at("params_hash"));
+  EXPECT_EQ(real.summary().at("model_hash"), simulated.summary().at("model_hash"));
+  EXPECT_EQ(real.summary().at("peers"), 2) << "models";
+  EXPECT_TRUE(fs::exists(path("run/model.safetensors")));
+  const Ended plan = run({"plan", even(chains(300, parallel))});
+  ASSERT_EQ(plan.code, 0) << plan.err;
+  EXPECT_TRUE(std::ranges::any_of(plan.out, [](const std::string& line) {
+    return line.find("2 members of each stage divide 3 of 4 layers") != std::string::npos;
+  }));
+}
+
 TEST_F(ChainLaunch, ProfileAndPlanSayWhatDividingIsWorth) {
   const std::string file = chains(10);
   const Ended profile =

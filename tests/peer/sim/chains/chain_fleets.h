@@ -20,12 +20,14 @@ namespace gv {
 /// The text of a fleet file.
 struct ChainFleet {
   PeerId chains = 2;
-  PeerId stages = 2;  ///< 0: the file has no `parallel`
+  PeerId stages = 2;     ///< 0: the file has no `parallel`
+  std::string begins{};  ///< the modules that the stages begin with; "": stages of equal work
   std::uint32_t microbatches = 2;
   std::string ahead = "2";
   bool recompute = false;
   bool stream = false;  ///< minibatches follow each other without a flush
   bool vertical_sync = false;
+  PeerId tensor = 1;             ///< members of each stage
   std::vector<PeerId> copies{};  ///< of each stage of the one chain; empty: one
   std::string method = "{ kind: d-psgd }";
   std::string topology = "ring";
@@ -43,15 +45,16 @@ struct ChainFleet {
         stream ? fmt::format("schedule: pipedream, vertical_sync: {}", vertical_sync)
                : fmt::format("microbatches: {}, ahead: {}", microbatches, ahead);
     return fmt::format(
-        "parallel: {{ stages: {}, {}, recompute: {}{} }}\n",
-        stages,
+        "parallel: {{ stages: {}, {}, recompute: {}{}{} }}\n",
+        begins.empty() ? std::to_string(stages) : begins,
         schedule,
         recompute,
+        tensor == 1 ? "" : fmt::format(", tensor: {}", tensor),
         copies.empty() ? "" : fmt::format(", copies: [{}]", fmt::join(copies, ", ")));
   }
 
   PeerId peers() const {
-    return copies.empty() ? chains * std::max<PeerId>(1, stages)
+    return copies.empty() ? chains * std::max<PeerId>(1, stages) * tensor
                           : std::accumulate(copies.begin(), copies.end(), PeerId{0});
   }
 
@@ -83,6 +86,8 @@ struct ChainFleet {
     ChainFleet other = *this;
     other.stages = 1;
     other.copies.clear();
+    other.tensor = 1;
+    other.begins.clear();
     return other;
   }
 

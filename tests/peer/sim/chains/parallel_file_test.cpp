@@ -113,6 +113,46 @@ TEST(ParallelFile, SaysWhichCopiesItCannotHave) {
   EXPECT_NE(fleet.assembly().fleet.digest, digest);
 }
 
+TEST(ParallelFile, SaysWhichLayersMembersCannotDivide) {
+  const auto of = [](const std::string& keys, const std::string& hidden) {
+    ChainFleet fleet;
+    fleet.chains = 4;
+    fleet.stages = 0;
+    fleet.hidden = hidden;
+    fleet.more = "parallel: { " + keys + " }\n";
+    return first_problem([&] { const Assembly assembly = fleet.assembly(); });
+  };
+  EXPECT_EQ(of("stages: 2, tensor: 2", "[8, 6]"), "");
+  EXPECT_EQ(of("stages: 1, tensor: 4, microbatches: 2", "[8, 4]"), "");
+  EXPECT_EQ(of("stages: 1, tensor: 1", "[7, 5]"), "");
+  expect_problem(of("stages: 1, tensor: 4", "[8, 6]"),
+                 "layer `fc2` has 6 rows, which 4 members cannot divide evenly");
+  expect_problem(of("stages: [fc1, fc3], tensor: 2", "[8, 4]"),
+                 "the stage that begins with `fc3` has no linear layer that members can divide");
+  expect_problem(of("stages: 2, tensor: 4", "[8, 4]"),
+                 "4 peers are no chains of 2 stages with 4 members each");
+  expect_problem(of("stages: 2, tensor: 4", "[8, 4]"), "take `peers: 8`, or fewer members");
+  expect_problem(of("stages: 1, tensor: 0", "[8, 4]"), "out of range: 1 to");
+  expect_problem(of("stages: 2, tensor: 2, schedule: pipedream", "[8, 4]"),
+                 "the schedule is `pipedream`");
+  ChainFleet copied;
+  copied.chains = 4;
+  copied.stages = 0;
+  copied.method = "all-reduce";
+  copied.more = "parallel: { stages: 2, microbatches: 4, copies: [3, 1], tensor: 2 }\n";
+  expect_problem(first_problem([&] { const Assembly assembly = copied.assembly(); }),
+                 "these have copies");
+  ChainFleet whole;
+  whole.chains = 1;
+  whole.hidden = "[8, 6]";
+  std::set<std::string> digests;
+  for (const PeerId tensor : {1U, 2U}) {
+    whole.tensor = tensor;
+    digests.insert(whole.assembly().fleet.digest);
+  }
+  EXPECT_EQ(digests.size(), 2U);
+}
+
 TEST(ParallelFile, SaysWhatCannotStandBesideIt) {
   const std::string two = "{ stages: 2 }";
   expect_problem(problem_of(two, "robust: { clip: auto }\n"), "leave it out");

@@ -86,6 +86,7 @@ TEST_F(Variety, HasEveryCodecAndOptionAndKindOfData) {
                            "parallel.schedule",
                            "parallel.vertical_sync",
                            "parallel.copies",
+                           "parallel.tensor",
                            "robust.clip"})
     EXPECT_TRUE(values_.contains(path)) << path;
 }
