@@ -5,7 +5,7 @@ A script in a folder beside this file finds it as it finds fleets.py.
 import math
 
 WIDE, TALL, LEFT, TOP, GAP = 460, 260, 60, 40, 70  # of a panel, and where it is
-COLOURS = ["#222222", "#2563a8", "#4fa3d9", "#7b3fa0", "#2e8540", "#8bc34a", "#dd6b20", "#a63603", "#f4c27a", "#999999"]
+COLOURS = ["#222222", "#2563a8", "#4fa3d9", "#7b3fa0", "#2e8540", "#8bc34a", "#dd6b20", "#a63603", "#f4c27a", "#999999", "#0b7285"]
 
 
 class Panel:

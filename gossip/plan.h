@@ -22,6 +22,9 @@ namespace gv {
 
 struct ExperiencePart;
 
+/// For a neighbour's part in a round, unless a fleet says something else.
+inline constexpr Time usual_deadline = std::chrono::seconds(30);
+
 /// What one peer is told about the run.
 struct Plan {
   PeerId id = 0;
@@ -66,8 +69,8 @@ struct Plan {
   /// Follows a process of this peer that has died: what stood between that one and the neighbours
   /// counts no more, at either end.
   bool rejoins = false;
-  bool fetch = false;                       ///< begins with a neighbour's model, always
-  Time deadline{std::chrono::seconds(30)};  ///< for a neighbour's part in a round; 0: none
+  bool fetch = false;              ///< begins with a neighbour's model, always
+  Time deadline = usual_deadline;  ///< for a neighbour's part in a round; 0: none
   /// Of silence, and a neighbour counts as away. A collective, which the deadline would end, waits
   /// for at least twice as long: until then nobody knows whether the neighbour lives.
   Time dead_after{0};

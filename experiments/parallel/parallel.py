@@ -45,8 +45,18 @@ WAYS = {
     "GPipe": (1, chain("microbatches: 8, ahead: all")),
     "PipeDream": (4, chain("schedule: pipedream")),
     "PipeDream, vertical sync": (4, chain("schedule: pipedream, vertical_sync: true")),
+    "two stages, two copies each": (1, {"parallel": "{ stages: 2, microbatches: 8, ahead: all, copies: [2, 2] }",
+                                        "algorithm": "all-reduce"}),
+    "two stages, tensor 2": (1, {"parallel": "{ stages: 2, microbatches: 8, ahead: 2, tensor: 2 }"}),
+    "tensor 4": (1, {"parallel": "{ stages: 1, tensor: 4 }"}),
 }
 DATA_PARALLEL = {name for name in WAYS if name.startswith("data parallel")}
+DIVIDES_LAYERS = {name for name in WAYS if "tensor" in name}
+
+
+def ways_of(model):
+    """Only the layers of perceptrons can be divided in themselves."""
+    return [way for way in WAYS if model == "mlp" or way not in DIVIDES_LAYERS]
 
 
 def file_of(model):
@@ -191,7 +201,7 @@ def main():
     advised = advice(options)
     if options.advice and not options.write:
         return print(advised)
-    results = {model: {way: figures(options, model, way) for way in WAYS} for model in MODELS}
+    results = {model: {way: figures(options, model, way) for way in ways_of(model)} for model in MODELS}
     tables = "\n".join(table(model, of) for model, of in results.items())
     print(tables + "\n" + advised)
     if options.write:

@@ -111,7 +111,7 @@ struct StopSpec {
 struct FaultSpec {
   Time heartbeat = LinkTimes{}.heartbeat;
   Time dead_after = LinkTimes{}.dead_after;
-  Time deadline = Plan{}.deadline;  ///< for a neighbour's half in a round; 0: none
+  Time deadline = usual_deadline;  ///< for a neighbour's half in a round; 0: none
   /// The time for one job of a peer's own arithmetic; then it ends itself. 0: never.
   Time stuck_after{std::chrono::minutes(10)};
   /// Returns the time for a neighbour that is away at the end of a run: until it has noticed as
