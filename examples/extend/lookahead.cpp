@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "gossip/collectives.h"
 #include "gossip/registry.h"
 
 // Lookahead. Zhang, Lucas, Hinton & Ba, "Lookahead optimizer: k steps forward, 1 step back",
@@ -36,10 +37,12 @@ std::vector<Channel> model_channel(const Setup&, std::size_t d) {
   return {{fast_weights, std::min(piece_floats, d) * sizeof(float), fits, 2 * pieces}};
 }
 
-Task<> send_to_all(Peer& me) {
+/// Its links are more than those that train where data servers feed them.
+Task<> send_to_all(Peer& me, const Group& all) {
   for (std::uint32_t part = 0; part < me.pieces(); ++part) {
     const Payload mine = co_await me.snapshot(Vector::x, me.piece(part));
-    for (const PeerId j : me.plan.links) me.send(j, fast_weights, mine, part);
+    for (const PeerId j : all)
+      if (j != me.plan.id) me.send(j, fast_weights, mine, part);
   }
 }
 
@@ -57,12 +60,13 @@ Task<Payload> piece_of(Peer& me, PeerId j, std::uint32_t part) {
 /// phi <- (1 - alpha) phi + alpha times the mean of all x, added in ascending order of peer: the
 /// same bits at each. g is free by now, and holds one piece at a time. False: one has gone.
 Task<bool> take_slow_step(Peer& me, Vector phi, float alpha) {
-  const float share = alpha / static_cast<float>(me.plan.peers);
-  co_await send_to_all(me);
+  const Group all = everyone(me);
+  const float share = alpha / static_cast<float>(all.size());
+  co_await send_to_all(me, all);
   co_await me.scale(phi, 1 - alpha);
   for (std::uint32_t part = 0; part < me.pieces(); ++part) {
     const Range r = me.piece(part);
-    for (PeerId j = 0; j < me.plan.peers; ++j) {
+    for (const PeerId j : all) {
       const Payload theirs = co_await piece_of(me, j, part);
       if (!theirs) co_return false;
       co_await me.compute(4.0 * static_cast<double>(r.count), [&] {

@@ -16,6 +16,7 @@ Command init_command();
 Command predict_command();
 Command peer_command(const PeerParts& parts);
 Command keygen_command();
+Command bundle_command();
 Command deploy_command();
 Command collect_command();
 Command agent_command();
@@ -68,6 +69,7 @@ std::vector<Command> commands(const PeerParts& parts) {
           report_command(),
           peer_command(parts),
           keygen_command(),
+          bundle_command(),
           deploy_command(),
           collect_command(),
           agent_command(),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -16,6 +17,7 @@
 
 #include "peer/launch/agent/cache_folder.h"
 #include "peer/launch/child.h"
+#include "peer/launch/processor.h"
 #include "peer/launch/program/own_program.h"
 
 namespace gv {
@@ -79,21 +81,65 @@ void pack(const std::string& program, const std::string& library, const std::str
     throw std::runtime_error(fmt::format("tar could not pack {}:{}", program, said));
 }
 
+std::string digits_of(const std::string& bytes) {
+  return fmt::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
+}
+
+/// Returns where the bundles of others may lie: the first one that is there counts.
+std::vector<fs::path> shelves(const std::string& program) {
+  std::error_code none;
+  std::vector<fs::path> all{fs::canonical(program, none).parent_path()};
+  const char* const data = std::getenv("XDG_DATA_HOME");
+  const char* const home = std::getenv("HOME");
+  if (data != nullptr && *data == '/')
+    all.emplace_back(fs::path(data) / "grapevine");
+  else if (home != nullptr && *home == '/')
+    all.emplace_back(fs::path(home) / ".local/share/grapevine");
+  return all;
+}
+
 }  // namespace
+
+std::string Bundle::read() const {
+  return read_file(path);
+}
+
+std::string file_of_bundle(std::string_view processor) {
+  return fmt::format("grapevine-{}.tar.gz", processor);
+}
 
 Bundle bundle_of(const std::string& program) {
   std::string bytes = read_file(program);
   if (bytes.empty()) throw std::runtime_error(program + ": cannot be read, or is empty");
   const std::string library = library_of(program);
   if (!library.empty()) bytes += read_file(library);
-  const std::string name = fmt::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
+  const std::string name = digits_of(bytes);
   const std::string path = fmt::format("{}/{}.tar.gz", cache_folder("bundles"), name);
   if (!fs::exists(path)) {
     const std::string part = fmt::format("{}.{}", path, ::getpid());
     pack(program, library, part);
     fs::rename(part, path);
   }
-  return {.name = name, .bytes = read_file(path)};
+  return {.processor = std::string(own_processor),
+          .name = name,
+          .path = path,
+          .bytes = fs::file_size(path)};
+}
+
+std::vector<Bundle> other_bundles(const std::string& program) {
+  std::vector<Bundle> all;
+  for (const std::string_view processor : processors) {
+    if (processor == own_processor) continue;
+    for (const fs::path& shelf : shelves(program)) {
+      const fs::path file = shelf / file_of_bundle(processor);
+      std::error_code none;
+      if (!fs::is_regular_file(file, none)) continue;
+      const std::string bytes = read_file(file.string());
+      all.push_back({std::string(processor), digits_of(bytes), file.string(), bytes.size()});
+      break;
+    }
+  }
+  return all;
 }
 
 }  // namespace gv

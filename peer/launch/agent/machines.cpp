@@ -128,9 +128,15 @@ AgentStart Machines::start_of(Machine& machine, const AgentWords& words) {
     start.argv = ssh_installed(ssh_target(spec), program, words);
     return start;
   }
-  if (!bundle_) bundle_ = bundle_of(options_.program);
-  start.argv = ssh_pushed(ssh_target(spec), bundle_->name, bundle_->bytes.size(), words);
-  start.program = [this] { return bundle_->bytes; };
+  if (bundles_.empty()) {
+    bundles_ = other_bundles(options_.program);
+    bundles_.insert(bundles_.begin(), bundle_of(options_.program));
+  }
+  start.argv = ssh_pushed(ssh_target(spec), bundles_, words);
+  start.program = [this](const std::string& processor) {
+    const auto bundle = std::ranges::find(bundles_, processor, &Bundle::processor);
+    return bundle == bundles_.end() ? std::string() : bundle->read();
+  };
   return start;
 }
 

@@ -105,7 +105,7 @@ class Machines {
 
   const Assembly& fleet_;
   const LanOptions& options_;
-  std::optional<Bundle> bundle_;                     ///< of our program, once a machine needs it
+  std::vector<Bundle> bundles_;  ///< of our program first, once a machine needs one
   std::vector<std::unique_ptr<RemoteHost>> former_;  ///< that have failed; processes refer to them
   std::vector<Machine> machines_;
   std::vector<std::size_t> of_;                   ///< of each peer

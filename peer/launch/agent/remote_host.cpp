@@ -159,20 +159,21 @@ void RemoteHost::hear(const std::string& bytes) {
   }
 }
 
-/// Lines before the hello. Three of them are for us: the hello, "send NONCE" for the program, and
-/// "no NONCE why".
+/// Lines before the hello. Three of them are for us: the hello, "send NONCE PROCESSOR" for the
+/// program, and "no NONCE why".
 void RemoteHost::hear_noise() {
   for (std::size_t end = heard_text_.find('\n'); end != std::string::npos && !greeted_;
        end = heard_text_.find('\n')) {
     const std::string line = heard_text_.substr(0, end + 1);
     heard_text_.erase(0, end + 1);
     const std::string refusal = fmt::format("grapevine-agent no {} ", start_.nonce);
+    const std::string wish = fmt::format("grapevine-agent send {} ", start_.nonce);
     if (line == agent_hello(start_.nonce)) {
       greeted_ = true;
       reader_.feed(std::exchange(heard_text_, {}));
       stream_.write(std::exchange(queue_, {}));
-    } else if (line == fmt::format("grapevine-agent send {}\n", start_.nonce) && start_.program) {
-      stream_.write(start_.program());
+    } else if (line.starts_with(wish) && start_.program) {
+      send_program(line.substr(wish.size(), line.size() - wish.size() - 1));
     } else if (line.starts_with(refusal)) {
       unfit_ = true;
       return fail(printable(line.substr(refusal.size(), line.size() - refusal.size() - 1), 1000));
@@ -182,6 +183,14 @@ void RemoteHost::hear_noise() {
   }
   if (noise_.size() + heard_text_.size() > most_noise_bytes)
     throw std::runtime_error("more than 64 KiB before its greeting");
+}
+
+void RemoteHost::send_program(const std::string& processor) {
+  const std::string bytes = start_.program(processor);
+  if (!bytes.empty()) return stream_.write(bytes);
+  unfit_ = true;
+  fail(
+      fmt::format("asks for a program for `{}`, and there is none here", printable(processor, 40)));
 }
 
 RemoteHost::Peer* RemoteHost::peer_of(PeerId id) {

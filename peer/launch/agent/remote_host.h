@@ -23,7 +23,9 @@ namespace gv {
 struct AgentStart {
   std::vector<std::string> argv;  ///< ssh and what it is to do there, or the program itself
   std::string nonce;
-  std::function<std::string()> program{};  ///< the bytes that it asks for where it has no program
+  /// The bytes that it asks for where it has no program for its kind of processor; "": we have none
+  /// either.
+  std::function<std::string(const std::string& processor)> program{};
 };
 
 /// The launcher's end of an agent: what is said is queued until the agent is there, and what comes
@@ -75,6 +77,7 @@ class RemoteHost {
 
   void hear(const std::string& bytes);
   void hear_noise();
+  void send_program(const std::string& processor);
   bool is_ahead() const;
   void hear_errors();
   void take(AgentFrame frame);

@@ -35,17 +35,28 @@ std::string options(const AgentWords& words) {
 /// the processor is too old (cmake/GvTarget.cmake), so the shell looks first.
 constexpr const char* pushing =
     "say() {{ echo grapevine-agent $1 {nonce} $2; }}; "
-    "m=$(uname -m); test $m = x86_64 || {{ say no \"this program is for x86_64 and the machine is "
-    "$m: install one there and name it as binary\"; exit 3; }}; "
-    "for f in avx2 bmi2 fma f16c movbe; do grep -qw $f /proc/cpuinfo || {{ say no \"its processor "
-    "has no $f, which this program needs\"; exit 3; }}; done; "
-    "d=${{XDG_CACHE_HOME:-$HOME/.cache}}/grapevine/programs/{bundle}; umask 077; "
-    "test -x $d/grapevine || {{ mkdir -p $d.$$ && say send && head -c {bytes} | tar -xzf - -C "
+    "m=$(uname -m); case $m in {kinds} *) say no \"this program is for {own} and the machine is "
+    "$m: "
+    "pack one on such a machine with grapevine bundle and put its file into .local/share/grapevine "
+    "of your home, or "
+    "install one there and name it as binary\"; exit 3;; esac; "
+    "test $m != x86_64 || for f in avx2 bmi2 fma f16c movbe; do grep -qw $f /proc/cpuinfo || {{ "
+    "say "
+    "no \"its processor has no $f, which this program needs\"; exit 3; }}; done; "
+    "d=${{XDG_CACHE_HOME:-$HOME/.cache}}/grapevine/programs/$b; umask 077; "
+    "test -x $d/grapevine || {{ mkdir -p $d.$$ && say send $m && head -c $n | tar -xzf - -C "
     "$d.$$ && mv -T $d.$$ $d; rm -rf $d.$$; }}; "
     "test -x $d/grapevine || {{ say no \"the program could not be unpacked in $d: is the disk "
     "full?\"; exit 3; }}; "
     "LD_LIBRARY_PATH=$d${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}; export LD_LIBRARY_PATH; "
     "exec $d/grapevine {options}";
+
+std::string kinds_of(std::span<const Bundle> bundles) {
+  std::string kinds;
+  for (const Bundle& bundle : bundles)
+    kinds += fmt::format("{}) b={}; n={};; ", bundle.processor, bundle.name, bundle.bytes);
+  return kinds;
+}
 
 }  // namespace
 
@@ -71,13 +82,12 @@ std::vector<std::string> ssh_installed(const std::string& target,
 }
 
 std::vector<std::string> ssh_pushed(const std::string& target,
-                                    const std::string& bundle,
-                                    std::size_t bytes,
+                                    std::span<const Bundle> bundles,
                                     const AgentWords& words) {
   const std::string script = fmt::format(fmt::runtime(pushing),
                                          fmt::arg("nonce", words.nonce),
-                                         fmt::arg("bundle", bundle),
-                                         fmt::arg("bytes", bytes),
+                                         fmt::arg("kinds", kinds_of(bundles)),
+                                         fmt::arg("own", bundles.front().processor),
                                          fmt::arg("options", options(words)));
   return ssh_argv(target, fmt::format("exec sh -c '{}'", script));
 }

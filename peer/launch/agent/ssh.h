@@ -1,7 +1,10 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
+
+#include "peer/launch/agent/bundle.h"
 
 namespace gv {
 
@@ -25,12 +28,11 @@ std::vector<std::string> ssh_installed(const std::string& target,
                                        const std::string& program,
                                        const AgentWords& words);
 
-/// Does the same with our own program: the remote shell looks whether its machine can run it, takes
-/// it from the cache of that user, and asks for it where it is not there ("grapevine-agent send
-/// NONCE"), in so many bytes.
+/// Does the same with a program of ours: the remote shell looks which of these its machine can run,
+/// takes it from the cache of that user, and asks for it where it is not there ("grapevine-agent
+/// send NONCE PROCESSOR"). The first one is our own.
 std::vector<std::string> ssh_pushed(const std::string& target,
-                                    const std::string& bundle,
-                                    std::size_t bytes,
+                                    std::span<const Bundle> bundles,
                                     const AgentWords& words);
 
 /// The host name that ssh makes of the target; the target itself where it does not say.

@@ -16,6 +16,7 @@
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
 #include "peer/fleet/program_reader.h"
+#include "peer/launch/processor.h"
 
 namespace gv {
 namespace {
@@ -193,7 +194,8 @@ std::string library_of(const std::string& grapevine) {
   std::error_code none;
   const fs::path program = fs::canonical(grapevine, none);
   if (none) return "";
-  for (const char* place : {".", "..", "../lib", "../lib/x86_64-linux-gnu"}) {
+  const std::string multiarch = fmt::format("../lib/{}-linux-gnu", own_processor);
+  for (const std::string_view place : {".", "..", "../lib", multiarch.c_str()}) {
     const fs::path library = fs::canonical(program.parent_path() / place / "libgrapevine.so", none);
     if (!none && fs::is_regular_file(library, none)) return library.string();
   }

@@ -1,0 +1,67 @@
+#include <filesystem>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "peer/cli/command.h"
+#include "peer/cli/this_program.h"
+#include "peer/cli/written_file.h"
+#include "peer/fleet/json/json.h"
+#include "peer/launch/agent/bundle.h"
+#include "peer/launch/processor.h"
+#include "peer/runtime/exit_code.h"
+
+namespace gv::cli {
+namespace {
+
+struct BundleOptions {
+  std::string file;
+  bool json = false;
+};
+
+int write_bundle(const BundleOptions& options) {
+  const Bundle bundle = bundle_of(this_program());
+  const std::string file = options.file.empty() ? file_of_bundle(own_processor) : options.file;
+  write_file(file, bundle.read());
+  if (options.json) {
+    fmt::print("{}\n",
+               Json{{"file", file},
+                    {"processor", bundle.processor},
+                    {"name", bundle.name},
+                    {"bytes", bundle.bytes}}
+                   .dump());
+    return exit_code::done;
+  }
+  fmt::print(
+      "{}  {:.1f} MB, for {}\n", file, static_cast<double>(bundle.bytes) / 1e6, own_processor);
+  fmt::print(stderr,
+             "On a machine of another kind that starts fleets, put it as {} into\n"
+             "~/.local/share/grapevine, or beside the program: `run` then takes it along to\n"
+             "{} hosts.\n",
+             file_of_bundle(own_processor),
+             own_processor);
+  return exit_code::done;
+}
+
+void bundle_options(Options& options, BundleOptions& arguments) {
+  options
+      .value("-o,--output",
+             arguments.file,
+             fmt::format("File to write; else {}", file_of_bundle("PROCESSOR")))
+      .call_values("FILE");
+  options.flag("--json", arguments.json, "Print a JSON object");
+}
+
+}  // namespace
+
+Command bundle_command() {
+  return command("bundle",
+                 "Pack this program for hosts with another kind of processor than the launcher's",
+                 "  on the Raspberry Pi, for the desktop that starts the fleets:\n"
+                 "  grapevine bundle\n"
+                 "  scp grapevine-aarch64.tar.gz desktop:.local/share/grapevine/",
+                 bundle_options,
+                 write_bundle);
+}
+
+}  // namespace gv::cli
