@@ -23,10 +23,10 @@ PROGRAM = os.path.join(ROOT, "build", "release", "peer", "grapevine")
 KEPT = os.path.join(ROOT, "runs", "parallel")
 README = os.path.join(HERE, "README.md")
 
-MODELS = {  # name: samples of a round, rounds of so many
-    "mlp": (256, 160),
-    "transformer": (16, 320),
-    "resnet20": (32, 320),
+MODELS = {  # name: samples of a round, rounds of so many, evaluations
+    "mlp": (256, 160, 4),
+    "transformer": (16, 320, 8),
+    "resnet20": (32, 320, 8),
 }
 PEERS = 4
 
@@ -73,11 +73,11 @@ def profile_of(options, model):
 
 
 def keys_of(options, model, way):
-    batch, rounds = MODELS[model]
+    batch, rounds, looks = MODELS[model]
     times, keys = WAYS[way]
     peers = PEERS if way in DATA_PARALLEL else 1
     return {**keys, "simulate.profile": profile_of(options, model), "train.batch": batch // (times * peers),
-            "stop.rounds": rounds * times, "evaluate.every": f"{rounds * times // 8} rounds"}
+            "stop.rounds": rounds * times, "evaluate.every": f"{rounds * times // looks} rounds"}
 
 
 def figures(options, model, way):
@@ -94,7 +94,7 @@ def figures(options, model, way):
                 "evaluations": [line for line in lines if line["event"] == "evaluate"]}
 
     found = fleets.kept(options.kept, f"{model} {way}".replace(",", "").replace(" ", "-"), run)
-    batch, rounds = MODELS[model]
+    batch, rounds, _ = MODELS[model]
     times = WAYS[way][0]
     samples = batch / times
     last = found["evaluations"][-1]
@@ -108,7 +108,7 @@ def figures(options, model, way):
 
 
 def table(model, of):
-    batch, rounds = MODELS[model]
+    batch, rounds, _ = MODELS[model]
     alone = of["one machine"]["simulated"]
     lines = [f"{model}, {batch} samples a round, loss behind {batch * rounds:,} samples:", "",
              "| way | samples a second: predicted | simulated | times one machine | loss | MB sent a round |",
@@ -117,6 +117,18 @@ def table(model, of):
         lines.append(f"| {way} | {f['predicted']:.4g} | {f['simulated']:.4g} | {f['simulated'] / alone:.2f} "
                      f"| {f['loss']:.3f} | {f['megabytes']:.3g} |")
     return "\n".join(lines) + "\n"
+
+
+def ranks(values):
+    order = sorted(range(len(values)), key=values.__getitem__)
+    return [order.index(k) for k in range(len(values))]
+
+
+def rank_correlation(of):
+    """Spearman's, of what was predicted and what was simulated."""
+    one, other = (ranks([f[key] for f in of]) for key in ("predicted", "simulated"))
+    n = len(one)
+    return 1 - 6 * sum((a - b) ** 2 for a, b in zip(one, other)) / (n * (n * n - 1))
 
 
 # What `plan --parallel` is asked, and which keys: the four cases of its advice.
@@ -203,6 +215,9 @@ def main():
         return print(advised)
     results = {model: {way: figures(options, model, way) for way in ways_of(model)} for model in MODELS}
     tables = "\n".join(table(model, of) for model, of in results.items())
+    everything = [f for of in results.values() for f in of.values()]
+    tables += (f"\nThe rank correlation of predicted and simulated samples a second is {rank_correlation(everything):.3f} "
+               f"over these {len(everything)} ways.\n")
     print(tables + "\n" + advised)
     if options.write:
         write({"answer": tables + "\n![Loss over virtual seconds](answer.svg)\n", "advice": advised}, results)

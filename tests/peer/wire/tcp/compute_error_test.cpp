@@ -18,7 +18,9 @@ std::string thrown_by_a_job_of(double flops, Lane lane = Lane::home) {
   const auto replica =
       make_host_replica(make_quadratic(QuadraticSpec{}, 0, 1, Rng(1)), {}, 1, Rng(1));
   Journal nobody;
-  Peer peer({.id = 0, .peers = 1, .neighborhood = {1, {}, {}, {}}}, *world, nobody, *replica);
+  Plan alone;
+  alone.neighborhood = {1, {}, {}, {}};
+  Peer peer(std::move(alone), *world, nobody, *replica);
   bool done = false;
   try {
     world->run({}, peer, [&] {

@@ -26,8 +26,9 @@ class TcpLanes : public testing::Test {
     world->listen();
     replica = make_host_replica(make_quadratic(QuadraticSpec{}, 0, 1, Rng(1)), {}, 1, Rng(1));
     asked = replica.get();
-    peer = std::make_unique<Peer>(
-        Plan{.id = 0, .peers = 1, .neighborhood = {1, {}, {}, {}}}, *world, nobody, *replica);
+    Plan alone;
+    alone.neighborhood = {1, {}, {}, {}};
+    peer = std::make_unique<Peer>(std::move(alone), *world, nobody, *replica);
   }
   void run(std::function<void()> begin) { world->run({}, *peer, std::move(begin)); }
 
