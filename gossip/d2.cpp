@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "gossip/objections.h"
 #include "gossip/registry.h"
 #include "gossip/remembered_flows.h"
 
@@ -34,6 +35,7 @@ Traffic traffic(const Setup& setup) {
 /// Tang et al., Assumption 1: lambda_n > -1/3. There, gradients of x_t and x_{t-1} of opposite sign
 /// at the ends of the graph excite each other.
 std::string objection(const Setup& setup, const MixingMatrix* w) {
+  if (std::string why = objection_to_many_steps(setup, "d2"); !why.empty()) return why;
   if (std::string why = objection_to_remembered_flows(setup, "d2"); !why.empty()) return why;
   const std::optional<double> least = diverging_eigenvalue(w);
   if (!least) return "";

@@ -1,3 +1,4 @@
+#include "gossip/objections.h"
 #include "gossip/rated_step.h"
 #include "gossip/registry.h"
 
@@ -31,9 +32,8 @@ Task<> decentlam(Peer& me) {
 }
 
 std::string objection(const Setup& setup, const MixingMatrix*) {
-  if (setup.optimizer.kind != "sgd" || setup.optimizer.momentum != 0)
-    return "decentlam brings its own momentum: take `train.optimizer: { kind: sgd }` without "
-           "momentum, and set beta";
+  std::string why = objection_to_second_momentum(setup, "decentlam", "beta");
+  if (!why.empty()) return why;
   if (setup.local_steps != 1)
     return "decentlam averages after every step: train.local_steps must be 1";
   return "";

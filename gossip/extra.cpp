@@ -1,3 +1,4 @@
+#include "gossip/objections.h"
 #include "gossip/registry.h"
 #include "gossip/remembered_flows.h"
 
@@ -30,6 +31,7 @@ Traffic traffic(const Setup& setup) {
 }
 
 std::string objection(const Setup& setup, const MixingMatrix*) {
+  if (std::string why = objection_to_many_steps(setup, "extra"); !why.empty()) return why;
   return objection_to_remembered_flows(setup, "extra");
 }
 

@@ -1,6 +1,6 @@
-#include <fmt/format.h>
-
+#include "gossip/objections.h"
 #include "gossip/registry.h"
+#include "gossip/tracking.h"
 
 // Gradient tracking: DSGT, Pu & Nedic, "Distributed stochastic gradient tracking methods", Math.
 // Program. 187, 2021, arXiv:1805.11454, Algorithm 1: x_{t+1} = W (x_t - gamma y_t), y_{t+1} = W y_t
@@ -29,33 +29,14 @@ namespace {
 constexpr Option momentum_options[] = {
     {.name = "beta", .usual = 0.9, .least = 0, .most = 0.999999, .help = "momentum, beta"}};
 
-/// u <- beta u + g, and y goes along: y + u_{t+1} - u_t = y + g + (beta - 1) u_t.
-Task<> follow(Peer& me, Vector y, Vector u, float beta) {
-  co_await me.gradient();
-  co_await me.axpby(1, Vector::g, 1, y);
-  co_await me.axpby(beta - 1, u, 1, y);
-  co_await me.axpby(1, Vector::g, beta, u);
-}
-
-/// u_0 = g_0 = y_0.
-Task<> begin(Peer& me, Vector y, Vector u) {
-  double& begun = me.replica.scalar("begun");
-  if (begun != 0) co_return;
-  co_await me.gradient();
-  co_await me.copy(Vector::g, y);
-  co_await me.copy(Vector::g, u);
-  begun = 1;
-}
-
 Task<> track(Peer& me, float beta) {
-  const Vector y = me.vector("y");
-  const Vector u = me.vector("gradient before");
-  co_await begin(me, y, u);
+  const Tracked of{me.vector("y"), me.vector("gradient before")};
+  co_await begin_tracking(me, of);
   for (; me.running(); co_await me.end_round()) {
-    co_await me.copy(y, Vector::g);
+    co_await me.copy(of.y, Vector::g);
     co_await me.step_local();  // x - gamma y
     co_await me.average();     // W (x - gamma y), W y
-    co_await follow(me, y, u, beta);
+    co_await track_gradient(me, of, 1, beta);
   }
 }
 
@@ -68,14 +49,13 @@ Task<> momentum_tracking(Peer& me) {
 }
 
 Task<> aug_dgm(Peer& me) {
-  const Vector y = me.vector("y");
-  const Vector before = me.vector("gradient before");
-  co_await begin(me, y, before);
+  const Tracked of{me.vector("y"), me.vector("gradient before")};
+  co_await begin_tracking(me, of);
   for (; me.running(); co_await me.end_round()) {
-    co_await me.copy(y, Vector::g);
+    co_await me.copy(of.y, Vector::g);
     co_await me.step_local();  // x - gamma y
     co_await me.average(0);    // x_{t+1} = W (x - gamma y)
-    co_await follow(me, y, before, 0);
+    co_await track_gradient(me, of, 1, 0);
     co_await me.average(1);  // y_{t+1} = W (y + g_{t+1} - g_t)
   }
 }
@@ -84,14 +64,8 @@ Traffic traffic(const Setup& setup) {
   return {.streams = {{.carries = "x"}, {.carries = "y", .returns = "y"}}, .codec = setup.codec};
 }
 
-std::string many_steps_objection(const Setup& setup, const char* kind) {
-  if (setup.local_steps == 1) return "";
-  return fmt::format("{} corrects every gradient: train.local_steps must be 1; `k-gt` takes more",
-                     kind);
-}
-
 std::string objection(const Setup& setup, const MixingMatrix*) {
-  return many_steps_objection(setup, "gradient-tracking");
+  return objection_to_many_steps(setup, "gradient-tracking");
 }
 
 /// Who is out of step on a graph that changes answers at the beginning of its next round, and has
@@ -100,14 +74,12 @@ std::string aug_dgm_objection(const Setup& setup, const MixingMatrix*) {
   if (setup.scheduled)
     return "aug-dgm waits for the same neighbours twice in a round, and this topology has others "
            "in every round: take a fixed topology, such as `ring`, or `gradient-tracking`";
-  return many_steps_objection(setup, "aug-dgm");
+  return objection_to_many_steps(setup, "aug-dgm");
 }
 
 std::string momentum_objection(const Setup& setup, const MixingMatrix*) {
-  if (setup.optimizer.kind != "sgd" || setup.optimizer.momentum != 0)
-    return "momentum-tracking brings its own momentum: take `train.optimizer: { kind: sgd }` "
-           "without momentum, and set beta";
-  return many_steps_objection(setup, "momentum-tracking");
+  std::string why = objection_to_second_momentum(setup, "momentum-tracking", "beta");
+  return why.empty() ? objection_to_many_steps(setup, "momentum-tracking") : why;
 }
 
 }  // namespace

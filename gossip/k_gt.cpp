@@ -1,3 +1,4 @@
+#include "gossip/objections.h"
 #include "gossip/registry.h"
 
 // K-GT. Liu, Lin, Koloskova & Stich, "Decentralized gradient tracking with local steps", 2023,
@@ -56,10 +57,7 @@ Traffic traffic(const Setup& setup) {
 }
 
 std::string objection(const Setup& setup, const MixingMatrix*) {
-  if (setup.optimizer.kind != "sgd" || setup.optimizer.momentum != 0)
-    return "k-gt tells a peer's gradients from how far its steps have moved it: take "
-           "`train.optimizer: { kind: sgd }` without momentum";
-  return "";
+  return objection_to_other_steps(setup, "k-gt");
 }
 
 }  // namespace

@@ -40,12 +40,8 @@ Traffic traffic(const Setup& setup) {
 
 /// Where nobody has a gradient it is D2, whatever tau: lambda_n has to be above -1/3.
 std::string objection(const Setup& setup, const MixingMatrix* w) {
-  if (setup.optimizer.kind != "sgd")
-    return "led corrects the steps in which the peers' gradients differ, and Adam gives each peer "
-           "steps of its own size: take `train.optimizer: { kind: sgd }`, or `noloco`";
-  if (setup.scheduled)
-    return "led remembers what flowed under one W, and this topology has another one in every "
-           "round: take a fixed topology, such as `ring` with `weights: lazy`, or `k-gt`";
+  std::string why = objection_to_remembered_flows(setup, "led", instead_of_local_steps);
+  if (!why.empty()) return why;
   const std::optional<double> least = diverging_eigenvalue(w);
   if (!least) return "";
   return fmt::format(

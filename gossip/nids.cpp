@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "gossip/objections.h"
 #include "gossip/registry.h"
 #include "gossip/remembered_flows.h"
 
@@ -48,6 +49,7 @@ Traffic traffic(const Setup& setup) {
 
 /// Requires the same as D2: the least eigenvalue of W~ has to be above -1/3.
 std::string objection(const Setup& setup, const MixingMatrix* w) {
+  if (std::string why = objection_to_many_steps(setup, "nids"); !why.empty()) return why;
   if (std::string why = objection_to_remembered_flows(setup, "nids"); !why.empty()) return why;
   const std::optional<double> least = diverging_eigenvalue(w, step_of(setup));
   if (!least) return "";

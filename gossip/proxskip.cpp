@@ -57,12 +57,8 @@ Traffic traffic(const Setup& setup) {
 }
 
 std::string objection(const Setup& setup, const MixingMatrix* w) {
-  if (setup.optimizer.kind != "sgd")
-    return "proxskip corrects the steps in which the peers' gradients differ, and Adam gives each "
-           "peer steps of its own size: take `train.optimizer: { kind: sgd }`, or `noloco`";
-  if (setup.scheduled)
-    return "proxskip remembers what flowed under one W, and this topology has another one in every "
-           "round: take a fixed topology, such as `ring`, or `k-gt`";
+  std::string why = objection_to_remembered_flows(setup, "proxskip", instead_of_local_steps);
+  if (!why.empty()) return why;
   if (!setup.own_steps.empty())
     return "proxskip draws how many steps all peers take in a round: give a number of "
            "train.local_steps, or take `k-gt`";

@@ -1,3 +1,4 @@
+#include "gossip/objections.h"
 #include "gossip/registry.h"
 
 // Quasi-global momentum. Lin, Karimireddy, Stich & Jaggi, "Quasi-global momentum: accelerating
@@ -33,9 +34,8 @@ Task<> quasi_global_momentum(Peer& me) {
 }
 
 std::string objection(const Setup& setup, const MixingMatrix*) {
-  if (setup.optimizer.kind != "sgd" || setup.optimizer.momentum != 0)
-    return "quasi-global momentum brings its own momentum: take `train.optimizer: { kind: sgd }` "
-           "without momentum, and set mu";
+  std::string why = objection_to_second_momentum(setup, "quasi-global-momentum", "mu");
+  if (!why.empty()) return why;
   if (setup.local_steps != 1)
     return "quasi-global momentum averages after every step: train.local_steps must be 1";
   return "";

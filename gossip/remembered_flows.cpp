@@ -6,21 +6,23 @@
 
 namespace gv {
 
-std::string objection_to_remembered_flows(const Setup& setup, std::string_view kind) {
-  if (setup.local_steps != 1)
-    return fmt::format("{} corrects every gradient: train.local_steps must be 1", kind);
+std::string objection_to_remembered_flows(const Setup& setup,
+                                          std::string_view kind,
+                                          Instead instead) {
   if (setup.optimizer.kind != "sgd")
     return fmt::format(
         "{} takes the steps back in which the peers' gradients differ, and `{}` gives each peer "
         "steps of its own size, so that what is left pulls the models beside the optimum: take "
-        "`train.optimizer: {{ kind: sgd }}`, or `gradient-tracking`",
+        "`train.optimizer: {{ kind: sgd }}`, or `{}`",
         kind,
-        setup.optimizer.kind);
+        setup.optimizer.kind,
+        instead.of_adam);
   if (setup.scheduled)
     return fmt::format(
         "{} remembers what flowed under one W, and this topology has another one in every round: "
-        "take a fixed topology, such as `ring` with `weights: lazy`, or `gradient-tracking`",
-        kind);
+        "take a fixed topology, such as `ring` with `weights: lazy`, or `{}`",
+        kind,
+        instead.of_schedule);
   return "";
 }
 

@@ -8,9 +8,21 @@
 
 namespace gv {
 
-/// Returns why a method that moves the model by all past flows of averaging (D2, EXTRA, NIDS) does
-/// not take this setup, whatever its W; "": it does. `kind`: as the fleet file names it.
-std::string objection_to_remembered_flows(const Setup& setup, std::string_view kind);
+/// The methods that take what one of remembered flows does not.
+struct Instead {
+  std::string_view of_adam = "gradient-tracking";  ///< steps of each peer's own size
+  std::string_view of_schedule = "gradient-tracking";
+};
+
+/// The same for those with several steps between two exchanges.
+inline constexpr Instead instead_of_local_steps{.of_adam = "noloco", .of_schedule = "k-gt"};
+
+/// Returns why a method that moves the model by all past flows of averaging (D2, EXTRA, NIDS, LED,
+/// ProxSkip) does not take this setup, whatever its W; "": it does. `kind`: as the fleet file names
+/// it.
+std::string objection_to_remembered_flows(const Setup& setup,
+                                          std::string_view kind,
+                                          Instead instead = {});
 
 /// The least eigenvalue of I - step (I - W). Nothing: `w` is null or directed, which is refused for
 /// all methods of its kind.

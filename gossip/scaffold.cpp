@@ -3,6 +3,7 @@
 
 #include "gossip/drawn_workers.h"
 #include "gossip/norms.h"
+#include "gossip/objections.h"
 #include "gossip/registry.h"
 #include "gossip/servers.h"
 #include "gossip/supply.h"
@@ -130,9 +131,7 @@ std::vector<Channel> channels(const Setup& setup, std::size_t d) {
 
 std::string objection(const Setup& setup, const MixingMatrix*) {
   const OptimizerSpec& o = setup.optimizer;
-  if (o.kind != "sgd" || o.momentum != 0)
-    return "scaffold tells a peer's gradients from how far its steps have moved it: take "
-           "`train.optimizer: { kind: sgd }` without momentum";
+  if (std::string why = objection_to_other_steps(setup, "scaffold"); !why.empty()) return why;
   if (o.lr == 0 || o.schedule.kind != "constant" || o.schedule.warmup > 0)
     return "scaffold divides what a peer has moved by its rate: take a `lr` above 0, and no "
            "`schedule` or `warmup`";
