@@ -10,11 +10,7 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {{.name = "gamma",
-                               .usual = step_by_codec,
-                               .least = 0,
-                               .most = 1,
-                               .help = "step of consensus, gamma; 0: by the codec"}};
+constexpr Option options[] = {consensus_gamma};
 
 Task<> choco_sgd(Peer& me) {
   for (; me.running(); co_await me.end_round()) {

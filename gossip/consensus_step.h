@@ -4,14 +4,23 @@
 
 namespace gv {
 
-/// The value of the option gamma (CHOCO-SGD) or eta (DeepSqueeze) that leaves it to the codec.
+/// The value of the option gamma (CHOCO-SGD, BEER) or eta (DeepSqueeze) that leaves it to the
+/// codec.
 inline constexpr double step_by_codec = 0;
+
+/// The option gamma of the methods that call it so.
+inline constexpr Option consensus_gamma{.name = "gamma",
+                                        .usual = step_by_codec,
+                                        .least = 0,
+                                        .most = 1,
+                                        .help = "step of consensus, gamma; 0: by the codec"};
 
 /// Returns what it is where the fleet file says step_by_codec. Too far for what a codec leaves out,
 /// and the models part without end (Koloskova et al. 2019, arXiv:1902.00340, theorem 2: the step
 /// goes with the part of a vector that arrives). Measured on quadratics of white noise, on a ring,
 /// a torus, a star and a complete graph: top-k of a fraction f gets away from 4 f on at 0.05,
-/// random-k from 1.5 f on; so half of that, and 0.3 at most.
+/// random-k from 1.5 f on; so half of that, and 0.3 at most. BEER and MoTEF hold at these steps,
+/// too.
 double usual_consensus_step(const std::optional<Codec>& codec);
 
 /// The value of this option, or the usual one.

@@ -233,6 +233,26 @@ constexpr std::array papers{
   year = {2023}
 }
 )bib"},
+    Paper{"beer",
+     R"bib(@inproceedings{zhao2022beer,
+  author = {Zhao, Haoyu and Li, Boyue and Li, Zhize and Richt{\'a}rik, Peter and Chi, Yuejie},
+  title = {{BEER}: Fast {O(1/T)} Rate for Decentralized Nonconvex Optimization with Communication
+    Compression},
+  booktitle = {Advances in Neural Information Processing Systems},
+  eprint = {2201.13320},
+  archivePrefix = {arXiv},
+  year = {2022}
+}
+)bib"},
+    Paper{"motef",
+     R"bib(@misc{islamov2024towards,
+  author = {Islamov, Rustem and Gao, Yuan and Stich, Sebastian U.},
+  title = {Towards Faster Decentralized Stochastic Optimization with Communication Compression},
+  eprint = {2405.20114},
+  archivePrefix = {arXiv},
+  year = {2024}
+}
+)bib"},
     Paper{"k-gt",
      R"bib(@misc{liu2023decentralized,
   author = {Liu, Yue and Lin, Tao and Koloskova, Anastasia and Stich, Sebastian U.},

@@ -15,7 +15,7 @@ std::string algorithm_of(const AlgorithmRow& row) {
   if (!row.order.empty()) text += fmt::format(", order: {}", row.order);
   for (const Option& option : row.options)
     text += fmt::format(", {}: {}", option.name, text_of(option, option.usual));
-  if (row.kind == "choco-sgd" || row.kind == "deep-squeeze") text += ", codec: int8";
+  if (row.mixes && row.codecs == Codecs::all) text += ", codec: int8";
   return text + " }";
 }
 

@@ -171,6 +171,8 @@ TEST(Clipping, IsRefusedWhereFlowsAreMoreThanDistances) {
                                 "gradient-tracking",
                                 "aug-dgm",
                                 "momentum-tracking",
+                                "beer",
+                                "motef",
                                 "proxskip",
                                 "sparta",
                                 "k-gt",

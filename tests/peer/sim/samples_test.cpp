@@ -96,6 +96,8 @@ TEST(DataServers, HandOutTheMinibatchesThatEachWouldDraw) {
                                                         {"proxskip", ""},
                                                         {"aug-dgm", ""},
                                                         {"momentum-tracking", ""},
+                                                        {"beer", ""},
+                                                        {"motef", ""},
                                                         {"sparta", ""},
                                                         {"k-gt", ""},
                                                         {"decentlam", ""},

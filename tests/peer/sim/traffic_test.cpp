@@ -167,6 +167,8 @@ TEST(Codecs, KeepTheMeanWhateverTheyLose) {
                                   "gradient-tracking",
                                   "aug-dgm",
                                   "momentum-tracking",
+                                  "beer",
+                                  "motef",
                                   "k-gt",
                                   "decentlam",
                                   "noloco"}) {
@@ -254,8 +256,15 @@ double bias_after_a_death(const std::string& algorithm, bool gives_back) {
 }
 
 TEST(Tracking, SurvivorsOfADeathEndAtTheirOptimum) {
-  for (const char* algorithm :
-       {"d2", "extra", "nids", "proxskip", "gradient-tracking", "aug-dgm", "momentum-tracking"}) {
+  for (const char* algorithm : {"d2",
+                                "extra",
+                                "nids",
+                                "proxskip",
+                                "gradient-tracking",
+                                "aug-dgm",
+                                "momentum-tracking",
+                                "beer",
+                                "motef"}) {
     EXPECT_LT(bias_after_a_death(algorithm, true), 1e-3) << algorithm;
     EXPECT_GT(bias_after_a_death(algorithm, false), 0.05) << algorithm;
   }
@@ -350,6 +359,9 @@ INSTANTIATE_TEST_SUITE_P(
         Carried{"ChocoInt8", "choco-sgd", Codec{.kind = Codec::Kind::int8}},
         Carried{"ChocoSign", "choco-sgd", Codec{.kind = Codec::Kind::sign}},
         Carried{"ChocoRandomK", "choco-sgd", Codec{.kind = Codec::Kind::random_k, .fraction = 0.5}},
+        Carried{"Beer", "beer", {}},
+        Carried{"BeerTopK", "beer", half_of_it},
+        Carried{"MotefInt8", "motef", Codec{.kind = Codec::Kind::int8}},
         Carried{"DeepSqueeze", "deep-squeeze", half_of_it},
         Carried{"ClippedGossip", "clipped-gossip", {}},
         Carried{"DPsgdBf16", "d-psgd", Codec{.kind = Codec::Kind::bf16}},

@@ -97,6 +97,8 @@ bool is_sgd_alone(const AlgorithmRow& row) {
                                          "gradient-tracking",
                                          "aug-dgm",
                                          "momentum-tracking",
+                                         "beer",
+                                         "motef",
                                          "sgp",
                                          "nids"};
   return std::ranges::find(others, row.kind) == std::end(others);

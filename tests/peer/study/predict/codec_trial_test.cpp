@@ -25,6 +25,11 @@ const Coded coded[] = {
     {"deep-squeeze", "eta", {.kind = Codec::Kind::top_k, .fraction = 0.02}},
     {"deep-squeeze", "eta", {.kind = Codec::Kind::random_k, .fraction = 0.1}},
     {"deep-squeeze", "eta", {.kind = Codec::Kind::random_k, .fraction = 0.25}},
+    {"beer", "gamma", {.kind = Codec::Kind::top_k, .fraction = 0.01}},
+    {"beer", "gamma", {.kind = Codec::Kind::random_k, .fraction = 0.1}},
+    {"beer", "gamma", {.kind = Codec::Kind::sign}},
+    {"motef", "gamma", {.kind = Codec::Kind::top_k, .fraction = 0.1}},
+    {"motef", "gamma", {.kind = Codec::Kind::random_k, .fraction = 0.01}},
 };
 
 Fleet fleet_of(const Coded& c, const char* graph, double step) {
