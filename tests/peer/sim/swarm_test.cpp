@@ -276,6 +276,40 @@ faults: { deadline: 20 ms }
   EXPECT_EQ(told(swarm(fleet, options)), "");
 }
 
+/// Found so: all but one die as they store their first checkpoints, and have successors. One of
+/// these was suspending what had flowed between it and a neighbour when that came back as a new
+/// process; what the two told each other in their first exchange was forgotten behind it, at one
+/// end.
+TEST(SwarmRuns, SuccessorsBeginAnewBeforeTheirFirstExchange) {
+  const Assembly fleet(read(R"(version: 1
+peers: 4
+data: { kind: blobs, train: 185, test: 50, classes: 3 }
+model: { hidden: [6] }
+train: { batch: 5 }
+algorithm: beer
+network: { latency: 0.495 ms }
+simulate: { flops: 0.1 MFLOP/s }
+stop: { rounds: 29 }
+checkpoint: { every: 20 rounds }
+)"));
+  SwarmOptions options;
+  options.first = options.last = 120057;
+  options.until = std::chrono::milliseconds(500);
+  options.classes = 0;
+  for (const Fault fault : {Fault::corrupt,
+                            Fault::duplicate,
+                            Fault::cut_off,
+                            Fault::half_open,
+                            Fault::partition,
+                            Fault::clock,
+                            Fault::disk_full,
+                            Fault::torn})
+    options.classes |= FaultClasses{1} << static_cast<int>(fault);
+  const SwarmResult result = swarm(fleet, options);
+  EXPECT_EQ(told(result), "");
+  EXPECT_GT(result.probes[static_cast<std::size_t>(Probe::replaced)], 0U);
+}
+
 /// A kind of fault that is left out never happens, and the others are as they were.
 TEST(SwarmRuns, OnlySomeKindsOfFault) {
   const Assembly fleet(restless_fleet(6, "ring", "lian"));
