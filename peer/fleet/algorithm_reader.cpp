@@ -69,7 +69,7 @@ class AlgorithmReader : Readers {
           *value,
           fmt::format(
               "`{}` loses most of a vector, and {} never makes up for it: take `choco-sgd`, "
-              "`deep-squeeze` or `parameter-server`, or `codec: int8`",
+              "`beer`, `deep-squeeze` or `parameter-server`, or `codec: int8`",
               kind,
               row.kind));
     map.finish();
