@@ -60,10 +60,6 @@ Task<> aug_dgm(Peer& me) {
   }
 }
 
-Traffic traffic(const Setup& setup) {
-  return {.streams = {{.carries = "x"}, {.carries = "y", .returns = "y"}}, .codec = setup.codec};
-}
-
 std::string objection(const Setup& setup, const MixingMatrix*) {
   return objection_to_many_steps(setup, "gradient-tracking");
 }
@@ -88,7 +84,7 @@ extern const AlgorithmRow gradient_tracking_row{
     .kind = "gradient-tracking",
     .run = gradient_tracking,
     .mixes = true,
-    .traffic = traffic,
+    .traffic = tracking_traffic,
     .codecs = Codecs::dense,
     .objection = objection,
     .program = changed_gradients,
@@ -103,7 +99,7 @@ extern const AlgorithmRow aug_dgm_row{
     .kind = "aug-dgm",
     .run = aug_dgm,
     .mixes = true,
-    .traffic = traffic,
+    .traffic = tracking_traffic,
     .codecs = Codecs::dense,
     .objection = aug_dgm_objection,
     .program = changed_gradients,
@@ -116,7 +112,7 @@ extern const AlgorithmRow momentum_tracking_row{
     .kind = "momentum-tracking",
     .run = momentum_tracking,
     .mixes = true,
-    .traffic = traffic,
+    .traffic = tracking_traffic,
     .codecs = Codecs::dense,
     .options = momentum_options,
     .objection = momentum_objection,

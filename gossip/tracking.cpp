@@ -2,6 +2,10 @@
 
 namespace gv {
 
+Traffic tracking_traffic(const Setup& setup) {
+  return {.streams = {{.carries = "x"}, {.carries = "y", .returns = "y"}}, .codec = setup.codec};
+}
+
 Task<> begin_tracking(Peer& me, Tracked of) {
   double& begun = me.replica.scalar("begun");
   if (begun != 0) co_return;

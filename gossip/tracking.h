@@ -10,6 +10,9 @@ struct Tracked {
   Vector y, u;
 };
 
+/// x, and y, of which what flowed to a peer that dies is taken out.
+Traffic tracking_traffic(const Setup& setup);
+
 /// y_0 = u_0 = g_0, once in a peer's life. Pu & Nedic 2021, arXiv:1805.11454, Algorithm 1.
 Task<> begin_tracking(Peer& me, Tracked of);
 

@@ -253,6 +253,17 @@ constexpr std::array papers{
   year = {2024}
 }
 )bib"},
+    Paper{"gt-adam",
+     R"bib(@article{carnevale2023gtadam,
+  author = {Carnevale, Guido and Farina, Francesco and Notarnicola, Ivano and Notarstefano,
+    Giuseppe},
+  title = {{GTAdam}: Gradient Tracking with Adaptive Momentum for Distributed Online Optimization},
+  journal = {IEEE Transactions on Control of Network Systems},
+  eprint = {2009.01745},
+  archivePrefix = {arXiv},
+  year = {2023}
+}
+)bib"},
     Paper{"k-gt",
      R"bib(@misc{liu2023decentralized,
   author = {Liu, Yue and Lin, Tao and Koloskova, Anastasia and Stich, Sebastian U.},

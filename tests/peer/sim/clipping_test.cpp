@@ -173,6 +173,7 @@ TEST(Clipping, IsRefusedWhereFlowsAreMoreThanDistances) {
                                 "momentum-tracking",
                                 "beer",
                                 "motef",
+                                "gt-adam",
                                 "proxskip",
                                 "sparta",
                                 "k-gt",

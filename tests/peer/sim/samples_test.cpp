@@ -98,6 +98,7 @@ TEST(DataServers, HandOutTheMinibatchesThatEachWouldDraw) {
                                                         {"momentum-tracking", ""},
                                                         {"beer", ""},
                                                         {"motef", ""},
+                                                        {"gt-adam", ""},
                                                         {"sparta", ""},
                                                         {"k-gt", ""},
                                                         {"decentlam", ""},

@@ -226,6 +226,7 @@ double bias_after_a_death(const std::string& algorithm, bool gives_back) {
   fleet.data.quadratic.noise = 0;
   fleet.flops = 1e6;
   fleet.optimizer.lr = 0.1;
+  if (algorithm == "gt-adam") fleet.settings["epsilon"] = 1;  // else 1500 rounds are too few for it
   fleet.stop.rounds = 1500;
   const Assembly assembly(fleet);
   Observer observer(8, assembly.evaluator(), {});
@@ -264,7 +265,8 @@ TEST(Tracking, SurvivorsOfADeathEndAtTheirOptimum) {
                                 "aug-dgm",
                                 "momentum-tracking",
                                 "beer",
-                                "motef"}) {
+                                "motef",
+                                "gt-adam"}) {
     EXPECT_LT(bias_after_a_death(algorithm, true), 1e-3) << algorithm;
     EXPECT_GT(bias_after_a_death(algorithm, false), 0.05) << algorithm;
   }
@@ -349,6 +351,8 @@ INSTANTIATE_TEST_SUITE_P(
         Carried{"AugDgm", "aug-dgm", {}},
         Carried{"AugDgmInt8", "aug-dgm", Codec{.kind = Codec::Kind::int8}},
         Carried{"MomentumTracking", "momentum-tracking", {}},
+        Carried{"GtAdam", "gt-adam", {}},
+        Carried{"GtAdamInt8", "gt-adam", Codec{.kind = Codec::Kind::int8}},
         Carried{"Sparta", "sparta", {}},
         Carried{"KGt", "k-gt", {}},
         Carried{"KGtInt8", "k-gt", Codec{.kind = Codec::Kind::int8}},

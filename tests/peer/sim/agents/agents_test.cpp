@@ -99,6 +99,7 @@ bool is_sgd_alone(const AlgorithmRow& row) {
                                          "momentum-tracking",
                                          "beer",
                                          "motef",
+                                         "gt-adam",
                                          "sgp",
                                          "nids"};
   return std::ranges::find(others, row.kind) == std::end(others);
