@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "gossip/beside.h"
 #include "gossip/collectives.h"
 #include "gossip/links.h"
@@ -17,19 +19,43 @@
 // tau is at most train.local_steps, as a turn ends in the round in which it began: no round ends
 // with a sum under way, which no checkpoint could hold. Nothing is summed in the first round,
 // before anything has moved. With P = 1, tau = 0 and alpha = 0 it is DiLoCo, whose outer step then
-// opens the next round. Memory of a peer: 3 vectors. Per round and peer: 2 (n - 1) messages out, 8
-// (d / P) (n - 1) / n bytes.
+// opens the next round. Memory of a peer: 3 vectors.
+// Eager updates: Kale, Douillard & Donchev, "Eager updates for overlapped communication and
+// computation in DiLoCo", 2025, arXiv:2502.12996, Algorithm 3: nobody waits for the sum of a turn
+// before the next one. Peer i takes its outer step at once, along its own newest part and what the
+// others had moved by their last turn, (Delta_i + sum_{j != i} Delta_j of then) / n, from a theta_i
+// and with a momentum of its own, and x_i <- theta_i. Each Delta_j counts once at everybody, a turn
+// later at the others, so that what the theta differ by does not add up. In its first turn a
+// fragment knows nothing of the others. Deviation: the sum has the steps of one round and not those
+// of P, for the reason above. With P = 1 it is the paper's. Memory of a peer: 4 vectors.
+// Per round and peer, both: 2 (n - 1) messages out, 8 (d / P) (n - 1) / n bytes.
 
 namespace gv {
 namespace {
 
+constexpr Option fragments_option{.name = "fragments",
+                                  .usual = 4,
+                                  .least = 1,
+                                  .most = 1000,
+                                  .whole = true,
+                                  .help = "parts of the model that travel one after the other, P"};
+
+constexpr Option outer_lr_option(double usual) {
+  return {.name = "outer_lr",
+          .usual = usual,
+          .least = 0,
+          .most = 1e6,
+          .help = "rate of the outer step"};
+}
+
+constexpr Option outer_momentum_option{.name = "outer_momentum",
+                                       .usual = 0.9,
+                                       .least = 0,
+                                       .most = 0.999999,
+                                       .help = "Nesterov momentum of the outer step"};
+
 constexpr Option options[] = {
-    {.name = "fragments",
-     .usual = 4,
-     .least = 1,
-     .most = 1000,
-     .whole = true,
-     .help = "parts of the model that travel one after the other, P"},
+    fragments_option,
     {.name = "delay",
      .usual = 1,
      .least = 0,
@@ -41,12 +67,10 @@ constexpr Option options[] = {
      .least = 0,
      .most = 1,
      .help = "how much of a peer's own fragment stays in the mean, alpha"},
-    {.name = "outer_lr", .usual = 0.7, .least = 0, .most = 1e6, .help = "rate of the outer step"},
-    {.name = "outer_momentum",
-     .usual = 0.9,
-     .least = 0,
-     .most = 0.999999,
-     .help = "Nesterov momentum of the outer step"}};
+    outer_lr_option(0.7),
+    outer_momentum_option};
+
+constexpr Option eager_options[] = {fragments_option, outer_lr_option(0.4), outer_momentum_option};
 
 /// Returns whose turn begins; of as many equal parts, the longer ones first. Empty: nobody's.
 Range fragment(const Peer& me) {
@@ -59,9 +83,18 @@ Range fragment(const Peer& me) {
 }
 
 struct State {
-  Vector theta;  ///< of each fragment, where its last turn ended: the same at all
+  Vector theta;  ///< of each fragment, where its last turn ended: of streaming the same at all
   Vector delta;
   Vector u;  ///< outer momentum
+  float lr, mu, share;
+
+  explicit State(Peer& me)
+      : theta(me.vector("theta")),
+        delta(me.vector("outer gradient")),
+        u(me.vector("outer momentum")),
+        lr(static_cast<float>(me.number("outer_lr"))),
+        mu(static_cast<float>(me.number("outer_momentum"))),
+        share(1.0F / static_cast<float>(everyone(me).size())) {}
 };
 
 Task<> subtract(Peer& me, State s, Range r) {
@@ -76,22 +109,24 @@ Task<> sum_up(Peer& me, Vector delta, Range r, bool& done) {
   done = co_await all_reduce(me, everyone(me), delta, Way::ring, sum);
 }
 
-/// u = mu u + Delta, theta <- theta - lr (Delta + mu u), and x goes a part of the way to it.
+/// u = mu u + Delta, theta <- theta - lr (Delta + mu u), of Delta the mean of a sum.
+void step_outer(Replica& replica, const State& s, Vector sum, Range r) {
+  replica.axpby(s.share, sum, s.mu, s.u, r);
+  replica.axpby(-s.lr * s.share, sum, 1, s.theta, r);
+  replica.axpby(-s.lr * s.mu, s.u, 1, s.theta, r);
+}
+
+/// The outer step, and x goes a part of the way to theta.
 Task<> outer_step(Peer& me, State s, Range r) {
-  const auto lr = static_cast<float>(me.number("outer_lr"));
-  const auto mu = static_cast<float>(me.number("outer_momentum"));
   const auto alpha = static_cast<float>(me.number("alpha"));
-  const float share = 1.0F / static_cast<float>(everyone(me).size());
   co_await me.compute(10.0 * static_cast<double>(r.count), [&] {
-    me.replica.axpby(share, s.delta, mu, s.u, r);
-    me.replica.axpby(-lr * share, s.delta, 1, s.theta, r);
-    me.replica.axpby(-lr * mu, s.u, 1, s.theta, r);
+    step_outer(me.replica, s, s.delta, r);
     me.replica.axpby(1 - alpha, s.theta, alpha, Vector::x, r);
   });
 }
 
 Task<> streaming_diloco(Peer& me) {
-  const State s{me.vector("theta"), me.vector("outer gradient"), me.vector("outer momentum")};
+  const State s(me);
   const std::uint32_t steps = me.plan.local_steps;
   const auto delay = std::min(steps, static_cast<std::uint32_t>(me.number("delay")));
   if (me.round == 0) co_await me.copy(Vector::x, s.theta);
@@ -111,6 +146,59 @@ Task<> streaming_diloco(Peer& me) {
   }
 }
 
+/// The outer step by this peer's part of the sum that begins and the others' of the last one. Of
+/// `others` only what the sum to come has to be added to is left.
+Task<> eager_step(Peer& me, State s, Vector others, Range r) {
+  co_await me.compute(16.0 * static_cast<double>(r.count), [&] {
+    me.replica.axpby(1, s.delta, 1, others, r);
+    step_outer(me.replica, s, others, r);
+    me.replica.axpby(1, s.theta, 0, Vector::x, r);
+    me.replica.axpby(-1, s.delta, 0, others, r);
+  });
+}
+
+Task<> eager_diloco(Peer& me) {
+  const State s(me);
+  const Vector others = me.vector("outer gradient of the others");
+  if (me.round == 0) co_await me.copy(Vector::x, s.theta);
+  for (; me.running(); co_await me.end_round()) {
+    const Range r = fragment(me);
+    if (r.count == 0) {
+      co_await me.local_steps();
+      co_await me.plain_step();
+      continue;
+    }
+    bool done = false;
+    co_await subtract(me, s, r);
+    co_await eager_step(me, s, others, r);
+    Beside sum(me.world, sum_up(me, s.delta, r, done));
+    for (std::uint32_t k = 0; k < me.plan.local_steps; ++k) co_await me.plain_step();
+    co_await sum.join();
+    if (!done) co_return;
+    co_await me.compute(3.0 * static_cast<double>(r.count),
+                        [&] { me.replica.axpby(1, s.delta, 1, others, r); });
+  }
+}
+
+/// A wait for anybody but the members of the sum would hold the sum up, which is under way.
+std::string objection_to_waits(const Setup& setup, std::string_view kind) {
+  if (setup.actors > 0)
+    return fmt::format(
+        "{} waits for its neighbours while it learns, and can wait for no memory meanwhile: take "
+        "`diloco`, or no `agent.actors`",
+        kind);
+  if (setup.data_servers > 0)
+    return fmt::format(
+        "{} waits for its neighbours while it trains, and can wait for no minibatches meanwhile: "
+        "take `diloco`, or no `data.servers`",
+        kind);
+  return "";
+}
+
+std::string eager_objection(const Setup& setup, const MixingMatrix*) {
+  return objection_to_waits(setup, "eager-diloco");
+}
+
 std::string objection(const Setup& setup, const MixingMatrix*) {
   const double delay = setup.settings.find("delay")->second;
   if (delay > setup.local_steps)
@@ -119,13 +207,7 @@ std::string objection(const Setup& setup, const MixingMatrix*) {
   if (!setup.own_steps.empty())
     return "streaming-diloco counts its delay in inner steps, which all take alike: give a number "
            "of train.local_steps, or take `diloco`";
-  if (setup.actors > 0)
-    return "streaming-diloco waits for its neighbours while it learns, and can wait for no memory "
-           "meanwhile: take `diloco`, or no `agent.actors`";
-  if (setup.data_servers > 0)
-    return "streaming-diloco waits for its neighbours while it trains, and can wait for no "
-           "minibatches meanwhile: take `diloco`, or no `data.servers`";
-  return "";
+  return objection_to_waits(setup, "streaming-diloco");
 }
 
 }  // namespace
@@ -141,5 +223,19 @@ extern const AlgorithmRow streaming_diloco_row{
     .program = whole_steps,
     .promise = Promise::agreement,
     .summary = "DiLoCo in fragments, each summed up while training goes on; arXiv:2501.18512"};
+
+extern const AlgorithmRow eager_diloco_row{
+    .kind = "eager-diloco",
+    .run = eager_diloco,
+    .codecs = Codecs::dense,
+    .links = ring_links,
+    .channels = ring_channels,
+    .options = eager_options,
+    .objection = eager_objection,
+    .program = whole_steps,
+    .promise = Promise::agreement,
+    .summary =
+        "DiLoCo whose outer step takes a peer's own part at once and the others' a turn later; "
+        "arXiv:2502.12996"};
 
 }  // namespace gv

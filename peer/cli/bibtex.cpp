@@ -97,6 +97,15 @@ constexpr std::array papers{
   year = {2025}
 }
 )bib"},
+    Paper{"eager-diloco",
+     R"bib(@misc{kale2025eager,
+  author = {Kale, Satyen and Douillard, Arthur and Donchev, Yanislav},
+  title = {Eager Updates for Overlapped Communication and Computation in {DiLoCo}},
+  eprint = {2502.12996},
+  archivePrefix = {arXiv},
+  year = {2025}
+}
+)bib"},
     Paper{"sparse-loco",
      R"bib(@misc{sarfi2025communication,
   author = {Sarfi, Amir and Th{\'e}rien, Benjamin and Lidin, Joel and Belilovsky, Eugene},

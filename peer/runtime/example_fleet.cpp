@@ -47,7 +47,8 @@ constexpr Surroundings all_surroundings[] = {
 std::string text_of(const AlgorithmRow& row, const Surroundings& around) {
   const bool alone = row.kind == "local-sgd" || row.kind == "diloco" || row.kind == "slowmo" ||
                      row.kind == "noloco" || row.kind == "streaming-diloco" || row.kind == "led" ||
-                     row.kind == "k-gt" || row.kind == "proxskip" || row.kind == "sparse-loco";
+                     row.kind == "k-gt" || row.kind == "proxskip" || row.kind == "sparse-loco" ||
+                     row.kind == "eager-diloco";
   return fmt::format(
       "version: 1\n"
       "name: {}\n"

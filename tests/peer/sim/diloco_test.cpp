@@ -211,6 +211,7 @@ TEST(StreamingDiLoCo, HidesItsSumsBehindItsSteps) {
   const double alone = seconds("isolated", {});
   EXPECT_GT(seconds("diloco", {}), 1.3 * alone);
   EXPECT_LT(seconds("streaming-diloco", {{"fragments", 4}, {"delay", 40}}), 1.1 * alone);
+  EXPECT_LT(seconds("eager-diloco", {{"fragments", 2}}), 1.1 * alone);
 }
 
 TEST(StreamingDiLoCo, EndsATurnInItsRound) {

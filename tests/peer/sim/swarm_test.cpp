@@ -85,6 +85,7 @@ TEST(SwarmRuns, WhatIsOnlyDelayedEndsWithTheBitsOfAnUndisturbedRun) {
                                                         {"local-sgd", ""},
                                                         {"slowmo", ""},
                                                         {"streaming-diloco", ""},
+                                                        {"eager-diloco", ""},
                                                         {"sparse-loco", ""},
                                                         {"parameter-server", "sync"},
                                                         {"flexrr", ""},

@@ -106,7 +106,8 @@ std::vector<const AlgorithmRow*> averaging_rows() {
 std::vector<const AlgorithmRow*> agreeing_rows() {
   std::vector<const AlgorithmRow*> rows = averaging_rows();
   std::erase_if(rows, [](const AlgorithmRow* row) {
-    return row->promise != Promise::agreement || row->kind == "gossip-pga";
+    return row->promise != Promise::agreement || row->kind == "gossip-pga" ||
+           row->kind == "eager-diloco";
   });
   return rows;
 }
