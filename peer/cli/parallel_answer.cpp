@@ -91,22 +91,26 @@ Json json_of(const std::optional<StrategySearch>& found) {
           {"best_of_partitioner", found->best_of_partitioner}};
 }
 
+/// `copies` and `tensor` only where they are not one.
 Json json_of(const Assembly& fleet, const ParallelProposal& p) {
-  return {{"stages", p.stages},
-          {"place", in_file(fleet, p.place)},
-          {"chains", p.chains},
-          {"batch", p.batch},
-          {"microbatches", p.microbatches},
-          {"ahead", p.ahead == ParallelSpec::all ? Json("all") : Json(p.ahead)},
-          {"recompute", p.recompute},
-          {"schedule", name_of(p.schedule)},
-          {"vertical_sync", p.vertical_sync},
-          {"seconds_per_round", p.seconds_per_round},
-          {"samples_per_second", p.samples_per_second},
-          {"idle", p.idle},
-          {"bytes_per_round", p.bytes_per_round},
-          {"memory_bytes", p.memory_bytes},
-          {"bottleneck", p.bottleneck}};
+  Json json{{"stages", p.stages},
+            {"place", in_file(fleet, p.place)},
+            {"chains", p.chains},
+            {"batch", p.batch},
+            {"microbatches", p.microbatches},
+            {"ahead", p.ahead == ParallelSpec::all ? Json("all") : Json(p.ahead)},
+            {"recompute", p.recompute},
+            {"schedule", name_of(p.schedule)},
+            {"vertical_sync", p.vertical_sync},
+            {"seconds_per_round", p.seconds_per_round},
+            {"samples_per_second", p.samples_per_second},
+            {"idle", p.idle},
+            {"bytes_per_round", p.bytes_per_round},
+            {"memory_bytes", p.memory_bytes},
+            {"bottleneck", p.bottleneck}};
+  if (!p.copies.empty()) json["copies"] = p.copies;
+  if (p.tensor > 1) json["tensor"] = p.tensor;
+  return json;
 }
 
 void print_json(const Assembly& fleet,
@@ -154,11 +158,38 @@ std::string parallel_text(const Assembly& fleet, const ParallelProposal& p) {
           : fmt::format("schedule: {}{}",
                         name_of(p.schedule),
                         p.vertical_sync ? ", vertical_sync: true" : "");
-  return fmt::format("parallel: {{ stages: [{}], {}{}{} }}",
+  const std::string copies =
+      p.copies.empty() ? "" : fmt::format(", copies: [{}]", fmt::join(p.copies, ", "));
+  return fmt::format("parallel: {{ stages: [{}], {}{}{}{}{} }}",
                      fmt::join(p.stages, ", "),
                      schedule,
+                     copies,
+                     p.tensor == 1 ? "" : fmt::format(", tensor: {}", p.tensor),
                      p.recompute ? ", recompute: true" : "",
                      order);
+}
+
+/// Counts the peers of each stage.
+std::vector<PeerId> peers_of_stages(const ParallelProposal& p) {
+  return p.copies.empty() ? std::vector<PeerId>(p.stages.size(), p.tensor) : p.copies;
+}
+
+/// Such as "2 stages", or "2 stages of 4" where a chain has more peers than stages.
+std::string way_text(const ParallelProposal& p) {
+  const std::size_t peers = p.place.size() / p.chains;
+  return fmt::format("{} stage{}{}",
+                     p.stages.size(),
+                     p.stages.size() == 1 ? "" : "s",
+                     peers == p.stages.size() ? "" : fmt::format(" of {}", peers));
+}
+
+/// What the stages begin with, and how many copies or members they have.
+std::string stages_text(const ParallelProposal& p) {
+  const std::vector<PeerId> peers = peers_of_stages(p);
+  std::vector<std::string> stages = p.stages;
+  for (std::size_t k = 0; k < stages.size(); ++k)
+    if (peers[k] > 1) stages[k] += fmt::format(" {} {}", p.tensor > 1 ? "/" : "x", peers[k]);
+  return fmt::format("{}", fmt::join(stages, " | "));
 }
 
 /// Says which of the file's peers they are, where that is not its order.
@@ -166,12 +197,14 @@ std::string place_text(const Assembly& fleet, const ParallelProposal& p) {
   const std::vector<PeerId> place = in_file(fleet, p.place);
   if (as_they_stand(place)) return "";
   std::vector<std::string> chains;
-  for (std::size_t i = 0; i < place.size(); i += p.stages.size())
-    chains.push_back(
-        fmt::format("{}",
-                    fmt::join(place.begin() + static_cast<std::ptrdiff_t>(i),
-                              place.begin() + static_cast<std::ptrdiff_t>(i + p.stages.size()),
-                              " | ")));
+  for (auto next = place.begin(); next != place.end();) {
+    std::vector<std::string> stages;
+    for (const PeerId peers : peers_of_stages(p)) {
+      stages.push_back(fmt::format("{}", fmt::join(next, next + peers, ", ")));
+      next += peers;
+    }
+    chains.push_back(fmt::format("{}", fmt::join(stages, " | ")));
+  }
   return fmt::format(", of peers {}", fmt::join(chains, " and "));
 }
 
@@ -212,17 +245,16 @@ void print_text(const Assembly& fleet,
              "sent/peer",
              "memory",
              "samples/s");
-  for (const ParallelProposal& p : advice.proposals)
-    print_row(fmt::format("{} stages", p.stages.size()), p, true);
+  for (const ParallelProposal& p : advice.proposals) print_row(way_text(p), p, true);
   for (const ParallelProposal& p : advice.data_parallel) print_row("a model each", p, false);
   print_row(fmt::format("peer {} alone", in_file(fleet, advice.alone.place).front()),
             advice.alone,
             false);
   for (const ParallelProposal& p : advice.proposals)
     fmt::print("{}",
-               wrapped(fmt::format("{} stages: {}{}; held up by {}",
-                                   p.stages.size(),
-                                   fmt::join(p.stages, " | "),
+               wrapped(fmt::format("{}: {}{}; held up by {}",
+                                   way_text(p),
+                                   stages_text(p),
                                    place_text(fleet, p),
                                    p.bottleneck),
                        7) +

@@ -373,7 +373,7 @@ void plan_options(Options& options, PlanOptions& arguments) {
       .value("--search",
              arguments.division.search,
              "With --parallel: look for so many seconds for a faster way to divide the model, over "
-             "stages, chains, microbatches and which peer is which stage")
+             "stages, chains, copies, members, microbatches and which peer is which stage")
       .call_values("SECONDS")
       .range(0.01, 86400.0);
   options.value("--seed", arguments.division.seed, "Of --search: another one goes another way")

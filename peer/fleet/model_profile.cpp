@@ -163,18 +163,21 @@ ModelProfile read_profile(const std::string& path) {
   return parse_profile(text, printable(path, 300));
 }
 
-/// Counts for a row the values of each layer of a piece, which keeps them until its way back.
+std::size_t slot_bytes_of(const NeuralNetwork& network) {
+  std::size_t floats = 0;
+  for (const Node& node : network.nodes) floats += node.out.elements();
+  return floats * sizeof(float);
+}
+
 std::vector<ModelProfile::Piece> pieces_of(const NeuralNetwork& network) {
   const std::vector<Cut> cuts = places(network);
   std::vector<ModelProfile::Piece> pieces;
   for (std::uint32_t k = 0; k <= cuts.size(); ++k) {
     const Part own = part(network, cuts, k);
-    std::size_t kept = 0;
-    for (const Node& node : own.network.nodes) kept += node.out.elements();
     pieces.push_back({.name = k == 0 ? modules_of(network).front().name : cuts[k - 1].name,
                       .parameters = own.range.count,
                       .floats = own.floats_out,
-                      .slot_bytes = kept * sizeof(float)});
+                      .slot_bytes = slot_bytes_of(own.network)});
   }
   return pieces;
 }

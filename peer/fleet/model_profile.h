@@ -35,6 +35,8 @@ struct ModelProfile {
   double backward(std::size_t piece, std::uint32_t rows_of_it) const;
 };
 
+/// Counts what a row that went forward keeps in each layer until its way back.
+std::size_t slot_bytes_of(const NeuralNetwork& network);
 /// The pieces of a network, without times.
 std::vector<ModelProfile::Piece> pieces_of(const NeuralNetwork& network);
 

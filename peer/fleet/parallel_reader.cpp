@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "gossip/registry.h"
 #include "optim/printable.h"
 #include "peer/fleet/readers.h"
 #include "peer/fleet/setup.h"
@@ -313,7 +312,6 @@ class ParallelChecks {
     if (why.empty() && row != nullptr) check_copies(*row);
   }
 
-  /// What the method asks of the peers that it runs among, it asks of the copies of each stage.
   void check_copies(const AlgorithmRow& row) {
     if (fleet_.parallel->copies.empty()) return;
     const Value& copies = parallel_.value.find("copies")->value;
@@ -323,12 +321,8 @@ class ParallelChecks {
                                        "minibatch, and `{}` averages something else",
                                        row.kind),
                            "write `algorithm: all-reduce`, or leave `copies` out");
-    for (const PeerId count : fleet_.parallel->copies) {
-      Setup among = setup_of(fleet_);
-      among.peers = count;
-      const std::string why = row.objection(among, nullptr);
-      if (!why.empty()) return source_.error(copies, why);
-    }
+    const std::string why = objection_to_copies(row, setup_of(fleet_), fleet_.parallel->copies);
+    if (!why.empty()) source_.error(copies, why);
   }
 
   Source& source_;
@@ -341,6 +335,17 @@ class ParallelChecks {
 
 void read_parallel(Source& source, const Value* value, Fleet& fleet) {
   if (value != nullptr) ParallelReader(source, fleet).read(*value);
+}
+
+std::string objection_to_copies(const AlgorithmRow& row,
+                                const Setup& setup,
+                                const std::vector<PeerId>& copies) {
+  Setup among = setup;
+  for (const PeerId count : copies) {
+    among.peers = count;
+    if (std::string why = row.objection(among, nullptr); !why.empty()) return why;
+  }
+  return "";
 }
 
 void check_parallel(Source& source, const Value& root, const Fleet& fleet) {

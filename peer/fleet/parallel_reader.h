@@ -1,5 +1,9 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
+#include "gossip/registry.h"
 #include "peer/fleet/fleet.h"
 #include "peer/fleet/value.h"
 
@@ -10,5 +14,10 @@ namespace gv {
 void read_parallel(Source& source, const Value* value, Fleet& fleet);
 /// Says what in the rest of the file, which `fleet` holds, cannot be beside `parallel`.
 void check_parallel(Source& source, const Value& root, const Fleet& fleet);
+/// What a method asks of the peers that it runs among, it asks of the copies of each stage. Returns
+/// what it has against so many; "" when nothing.
+std::string objection_to_copies(const AlgorithmRow& row,
+                                const Setup& setup,
+                                const std::vector<PeerId>& copies);
 
 }  // namespace gv

@@ -138,13 +138,15 @@ std::optional<StageWork> Division::work(PeerId s, std::uint32_t rows) const {
   if (!profile_) return std::nullopt;
   double forward = 0;
   double backward = 0;
+  double parameters = 0;
   for (std::size_t k = parts_[s].first; k < parts_[s].end; ++k) {
     const std::vector<StagePiece>& pieces = parts_[s].pieces;
     const bool divided = !pieces.empty() && pieces[k - parts_[s].first].divided;
-    forward += profile_->forward(k, rows) / (divided ? spec_.tensor : 1);
-    backward += profile_->backward(k, rows) / (divided ? spec_.tensor : 1);
+    const PeerId members = divided ? spec_.tensor : 1;
+    forward += profile_->forward(k, rows) / members;
+    backward += profile_->backward(k, rows) / members;
+    parameters += static_cast<double>(profile_->pieces[k].parameters) / members;
   }
-  const auto parameters = static_cast<double>(parts_[s].range.count) / spec_.tensor;
   return StageWork{.forward = forward * flops_,
                    .backward = (backward + (spec_.recompute ? forward : 0)) * flops_,
                    .add = profile_->add_seconds * parameters * flops_,

@@ -192,12 +192,14 @@ TEST_F(ChainLaunch, ASearchSaysWhichMachineIsWhichStage) {
   EXPECT_GE(search.at("samples_per_second"), search.at("best_of_partitioner"));
   const nlohmann::json best = plan.summary().at("proposals").at(0);
   const std::string keys = fmt::format(
-      "parallel={{ stages: {}, place: {}, microbatches: {}, ahead: {}, recompute: {} }}",
+      "parallel={{ stages: {}, place: {}, microbatches: {}, ahead: {}, recompute: {}, tensor: {} "
+      "}}",
       best.at("stages").dump(),
       best.at("place").dump(),
       best.at("microbatches").dump(),
       best.at("ahead").dump(),
-      best.at("recompute").dump());
+      best.at("recompute").dump(),
+      best.value("tensor", 1));
   const Ended as_told = run({"plan", file, "--set", keys, "--json"});
   ASSERT_EQ(as_told.code, 0) << as_told.err;
   const double promised = best.at("seconds_per_round");
@@ -205,6 +207,31 @@ TEST_F(ChainLaunch, ASearchSaysWhichMachineIsWhichStage) {
       << keys;
   EXPECT_EQ(run({"plan", file, "--search", "1"}).code, 2) << "it is about --parallel";
   EXPECT_EQ(run({"plan", file, "--parallel", "--search", "-1"}).code, 2);
+}
+
+/// Wide layers, few samples and a fast link: the line that is printed is one for the fleet file,
+/// and says what JSON does.
+TEST_F(ChainLaunch, ASearchSaysMembersAsAKey) {
+  const std::string file = path("wide.yaml");
+  std::ofstream(file) << "version: 1\npeers: 2\n"
+                         "data: { kind: blobs, features: 16, classes: 4, train: 200, test: 40 }\n"
+                         "model: { kind: mlp, hidden: [512, 512] }\n"
+                         "train: { batch: 2 }\nstop: { rounds: 5 }\n"
+                         "simulate: { flops: 0.1 GFLOP/s }\n"
+                         "network: { latency: 1 us, bandwidth: 100 Mbit }\n";
+  const Ended json = run({"plan", file, "--parallel", "--search", "1", "--json"});
+  ASSERT_EQ(json.code, 0) << json.err;
+  EXPECT_EQ(json.summary().at("proposals").at(0).value("tensor", 1), 2);
+  const Ended text = run({"plan", file, "--parallel", "--search", "1"});
+  ASSERT_EQ(text.code, 0) << text.err;
+  std::string keys;
+  for (const std::string& line : text.out)
+    if (line.starts_with("  parallel: ")) keys = line.substr(2);
+  EXPECT_NE(keys.find("tensor: 2"), std::string::npos) << keys;
+  std::ofstream(file, std::ios::app) << keys << "\n";
+  const Ended as_told = run({"plan", file, "--json"});
+  ASSERT_EQ(as_told.code, 0) << as_told.err;
+  EXPECT_EQ(as_told.summary().at("tensor"), 2);
 }
 
 }  // namespace

@@ -214,16 +214,21 @@ std::string bottleneck_of(const StrategyCosts& costs,
                           const Strategy& d,
                           const ParallelProposal& in_rounds) {
   const bool computes = costs.busy(d, in_rounds.batch).most > mostly * in_rounds.seconds_per_round;
-  if (d.stages == 1) return computes ? "the gradient" : "averaging";
-  if (computes) return "the slowest stage";
-  if (in_rounds.seconds_per_round > 1.5 * costs.chain_seconds(d))
-    return "averaging between the chains";
-  return "the way from stage to stage";
+  if (computes) return d.stages == 1 ? "the gradient" : "the slowest stage";
+  if (!d.copies.empty())
+    return d.stages == 1 ? "averaging between copies"
+                         : "the way from stage to stage, or averaging between copies";
+  const bool waits = in_rounds.seconds_per_round > 1.5 * costs.chain_seconds(d);
+  if (d.tensor > 1 && (waits || d.stages == 1))
+    return d.chains() == 1 ? "what members tell each other"
+                           : "what members tell each other, or averaging between the chains";
+  if (d.stages == 1) return "averaging";
+  return waits ? "averaging between the chains" : "the way from stage to stage";
 }
 
 void add_found(ParallelAdvice& advice, const ParallelProposal& found) {
-  const bool pipeline = found.stages.size() > 1;
-  std::vector<ParallelProposal>& known = pipeline ? advice.proposals : advice.data_parallel;
+  std::vector<ParallelProposal>& known =
+      found.is_divided() ? advice.proposals : advice.data_parallel;
   if (!known.empty() && found.samples_per_second <= known.front().samples_per_second) return;
   known.insert(known.begin(), found);
   decide(advice);

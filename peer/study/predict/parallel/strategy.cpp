@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "gossip/stage_versions.h"
+#include "peer/fleet/parallel_reader.h"
 #include "peer/wire/frame/frame.h"
 
 namespace gv {
@@ -15,7 +16,7 @@ constexpr std::uint32_t minibatches_timed = 60;
 /// Of x, its gradient, the sum of microbatches, older versions, and what the optimizer remembers.
 double copies_of_x(const OptimizerSpec& optimizer, const StagePlan& stage) {
   const double moments = optimizer.kind != "sgd" ? 2 : optimizer.momentum > 0 ? 1 : 0;
-  return 2 + (stage.microbatches > 1 ? 1 : 0) + kept_versions(stage) + moments;
+  return 2 + (stage.own_microbatches() > 1 ? 1 : 0) + kept_versions(stage) + moments;
 }
 
 FrameBytes frame_bytes(PeerId from, Kind kind, std::size_t floats) {
@@ -33,9 +34,17 @@ ParallelSpec::Schedule schedule_of(const Strategy& d) {
 
 }  // namespace
 
-StagePlan Strategy::stage(PeerId k) const {
+ChainMap Strategy::map() const {
+  return ParallelSpec{.stages = stages, .copies = copies, .tensor = tensor}.chains();
+}
+
+StagePlan Strategy::stage(PeerId i) const {
+  const ChainMap chains = map();
+  const PeerId k = chains.stage(i);
   return {.stage = k,
           .stages = stages,
+          .copies = tensor > 1 ? 1 : chains.peers_of(k),
+          .copy = tensor > 1 ? 0 : chains.copy(i),
           .microbatches = microbatches,
           .ahead = ahead,
           .recompute = recompute,
@@ -53,12 +62,47 @@ StrategyCosts::StrategyCosts(const Assembly& fleet,
       n_(fleet.fleet.trainers()),
       batch_(fleet.fleet.peers.front().batch),
       free_(free_bytes),
-      network_(std::move(network)) {}
+      network_(std::move(network)) {
+  const NeuralNetwork model = make_network(fleet.fleet.model, *fleet.data.train);
+  for (PeerId t = 2; t <= n_; ++t) {
+    if (n_ % t != 0) continue;
+    std::vector<MemberPiece> pieces = member_pieces(model, t);
+    if (!pieces.empty()) members_.emplace(t, std::move(pieces));
+  }
+}
 
 std::vector<PeerId> StrategyCosts::as_numbered() const {
   std::vector<PeerId> place(n_);
   std::iota(place.begin(), place.end(), PeerId{0});
   return place;
+}
+
+bool StrategyCosts::has_copies() const {
+  return fleet_.algorithm->kind == "all-reduce" && n_ > 1 && batch_ > 1;
+}
+
+std::vector<PeerId> StrategyCosts::tensors() const {
+  std::vector<PeerId> all{1};
+  for (const auto& [t, pieces] : members_) all.push_back(t);
+  return all;
+}
+
+bool StrategyCosts::can_run(const Strategy& d) const {
+  const bool fits = !d.place.empty() && d.place.size() % d.map().peers() == 0;
+  if (d.is_plain() || !fits) return fits;
+  if (!d.flush || (d.tensor > 1 && !d.copies.empty())) return false;
+  if (d.tensor == 1)
+    return has_copies() && d.chains() == 1 && std::ranges::max(d.copies) <= d.microbatches &&
+           objection_to_copies(*fleet_.algorithm, *fleet_.setup, d.copies).empty();
+  if (!members_.contains(d.tensor)) return false;
+  const std::vector<MemberPiece>& pieces = members_.at(d.tensor);
+  for (PeerId k = 0; k < d.stages; ++k) {
+    const auto first = pieces.begin() + static_cast<std::ptrdiff_t>(first_of(d, k));
+    const auto end = pieces.begin() + static_cast<std::ptrdiff_t>(end_of(d, k));
+    if (std::none_of(first, end, [](const MemberPiece& piece) { return piece.divided; }))
+      return false;
+  }
+  return true;
 }
 
 double StrategyCosts::forward(std::size_t first, std::size_t end, std::uint32_t rows) const {
@@ -71,18 +115,6 @@ double StrategyCosts::backward(std::size_t first, std::size_t end, std::uint32_t
   double seconds = 0;
   for (std::size_t k = first; k < end; ++k) seconds += profile_.backward(k, rows);
   return seconds;
-}
-
-std::size_t StrategyCosts::parameters(std::size_t first, std::size_t end) const {
-  std::size_t sum = 0;
-  for (std::size_t k = first; k < end; ++k) sum += profile_.pieces[k].parameters;
-  return sum;
-}
-
-std::size_t StrategyCosts::slots(std::size_t first, std::size_t end) const {
-  std::size_t sum = 0;
-  for (std::size_t k = first; k < end; ++k) sum += profile_.pieces[k].slot_bytes;
-  return sum;
 }
 
 std::size_t StrategyCosts::first_of(const Strategy& d, PeerId stage) const {
@@ -98,13 +130,14 @@ NetworkSpec StrategyCosts::network_of(const std::vector<PeerId>& place) const {
 }
 
 TimedHop StrategyCosts::hop(const NetworkSpec& network,
-                            PeerId i,
+                            PeerId from,
+                            PeerId to,
                             std::size_t piece,
                             std::uint32_t rows) const {
-  const LinkSpec link = network.link(i, i + 1);
+  const LinkSpec link = network.link(from, to);
   const std::size_t floats = rows * profile_.pieces[piece].floats;
-  return {.ahead = frame_bytes(i, Kind::activation, floats),
-          .back = frame_bytes(i + 1, Kind::activation_gradient, floats),
+  return {.ahead = frame_bytes(from, Kind::activation, floats),
+          .back = frame_bytes(to, Kind::activation_gradient, floats),
           .bandwidth = link.bandwidth,
           .latency = in_seconds(link.latency),
           .inside = link.inside};
@@ -116,7 +149,7 @@ double StrategyCosts::crossing(std::size_t piece, std::uint32_t rows, PeerId sta
   double slowest = 0;
   for (PeerId i = 0; i + 1 < n_; ++i) {
     if (chains.stage(i + 1) == 0) continue;  // the next one begins another chain
-    const TimedHop h = hop(network, i, piece, rows);
+    const TimedHop h = hop(network, i, i + 1, piece, rows);
     const double card = h.inside ? 0 : network.nic_bandwidth(i);
     double rate = h.bandwidth;
     if (card > 0) rate = rate > 0 ? std::min(rate, card) : card;
@@ -125,54 +158,121 @@ double StrategyCosts::crossing(std::size_t piece, std::uint32_t rows, PeerId sta
   return slowest;
 }
 
+const MemberPiece* StrategyCosts::member_piece(const Strategy& d, std::size_t piece) const {
+  return d.tensor == 1 ? nullptr : &members_.at(d.tensor)[piece];
+}
+
+/// As Division has it (peer/runtime/division.h): of a piece that is divided a member computes its
+/// part, and of the others all.
+StrategyCosts::Work StrategyCosts::work(const Strategy& d, PeerId i, std::uint32_t rows) const {
+  const StagePlan plan = d.stage(i);
+  const std::size_t first = first_of(d, plan.stage);
+  const std::size_t end = end_of(d, plan.stage);
+  const double speed = fleet_.fleet.peers[d.place[i]].speed;
+  const bool adds = plan.own_microbatches() > 1 || kept_versions(plan) > 0;
+  double there = 0;
+  double back = 0;
+  double size = 0;
+  for (std::size_t k = first; k < end; ++k) {
+    const MemberPiece* const own = member_piece(d, k);
+    const PeerId parts = own != nullptr && own->divided ? d.tensor : 1;
+    there += profile_.forward(k, rows) / parts;
+    back += profile_.backward(k, rows) / parts;
+    size += static_cast<double>(profile_.pieces[k].parameters) / parts;
+  }
+  if (d.recompute) back += there;
+  const double add = adds ? size * profile_.add_seconds : 0;
+  return {there / speed, back / speed, add / speed, size * profile_.step_seconds / speed};
+}
+
 double StrategyCosts::chain_seconds(const Strategy& d) const {
-  const std::uint32_t rows = batch_ / d.microbatches;
   const NetworkSpec network = network_of(d.place);
+  const ChainMap map = d.map();
+  const auto n = static_cast<PeerId>(d.place.size());
   double slowest = 0;
-  for (PeerId chain = 0; chain < d.chains(); ++chain) {
-    std::vector<TimedStage> stages;
-    std::vector<TimedHop> hops;
-    for (PeerId k = 0; k < d.stages; ++k) {
-      const PeerId i = d.map().counterpart(k, chain);
-      const std::size_t first = first_of(d, k);
-      const std::size_t end = end_of(d, k);
-      const double speed = fleet_.fleet.peers[d.place[i]].speed;
-      const auto size = static_cast<double>(parameters(first, end));
-      const StagePlan plan = d.stage(k);
-      const bool adds = d.microbatches > 1 || kept_versions(plan) > 0;
-      const double there = forward(first, end, rows);
-      const double back = backward(first, end, rows) + (d.recompute ? there : 0) +
-                          (adds ? size * profile_.add_seconds : 0);
-      stages.push_back({.forward = there / speed,
-                        .backward = back / speed,
-                        .step = size * profile_.step_seconds / speed,
-                        .window = window_of(plan, k),
-                        .card = network.nic_bandwidth(i)});
-      if (k + 1 < d.stages) hops.push_back(hop(network, i, end - 1, rows));
+  for (PeerId i = 0; i < n; ++i) {
+    if (!d.copies.empty()) {
+      const Work own = work(d, i, batch_ / d.microbatches);
+      const std::uint32_t count = d.stage(i).own_microbatches();
+      slowest = std::max(slowest, count * (own.forward + own.backward + own.add) + own.step);
+      continue;
     }
-    const Timetable table = d.flush ? time_chain(stages, hops, d.microbatches)
-                                    : time_stream(stages, hops, minibatches_timed * d.stages);
-    slowest = std::max(slowest, table.round);
+    if (d.tensor > 1) slowest = std::max(slowest, seconds_of_words(d, i, network));
+    if (map.stage(i) == 0) slowest = std::max(slowest, timetable_seconds(d, i, network));
   }
   return slowest;
 }
 
-double StrategyCosts::memory(const Strategy& d) const {
-  const double rows = batch_ / d.microbatches;
-  double most = 0;
+/// Of the chain that this peer of the first stage begins: of several members of a stage, those that
+/// stand where it does.
+double StrategyCosts::timetable_seconds(const Strategy& d,
+                                        PeerId first,
+                                        const NetworkSpec& network) const {
+  const std::uint32_t rows = batch_ / d.microbatches;
+  std::vector<TimedStage> stages;
+  std::vector<TimedHop> hops;
   for (PeerId k = 0; k < d.stages; ++k) {
-    const std::size_t first = first_of(d, k);
-    const std::size_t end = end_of(d, k);
-    const StagePlan plan = d.stage(k);
-    const double under_way = window_of(plan, k) + 1.0;
-    const auto slot = static_cast<double>(slots(first, end));
-    const double input =
-        first == 0 ? 0 : 4.0 * static_cast<double>(profile_.pieces[first - 1].floats);
-    const double kept = d.recompute ? slot + under_way * input : under_way * slot;
-    const double x =
-        4 * static_cast<double>(parameters(first, end)) * copies_of_x(fleet_.fleet.optimizer, plan);
-    most = std::max(most, x + rows * kept);
+    const PeerId i = first + k * d.tensor;
+    const Work own = work(d, i, rows);
+    stages.push_back({.forward = own.forward,
+                      .backward = own.backward + own.add,
+                      .step = own.step,
+                      .window = window_of(d.stage(i), k),
+                      .card = network.nic_bandwidth(i)});
+    if (k + 1 < d.stages) hops.push_back(hop(network, i, i + d.tensor, end_of(d, k) - 1, rows));
   }
+  return d.flush ? time_chain(stages, hops, d.microbatches).round
+                 : time_stream(stages, hops, minibatches_timed * d.stages).round;
+}
+
+/// What a member sends the others of its stage in a round, through its card or through the slowest
+/// of the links to them.
+double StrategyCosts::seconds_of_words(const Strategy& d,
+                                       PeerId i,
+                                       const NetworkSpec& network) const {
+  const PeerId k = d.map().stage(i);
+  std::size_t floats = 0;
+  for (std::size_t piece = first_of(d, k); piece < end_of(d, k); ++piece)
+    floats += member_piece(d, piece)->told;
+  const double bytes = static_cast<double>(batch_) * static_cast<double>(floats * sizeof(float));
+  const double card = network.nic_bandwidth(i);
+  double through_card = 0;
+  double slowest = 0;
+  for (const PeerId other : d.map().stage_peers(i, k)) {
+    if (other == i) continue;
+    const LinkSpec link = network.link(i, other);
+    if (link.bandwidth > 0) slowest = std::max(slowest, bytes / link.bandwidth);
+    if (card > 0 && !link.inside) through_card += bytes / card;
+  }
+  return std::max(slowest, through_card);
+}
+
+/// Of the microbatches that are under way each copy has its part. A member that computes once more
+/// keeps what each of its pieces begins with (optim/train/member_objective.h).
+double StrategyCosts::memory_of(const Strategy& d, PeerId i) const {
+  const double rows = batch_ / d.microbatches;
+  const StagePlan plan = d.stage(i);
+  const std::size_t first = first_of(d, plan.stage);
+  std::size_t size = 0;
+  std::size_t slot = 0;
+  std::size_t input = 0;
+  for (std::size_t k = first; k < end_of(d, plan.stage); ++k) {
+    const MemberPiece* const own = member_piece(d, k);
+    size += own != nullptr ? own->parameters : profile_.pieces[k].parameters;
+    slot += own != nullptr ? own->slot_bytes : profile_.pieces[k].slot_bytes;
+    if (k > 0 && (k == first || own != nullptr))
+      input += profile_.pieces[k - 1].floats * sizeof(float);
+  }
+  const double under_way = (window_of(plan, plan.stage) + plan.copies) / plan.copies;
+  const double kept = d.recompute
+                          ? static_cast<double>(slot) + under_way * static_cast<double>(input)
+                          : under_way * static_cast<double>(slot);
+  return 4 * static_cast<double>(size) * copies_of_x(fleet_.fleet.optimizer, plan) + rows * kept;
+}
+
+double StrategyCosts::memory(const Strategy& d) const {
+  double most = 0;
+  for (PeerId i = 0; i < d.map().peers(); ++i) most = std::max(most, memory_of(d, i));
   return most;
 }
 
@@ -188,6 +288,18 @@ std::vector<std::string> StrategyCosts::names(const Strategy& d) const {
   return names;
 }
 
+ParallelSpec StrategyCosts::spec_of(const Strategy& d) const {
+  return {.stages = d.stages,
+          .names = names(d),
+          .copies = d.copies,
+          .tensor = d.tensor,
+          .microbatches = d.microbatches,
+          .ahead = d.ahead,
+          .recompute = d.recompute,
+          .schedule = schedule_of(d),
+          .vertical_sync = d.vertical_sync};
+}
+
 DryRun StrategyCosts::rounds(const Strategy& d, std::uint32_t batch) const {
   Fleet fleet = fleet_.fleet;
   const std::vector<PeerSpec> peers = fleet.peers;
@@ -195,29 +307,18 @@ DryRun StrategyCosts::rounds(const Strategy& d, std::uint32_t batch) const {
   for (const PeerId i : d.place) fleet.peers.push_back(peers[i]);
   for (PeerSpec& peer : fleet.peers) peer.batch = batch;
   fleet.network = network_of(d.place);
-  fleet.parallel = ParallelSpec{.stages = d.stages,
-                                .names = names(d),
-                                .microbatches = d.microbatches,
-                                .ahead = d.ahead,
-                                .recompute = d.recompute,
-                                .schedule = schedule_of(d),
-                                .vertical_sync = d.vertical_sync};
+  fleet.parallel = spec_of(d);
   fleet.profile = measured_;
   const NetworkSpec network = fleet.network;
   return dry_run(Assembly(std::move(fleet)), network);
 }
 
 Busy StrategyCosts::busy(const Strategy& d, std::uint32_t batch) const {
-  const std::uint32_t rows = batch / d.microbatches;
   const auto n = static_cast<PeerId>(d.place.size());
   Busy all;
   for (PeerId i = 0; i < n; ++i) {
-    const PeerId k = d.map().stage(i);
-    const std::size_t first = first_of(d, k);
-    const std::size_t end = end_of(d, k);
-    const double once =
-        forward(first, end, rows) * (d.recompute ? 2 : 1) + backward(first, end, rows);
-    const double busy = d.microbatches * once / fleet_.fleet.peers[d.place[i]].speed;
+    const Work own = work(d, i, batch / d.microbatches);
+    const double busy = d.stage(i).own_microbatches() * (own.forward + own.backward);
     all.mean += busy / n;
     all.most = std::max(all.most, busy);
   }
@@ -229,6 +330,8 @@ ParallelProposal StrategyCosts::proposal(const Strategy& d, std::uint32_t batch)
   ParallelProposal p;
   p.stages = names(d);
   p.place = d.place;
+  p.copies = d.copies;
+  p.tensor = d.tensor;
   p.chains = d.chains();
   p.batch = batch;
   p.microbatches = d.microbatches;

@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "peer/fleet/model_profile.h"
 #include "peer/runtime/assembly.h"
 #include "peer/study/predict/forecast/dry_run.h"
+#include "peer/study/predict/parallel/member_pieces.h"
 #include "peer/study/predict/parallel/parallel_proposal.h"
 #include "peer/study/predict/parallel/timetable.h"
 
@@ -28,12 +30,17 @@ struct Strategy {
   std::vector<std::size_t> ends{};
   /// Which of the fleet's peers each one is, stage by stage and chain by chain.
   std::vector<PeerId> place{};
+  /// Peers of each stage, which share its microbatches; empty: one of each.
+  std::vector<PeerId> copies{};
+  PeerId tensor = 1;  ///< members of each stage, which divide its layers
 
   auto operator<=>(const Strategy&) const = default;
 
-  ChainMap map() const { return ChainMap(stages); }
-  PeerId chains() const { return static_cast<PeerId>(place.size()) / stages; }
-  StagePlan stage(PeerId k) const;
+  ChainMap map() const;
+  PeerId chains() const { return static_cast<PeerId>(place.size()) / map().peers(); }
+  /// One peer has each stage: such chains the timetable knows.
+  bool is_plain() const { return copies.empty() && tensor == 1; }
+  StagePlan stage(PeerId i) const;  ///< of peer i
 };
 
 /// The network between the fleet's peers when they stand in this order: links between hosts go with
@@ -63,15 +70,26 @@ class StrategyCosts {
   /// The peers as they stand.
   std::vector<PeerId> as_numbered() const;
 
+  /// The fleet's method averages what copies of a stage have, and its minibatches have microbatches
+  /// for several of them.
+  bool has_copies() const;
+  /// Members that can divide the network, ascending from 1, and that divide the fleet.
+  std::vector<PeerId> tensors() const;
+  /// Says whether a fleet file with this `parallel` would be taken. Whoever has drawn copies or
+  /// members asks.
+  bool can_run(const Strategy& d) const;
+
   /// Seconds of pieces [first, end) on a peer of speed 1.
   double forward(std::size_t first, std::size_t end, std::uint32_t rows) const;
   double backward(std::size_t first, std::size_t end, std::uint32_t rows) const;
   /// One way across the slowest of the hops that this cut may lie on, in the order of the numbers.
   double crossing(std::size_t piece, std::uint32_t rows, PeerId stages) const;
 
-  /// Of a minibatch with its step, of the slowest chain, by the timetable: without averaging.
+  /// Of a minibatch with its step, of the slowest chain, by the timetable: without averaging. Where
+  /// stages have copies or members a round takes this at least: copies have their own work to do,
+  /// and members that of a chain without a word to each other, and to send what they tell.
   double chain_seconds(const Strategy& d) const;
-  /// Bytes of the stage that needs most.
+  /// Bytes of the peer that needs most.
   double memory(const Strategy& d) const;
   /// The same way, or where memory asks for it computed once more on the way back. Nothing: it fits
   /// in no way.
@@ -88,10 +106,25 @@ class StrategyCosts {
  private:
   std::size_t first_of(const Strategy& d, PeerId stage) const;
   std::size_t end_of(const Strategy& d, PeerId stage) const;
-  std::size_t parameters(std::size_t first, std::size_t end) const;
-  std::size_t slots(std::size_t first, std::size_t end) const;
-  /// From peer i of the strategy to the next one.
-  TimedHop hop(const NetworkSpec& network, PeerId i, std::size_t piece, std::uint32_t rows) const;
+  /// What a peer has to do of a microbatch of so many rows, in its own seconds.
+  struct Work {
+    double forward = 0, backward = 0;
+    double add = 0;  ///< its gradient to that of others
+    double step = 0;
+  };
+  Work work(const Strategy& d, PeerId i, std::uint32_t rows) const;
+  /// The members' parts of a piece; null: its peers have all of it.
+  const MemberPiece* member_piece(const Strategy& d, std::size_t piece) const;
+  double timetable_seconds(const Strategy& d, PeerId first, const NetworkSpec& network) const;
+  double seconds_of_words(const Strategy& d, PeerId i, const NetworkSpec& network) const;
+  double memory_of(const Strategy& d, PeerId i) const;
+  ParallelSpec spec_of(const Strategy& d) const;
+  /// From a peer of the strategy to one of the next stage, behind a piece.
+  TimedHop hop(const NetworkSpec& network,
+               PeerId from,
+               PeerId to,
+               std::size_t piece,
+               std::uint32_t rows) const;
   NetworkSpec network_of(const std::vector<PeerId>& place) const;
 
   const Assembly& fleet_;
@@ -101,6 +134,7 @@ class StrategyCosts {
   std::uint32_t batch_;
   double free_;
   NetworkInPlace network_;
+  std::map<PeerId, std::vector<MemberPiece>> members_{};  ///< by how many there are
 };
 
 }  // namespace gv

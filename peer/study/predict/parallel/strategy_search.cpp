@@ -4,13 +4,12 @@
 #include <chrono>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <optional>
-#include <set>
 #include <stdexcept>
 #include <utility>
 
 #include "peer/fleet/fleet.h"
+#include "peer/study/predict/parallel/strategy_moves.h"
 
 namespace gv {
 namespace {
@@ -25,89 +24,16 @@ constexpr double returns = 20;    ///< to the best, so often in a budget
 constexpr double patience = 0.5;  ///< of a budget without anything better ends it
 
 /// One of the strategy's neighbours, drawn.
-class Moves {
- public:
-  Moves(const StrategyCosts& costs, Rng& rng) : costs_(costs), rng_(rng) {
-    for (PeerId p = 1; p <= std::min<std::size_t>(costs.peers(), costs.pieces()); ++p)
-      if (costs.peers() % p == 0) stages_.push_back(p);
-    for (std::uint32_t m = 1; m <= costs.batch(); ++m)
-      if (costs.batch() % m == 0) microbatches_.push_back(m);
-  }
-
-  Strategy from(Strategy d) {
-    d.recompute = false;  // see StrategyCosts::fitting
-    switch (rng_.below(d.flush ? 5 : 3)) {
-      case 0:
-        move_an_end(d);
-        break;
-      case 1:
-        swap_two(d);
-        break;
-      case 2:
-        set_stages(d, one_of(stages_));
-        break;
-      case 3:
-        d.microbatches = one_of(microbatches_);
-        break;
-      default:
-        d.ahead = one_of(std::vector<std::uint32_t>{1, 2, ParallelSpec::all});
-        break;
-    }
-    return d;
-  }
-
-  Strategy anywhere(Strategy d) {
-    set_stages(d, one_of(stages_));
-    if (d.flush) d.microbatches = one_of(microbatches_);
-    rng_.shuffle(d.place);
-    return d;
-  }
-
- private:
-  template <class T>
-  T one_of(const std::vector<T>& all) {
-    return all[rng_.below(all.size())];
-  }
-
-  void move_an_end(Strategy& d) {
-    if (d.ends.empty()) return;
-    const std::size_t k = rng_.below(d.ends.size());
-    const std::size_t least = k == 0 ? 1 : d.ends[k - 1] + 1;
-    const std::size_t most = k + 1 == d.ends.size() ? costs_.pieces() - 1 : d.ends[k + 1] - 1;
-    const bool up = rng_.below(2) == 1;
-    if (up && d.ends[k] < most) ++d.ends[k];
-    if (!up && d.ends[k] > least) --d.ends[k];
-  }
-
-  void swap_two(Strategy& d) {
-    if (d.place.size() < 2) return;
-    std::swap(d.place[rng_.below(d.place.size())], d.place[rng_.below(d.place.size())]);
-  }
-
-  /// Of the ends that there are, some go, or others come; they may lie anywhere.
-  void set_stages(Strategy& d, PeerId stages) {
-    std::set<std::size_t> ends(d.ends.begin(), d.ends.end());
-    while (ends.size() + 1 > stages)
-      ends.erase(std::next(ends.begin(), static_cast<std::ptrdiff_t>(rng_.below(ends.size()))));
-    while (ends.size() + 1 < stages) ends.insert(1 + rng_.below(costs_.pieces() - 1));
-    d.ends.assign(ends.begin(), ends.end());
-    d.stages = stages;
-  }
-
-  const StrategyCosts& costs_;
-  Rng& rng_;
-  std::vector<PeerId> stages_;
-  std::vector<std::uint32_t> microbatches_;
-};
-
 /// Seconds for a sample.
 class Scores {
  public:
   explicit Scores(const StrategyCosts& costs) : costs_(costs) {}
 
   /// Of one chain by the timetable, which is as good as its rounds and takes no time; of several,
-  /// which average, by their rounds.
-  double of(const Strategy& d) { return d.chains() == 1 ? at_least(d) : of_rounds(d); }
+  /// which average, and of copies and members, which the timetable does not know, by their rounds.
+  double of(const Strategy& d) {
+    return d.chains() == 1 && d.is_plain() ? at_least(d) : of_rounds(d);
+  }
 
   /// By its rounds in virtual time; `never`: it cannot be trained so.
   double of_rounds(const Strategy& d) {
@@ -153,15 +79,15 @@ class Search {
         progress_(std::move(progress)) {}
 
   StrategySearch run() {
-    const double beside = scores_.of(copies());
+    const double beside = scores_.of(whole_models());
     unit_ = beside < never ? beside : advice_.alone.seconds_per_round / costs_.batch();
     std::vector<Strategy> starts;
     const auto begin_at = [&](const Strategy& start) {
       if (const std::optional<Strategy> fits = costs_.fitting(start)) starts.push_back(*fits);
     };
-    begin_at(copies());
+    begin_at(whole_models());
     if (!advice_.proposals.empty()) begin_at(strategy_of(advice_.proposals.front()));
-    begin_at(moves_.anywhere(copies()));
+    begin_at(moves_.anywhere(whole_models()));
     for (const Strategy& start : starts) see(start);
     const double share = 1 / static_cast<double>(starts.size());
     for (std::size_t k = 0; k < starts.size(); ++k)
@@ -171,7 +97,7 @@ class Search {
 
  private:
   /// Every peer with a model of its own.
-  Strategy copies() const {
+  Strategy whole_models() const {
     const bool flush = !costs_.fleet().fleet.parallel ||
                        costs_.fleet().fleet.parallel->schedule == ParallelSpec::Schedule::flush;
     const bool sync = !flush && costs_.fleet().fleet.parallel->vertical_sync;
@@ -179,12 +105,14 @@ class Search {
   }
 
   Strategy strategy_of(const ParallelProposal& p) const {
-    Strategy d = copies();
+    Strategy d = whole_models();
     d.stages = static_cast<PeerId>(p.stages.size());
     d.microbatches = p.microbatches;
     d.ahead = p.ahead;
     d.recompute = p.recompute;
     d.place = p.place;
+    d.copies = p.copies;
+    d.tensor = p.tensor;
     for (std::size_t k = 1; k < costs_.pieces(); ++k)
       if (std::ranges::find(p.stages, costs_.profile().pieces[k].name) != p.stages.end())
         d.ends.push_back(k);
@@ -230,7 +158,7 @@ class Search {
     ++found_.moves;
     const double most = score - unit_ / strictness * std::log(1 - rng_.uniform());
     const std::optional<Strategy> next = costs_.fitting(moves_.from(here));
-    if (!next || *next == here || scores_.at_least(*next) > most) return;
+    if (!next || *next == here || !costs_.can_run(*next) || scores_.at_least(*next) > most) return;
     const double of_next = scores_.of(*next);
     if (of_next > most || of_next == never) return;
     ++found_.accepted;
@@ -254,7 +182,7 @@ class Search {
   const ParallelAdvice& advice_;
   SearchBudget budget_;
   Rng rng_;
-  Moves moves_;
+  StrategyMoves moves_;
   Scores scores_;
   std::function<void(std::uint64_t, double)> progress_;
   Clock::time_point began_ = Clock::now();

@@ -27,10 +27,11 @@ struct StrategySearch {
 
 /// Looks for a way to divide the fleet's model that is faster than those of `advice`: over numbers
 /// of stages and chains, over where stages end, over which peer is which stage, microbatches and
-/// `ahead`. Metropolis on the seconds for a sample (Jia et al. 2019, "FlexFlow", arXiv:1807.05358,
-/// section 6): from a model for each peer, from the best pipeline of `advice` and from a random
-/// way, a third of the budget each. What it returns is never slower than these. `progress`: after
-/// each move, with the best until then in samples per second; or null.
+/// `ahead`, and, where the schedule is a flush, over copies of stages (of `all-reduce`) and members
+/// that divide layers. Metropolis on the seconds for a sample (Jia et al. 2019, "FlexFlow",
+/// arXiv:1807.05358, section 6): from a model for each peer, from the best pipeline of `advice` and
+/// from a random way, a third of the budget each. What it returns is never slower than these.
+/// `progress`: after each move, with the best until then in samples per second; or null.
 StrategySearch search_strategies(const StrategyCosts& costs,
                                  const ParallelAdvice& advice,
                                  const SearchBudget& budget,
