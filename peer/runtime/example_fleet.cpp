@@ -31,6 +31,8 @@ constexpr const char* mlp = "{ kind: mlp, hidden: [64] }";
 constexpr const char* sparse =
     "{ kind: sparse, train: 40000, test: 4000, features: 2000, nonzeros: 20 }";
 constexpr const char* one_step = "{ batch: 32, optimizer: { kind: sgd, lr: 0.1 } }";
+/// Of steps that are as long in each coordinate as the rate.
+constexpr const char* short_steps = "{ batch: 32, optimizer: { kind: sgd, lr: 0.002 } }";
 constexpr const char* local_steps =
     "{ batch: 32, local_steps: 10, optimizer: { kind: sgd, lr: 0.1 } }";
 constexpr const char* many_steps =
@@ -44,11 +46,16 @@ constexpr Surroundings all_surroundings[] = {
     {sparse, "logistic", many_steps, "ring"},
 };
 
-std::string text_of(const AlgorithmRow& row, const Surroundings& around) {
+std::string_view train_of(const AlgorithmRow& row, const Surroundings& around) {
   const bool alone = row.kind == "local-sgd" || row.kind == "diloco" || row.kind == "slowmo" ||
                      row.kind == "noloco" || row.kind == "streaming-diloco" || row.kind == "led" ||
                      row.kind == "k-gt" || row.kind == "proxskip" || row.kind == "sparse-loco" ||
                      row.kind == "eager-diloco";
+  if (row.kind == "gt-adam") return short_steps;
+  return alone ? local_steps : around.train;
+}
+
+std::string text_of(const AlgorithmRow& row, const Surroundings& around) {
   return fmt::format(
       "version: 1\n"
       "name: {}\n"
@@ -64,7 +71,7 @@ std::string text_of(const AlgorithmRow& row, const Surroundings& around) {
       row.kind,
       around.data,
       around.model,
-      alone ? local_steps : around.train,
+      train_of(row, around),
       algorithm_of(row),
       around.topology);
 }
