@@ -19,8 +19,14 @@ TEST(StrategySearch, FindsTheBestOfAllWays) {
   for (std::uint64_t seed = 1; seed <= from_environment("GRAPEVINE_SEARCHES", 4); ++seed) {
     Rng rng = Rng(seed).derive("search");
     const auto peers = 2 + static_cast<PeerId>(seed % 2);
-    const std::uint32_t width = seed % 4 < 2 ? 1 : peers;  // of layers that members can divide
-    const UnlikeFleet f = draw_fleet(rng, peers, 2 + rng.below(3), width);
+    const bool wide = seed % 4 >= 2;  // in half of the fleets members can be the best
+    UnlikeFleet f = draw_fleet(rng, peers, 2 + rng.below(3), wide ? 8 * peers : 1);
+    if (wide) {
+      f.batch = 2;
+      f.latency = "1 us";
+      f.network = one_of<std::string>(rng, {"30 Mbit", "100 Mbit"});
+      std::ranges::fill(f.speeds, f.speeds.front());
+    }
     SCOPED_TRACE(fmt::format("seed {}\n{}", seed, f.text()));
     const Assembly fleet(read_fleet_text(f.text()));
     const StrategyCosts costs = costs_of(fleet);
