@@ -21,7 +21,8 @@ struct BundleOptions {
 
 int write_bundle(const BundleOptions& options) {
   const Bundle bundle = bundle_of(this_program());
-  const std::string file = options.file.empty() ? file_of_bundle(own_processor) : options.file;
+  const std::string usual_name = file_of_bundle(own_processor);
+  const std::string file = options.file.empty() ? usual_name : options.file;
   write_file(file, bundle.read());
   if (options.json) {
     fmt::print("{}\n",
@@ -38,7 +39,7 @@ int write_bundle(const BundleOptions& options) {
              "On a machine of another kind that starts fleets, put it as {} into\n"
              "~/.local/share/grapevine, or beside the program: `run` then takes it along to\n"
              "{} hosts.\n",
-             file_of_bundle(own_processor),
+             usual_name,
              own_processor);
   return exit_code::done;
 }

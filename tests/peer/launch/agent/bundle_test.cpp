@@ -142,19 +142,5 @@ TEST(Bundles, OfOtherKindsLieBesideTheProgramOrInTheUsersData) {
   EXPECT_NE(nearer[0].name, found[0].name) << "another build is another name";
 }
 
-/// Of the program that runs: with the libraries that it has, and without the C library.
-TEST(Bundles, OfOurOwnHaveItsLibraries) {
-  const ScratchFolder scratch;
-  ::setenv("XDG_CACHE_HOME", scratch.path().c_str(), 1);
-  const Bundle own = bundle_of(fs::canonical("/proc/self/exe").string());
-  ::unsetenv("XDG_CACHE_HOME");
-  EXPECT_EQ(own.processor, own_processor);
-  const std::string list = shell("tar -tzf " + own.path);
-  EXPECT_NE(list.find("grapevine\n"), std::string::npos) << list;
-  EXPECT_NE(list.find("libstdc++.so"), std::string::npos) << list;
-  EXPECT_EQ(list.find("libc.so"), std::string::npos) << list;
-  EXPECT_EQ(list.find('/'), std::string::npos) << list;
-}
-
 }  // namespace
 }  // namespace gv
