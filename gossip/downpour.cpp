@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "gossip/norms.h"
 #include "gossip/registry.h"
@@ -9,6 +10,13 @@
 // gradients every n_push steps; the server steps on each sum as it comes. A round is one step. Here
 // a worker waits for what it fetches. Server s of k holds part s. Per worker: 4 d bytes in every
 // n_fetch rounds, 4 d bytes out every n_push.
+// With `buffer` and `fetch` = `push` it is FedBuff: Nguyen, Malik, Zhan, Yousefpour, Rabbat, Malek
+// & Huba, "Federated learning with buffered asynchronous aggregation", AISTATS 2022,
+// arXiv:2106.06581, Algorithm 1: the server steps on the mean of K sums, whoever they are of, each
+// times (1 + tau)^-a where it has stepped tau times since its worker fetched; the paper's a is 1/2.
+// What a worker gives is how far it has moved in n_push steps of SGD, over their rate, by which the
+// server steps as well: the paper's eta_g is 1. Workers are not drawn: each begins anew when it has
+// pushed. Less than K sums at the end of the run count no more.
 
 namespace gv {
 namespace {
@@ -26,7 +34,18 @@ constexpr Option options[] = {servers_option,
                                .least = 1,
                                .most = 1e6,
                                .whole = true,
-                               .help = "steps whose gradients are pushed together, n_push"}};
+                               .help = "steps whose gradients are pushed together, n_push"},
+                              {.name = "buffer",
+                               .usual = 1,
+                               .least = 1,
+                               .most = 1e6,
+                               .whole = true,
+                               .help = "sums whose mean the servers step on, K"},
+                              {.name = "staleness",
+                               .usual = 0,
+                               .least = 0,
+                               .most = 10,
+                               .help = "a late sum counts (1 + steps since its fetch)^-a, a"}};
 
 Task<> work(Peer& me) {
   const Vector accrued = me.vector("accrued");
@@ -47,6 +66,34 @@ Task<> work(Peer& me) {
   }
 }
 
+/// How often this server has stepped, and how often it had when `worker` fetched last.
+double& steps_done(Peer& me) {
+  return me.replica.scalar("steps");
+}
+double& steps_fetched(Peer& me, PeerId worker) {
+  return me.replica.scalar("steps fetched", worker);
+}
+
+/// Steps on g, the sum of one worker, or keeps it until K are there.
+Task<> apply(Peer& me, PeerId worker) {
+  const double most = me.number("buffer");
+  const double late = steps_done(me) - steps_fetched(me, worker);
+  const double weight = std::pow(1 + late, -me.number("staleness")) / most;
+  if (most > 1) {
+    const Vector held = me.vector("held back");
+    double& count = me.replica.scalar("held back");
+    co_await me.axpby(static_cast<float>(weight), Vector::g, 1, held);
+    if (++count < most) co_return;
+    count = 0;
+    co_await me.copy(held, Vector::g);
+    co_await me.scale(held, 0);
+  } else if (weight != 1) {
+    co_await me.scale(Vector::g, static_cast<float>(weight));
+  }
+  co_await me.step_local();
+  ++steps_done(me);
+}
+
 Task<> serve(Peer& me) {
   const auto together = static_cast<double>(me.number("push"));
   while (more_pushes(me)) {
@@ -54,13 +101,14 @@ Task<> serve(Peer& me) {
     if (!next.message) continue;
     if (!next.message->payload) {
       co_await answer(me, *next.message, Vector::x);
+      steps_fetched(me, next.message->from) = steps_done(me);
       continue;
     }
     const Payload floats = co_await sound(me, next.message->from, next.message->payload);
     const Payload counts = co_await shortened(me, next.message->from, floats);
     if (counts) {
       co_await me.load(Vector::g, whole(me), counts);
-      co_await me.step_local();
+      co_await apply(me, next.message->from);
     }
     co_await count(me, together);
   }
@@ -79,9 +127,10 @@ std::vector<Channel> channels(const Setup& setup, std::size_t d) {
   return both;
 }
 
-/// A server steps once for each sum.
+/// A server steps once for each `buffer` of sums.
 double steps(const Setup& setup, PeerId i) {
-  return i < setup.peers ? 1 : setup.peers / setup.settings.find("push")->second;
+  const double pushed = setup.settings.find("push")->second * setup.settings.find("buffer")->second;
+  return i < setup.peers ? 1 : setup.peers / pushed;
 }
 
 std::string objection(const Setup& setup, const MixingMatrix*) {

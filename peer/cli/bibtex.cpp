@@ -423,6 +423,17 @@ constexpr std::array papers{
   year = {2012}
 }
 )bib"},
+    Paper{"downpour",
+     R"bib(@inproceedings{nguyen2022federated,
+  author = {Nguyen, John and Malik, Kshitiz and Zhan, Hongyuan and Yousefpour, Ashkan and Rabbat,
+    Michael and Malek, Mani and Huba, Dzmitry},
+  title = {Federated Learning with Buffered Asynchronous Aggregation},
+  booktitle = {International Conference on Artificial Intelligence and Statistics},
+  eprint = {2106.06581},
+  archivePrefix = {arXiv},
+  year = {2022}
+}
+)bib"},
     Paper{"parameter-server fedavg",
      R"bib(@inproceedings{blanchard2017machine,
   author = {Blanchard, Peva and El Mhamdi, El Mahdi and Guerraoui, Rachid and Stainer, Julien},
