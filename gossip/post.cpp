@@ -207,9 +207,11 @@ Time Post::deadline(Absence absence) const {
   return absence == Absence::away ? self_.plan.deadline : collective_deadline(self_.plan);
 }
 
+/// In a chain somebody's absence is believed for as long as it is told again: a single false word
+/// would hold all stages up for ever (the swarm found one).
 bool Post::excused(std::size_t k) const {
   if (misbehaves(k)) return false;
-  if (chains_.absence(k)) return true;
+  if (!roster_.here(k) || (chains_.absence(k) && !self_.plan.stage)) return true;
   if (chains_.circle(k)) return self_.rules.excuses_circles();
   return chains_.waits(k) && wait_ && self_.world.now() < wait_->excusable;
 }
@@ -257,7 +259,13 @@ void Post::check_deadline(Time late) {
     most = whole / 2;
     if (!told_ && now - wait.began >= most) tell_held_up(true);
     wait.since = std::min(now, wait.since + late);
-    if (chains_.absence(wait.k)) wait.excusable = now + longest_waits(self_.plan, wait.absence);
+    if (self_.plan.stage && told_) {
+      for (Told& told : told_each_)
+        if (told.by && *told.by >= self_.plan.peers) told.by.reset();
+      pass_on();  // an absence again
+    }
+    if (self_.plan.stage ? !roster_.here(wait.k) : chains_.absence(wait.k))
+      wait.excusable = now + longest_waits(self_.plan, wait.absence);
     if (excused(wait.k)) wait.since = now;
   }
   const Time left = wait.since + whole - now;
@@ -322,7 +330,11 @@ void Post::pass_on_later() {
 bool Post::hear_held_up(std::size_t k, const Message& message) {
   const bool was = excused(k);
   if (!talks(k) || !chains_.hear(k, message)) return false;
-  if (wait_ && wait_->k == k && (was || excused(k))) wait_->since = self_.world.now();
+  if (wait_ && wait_->k == k) {
+    const Time now = self_.world.now();
+    if (chains_.absence(k)) wait_->excusable = now + longest_waits(self_.plan, wait_->absence);
+    if (was || excused(k)) wait_->since = now;
+  }
   if (wait_ ? wait_->k == k : awaited_ != nullptr) tell_changes();
   return true;
 }

@@ -24,8 +24,8 @@ KEPT = os.path.join(ROOT, "runs", "parallel")
 README = os.path.join(HERE, "README.md")
 
 MODELS = {  # name: samples of a round, rounds of so many, evaluations
-    "mlp": (256, 160, 4),
-    "transformer": (16, 320, 8),
+    "mlp": (256, 80, 8),
+    "transformer": (16, 160, 8),
     "resnet20": (32, 320, 8),
 }
 PEERS = 4

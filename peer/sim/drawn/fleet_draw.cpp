@@ -174,7 +174,8 @@ class FleetDraw {
     const double most = std::min(option.most, option.usual > 0 ? 1.5 * option.usual : 0.8);
     const double value = std::max(option.least, option.usual / 2) +
                          rng_.uniform() * (most - std::max(option.least, option.usual / 2));
-    return std::round(1000 * value) / 1000;
+    const double rounded = std::round(1000 * value) / 1000;
+    return rounded < option.least ? value : rounded;
   }
 
   void draw_codec() {

@@ -59,7 +59,11 @@ class Chain {
     const auto p = static_cast<std::uint32_t>(of.cuts.size() + 1);
     for (std::uint32_t s = 0; s < p; ++s) {
       const bool draws = s == 0 || s + 1 == p;
-      auto objective = make_stage_objective({network, of.cuts, s, of.microbatches, of.recompute},
+      auto objective = make_stage_objective({.network = network,
+                                             .cuts = of.cuts,
+                                             .stage = s,
+                                             .microbatches = of.microbatches,
+                                             .recompute = of.recompute},
                                             draws ? share : Share{{}, {}, {}, Rng()});
       Stage stage{make_host_replica(std::move(objective), step, of.batch, Rng(5)), {}, 0, {}, 0};
       stage.sum = stage.replica->vector("microbatches");
@@ -328,7 +332,12 @@ TEST_F(StageObjective, MinibatchesFollowEachOtherAtWeightsOfTheirOwn) {
   for (const bool recompute : {false, true}) {
     const auto make_stage = [&] {
       return make_host_replica(
-          make_stage_objective({network, {}, 0, 1, recompute, ahead}, share), {}, 12, Rng(5));
+          make_stage_objective(
+              {.network = network, .cuts = {}, .recompute = recompute, .minibatches = ahead},
+              share),
+          {},
+          12,
+          Rng(5));
     };
     const auto whole_network = make_network_objective(network, share);
     const auto stage = make_stage();
@@ -376,7 +385,10 @@ TEST_F(StageObjective, MicrobatchesThatComeAmissAreOurOwnMistake) {
   const Share share = whole(data_for(network, 30));
   const auto stage = [&](std::uint32_t microbatches) {
     return make_host_replica(
-        make_stage_objective({network, {}, 0, microbatches}, share), {}, 12, Rng(5));
+        make_stage_objective({.network = network, .cuts = {}, .microbatches = microbatches}, share),
+        {},
+        12,
+        Rng(5));
   };
   EXPECT_DEATH(stage(5)->forward(0, Vector::x, nullptr, nullptr), "equally many rows");
   EXPECT_DEATH(stage(2)->backward(0, Vector::x, nullptr, nullptr), "under way");

@@ -6,6 +6,7 @@
 
 #include "optim/models/network_cut.h"
 #include "peer/record/held_ranges.h"
+#include "peer/sim/swarm.h"
 #include "tests/peer/sim/chains/chain_fleets.h"
 #include "tests/peer/sim/injecting.h"
 #include "tests/peer/wire/tcp/loopback_fleet.h"
@@ -248,6 +249,50 @@ TEST(Members, TheDeathOfOneEndsItsChainAlone) {
     EXPECT_EQ(run.finals.at(other + 1).round, file.rounds);
     EXPECT_EQ(run.records.back().peers, 1U) << "of two models one is whole";
   }
+}
+
+/// A member that lies said once that it waits for somebody who is away, and then nothing any more:
+/// two honest ones of the next stage waited for it for ever.
+TEST(Members, AFalseWordOfAnAbsenceHoldsNobodyUpForEver) {
+  const Assembly fleet(read_fleet_text(
+      "version: 1\nname: fleet-35\nseed: 349123\npeers: 8\n"
+      "data: { kind: blobs, train: 24, test: 50, features: 5, classes: 3 }\n"
+      "model: { kind: mlp, hidden: [6, 4, 8, 4] }\n"
+      "train: { optimizer: { kind: sgd, lr: 0.1 }, batch: 7 }\n"
+      "algorithm: { kind: d-psgd, codec: bf16 }\n"
+      "topology: { kind: king-torus, weights: lazy }\n"
+      "network: { latency: 0.688 ms }\nsimulate: { flops: 1 MFLOP/s }\nstop: { rounds: 30 }\n"
+      "checkpoint: { every: 6 rounds }\nfaults: { deadline: 20 ms }\n"
+      "parallel: { stages: [fc1, fc2, fc3, fc4], tensor: 2, microbatches: 7, ahead: all }\n"));
+  SwarmOptions options;
+  options.first = options.last = 350009;
+  options.until = milliseconds(500);
+  const SwarmResult result = swarm(fleet, options);
+  EXPECT_EQ(result.texts, std::vector<std::string>{});
+  EXPECT_GT(result.sum_of_faults(), 100U);
+}
+
+/// Stages with members of every drawn shape under every drawn fault.
+TEST(ChainFaults, TheSwarmFindsNothingWrongWithMembers) {
+  SwarmResult all;
+  for (std::uint64_t k = 0; k < 30; ++k) {
+    Rng rng = Rng(61).derive("swarm").derive(k);
+    ChainFleet drawn = draw_members(rng);
+    drawn.rounds = 30;
+    drawn.optimizer = "{ kind: sgd, lr: 0.02 }";
+    drawn.more = "simulate: { flops: 0.2 GFLOP/s }\nnetwork: { latency: 100 us }\n";
+    const Assembly fleet = drawn.assembly();
+    ASSERT_EQ(swarm_objection(fleet), "") << drawn.text();
+    SwarmOptions options;
+    options.first = 1;
+    options.last = 10;
+    const SwarmResult result = swarm(fleet, options);
+    EXPECT_EQ(result.violations, 0U)
+        << drawn.text() << "seed " << result.first_failing_seed.value_or(0) << ": "
+        << fmt::format("{}", fmt::join(result.texts, "; "));
+    all.add(result);
+  }
+  EXPECT_GT(all.sum_of_faults(), 500U);
 }
 
 }  // namespace
