@@ -16,11 +16,16 @@ function(gv_options target)
     target_compile_options(${target} PUBLIC $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-v3>
       $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-march=x86-64-v3>)
   endif()
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    set(guards_jumps -fcf-protection)
+  elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+    set(guards_jumps -mbranch-protection=standard)
+  endif()
   if(NOT GV_SANITIZE)
     # What a damaged frame or file might overwrite ends the program instead of steering it.
     target_compile_options(${target} PRIVATE
       $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release,RelWithDebInfo>>:-fstack-protector-strong
-      -fstack-clash-protection -fcf-protection -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3>)
+      -fstack-clash-protection ${guards_jumps} -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3>)
     target_link_options(${target} PUBLIC -Wl,-z,relro,-z,now)
   endif()
   if(GV_SANITIZE STREQUAL "address")
