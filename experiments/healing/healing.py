@@ -31,6 +31,7 @@ SPARSE = {"data": "{ kind: sparse, train: 3000, test: 600, features: 2000, nonze
 OWN_KEYS = {  # what a method cannot do without, and a rate with which it does not diverge by itself
     "hogwild": SPARSE,
     "downpour": {"train.optimizer.lr": "0.005"},
+    "gt-adam": {"train.optimizer.lr": "0.002"},
 }
 VICTIM = 1
 AT, LENGTH, SETTLE, END = 4, 8, 12, 36  # seconds: the accident, how long, until pace is measured
