@@ -210,7 +210,7 @@ def main():
     os.makedirs(options.kept, exist_ok=True)
     for model in {*MODELS, *(model for model, _ in QUESTIONS.values())}:
         profile_of(options, model)  # all of them first: they are what wants a quiet machine
-    advised = advice(options)
+    advised = fleets.kept(options.kept, "advice", lambda: advice(options))
     if options.advice and not options.write:
         return print(advised)
     results = {model: {way: figures(options, model, way) for way in ways_of(model)} for model in MODELS}
