@@ -113,6 +113,7 @@ TEST(GoldenScreens, AreThoseOfAllCommands) {
       "doctor",       // what this machine has
       "peer",         // waits for others; tests/peer/launch/peer_by_hand_test.cpp
       "completion",   // a script; reference_test.cpp
+      "bundle",       // the libraries of this machine; tests/peer/launch/agent, .ci/arm64
       "bench links",  // of several machines; tests/lan
       "deploy",       // files for others; tests/peer/launch/deploy
       "collect",      // of peers without a launcher; tests/peer/launch/collect_test.cpp
