@@ -10,6 +10,7 @@ A profile is a measurement: nothing else should run meanwhile. Profiles and simu
 """
 import argparse
 import json
+import math
 import os
 import sys
 
@@ -80,6 +81,10 @@ def keys_of(options, model, way):
             "stop.rounds": rounds * times, "evaluate.every": f"{rounds * times // looks} rounds"}
 
 
+def is_number(loss):
+    return loss is not None and math.isfinite(loss)
+
+
 def figures(options, model, way):
     """What plan predicts and what simulate has of one way."""
     keys = keys_of(options, model, way)
@@ -89,21 +94,21 @@ def figures(options, model, way):
         words = fleets.sets(keys)
         planned = fleets.call(options.program, "plan", file_of(model), "--json", *words, threads=1)[0]
         lines = fleets.call(options.program, "simulate", file_of(model), "--json", "--no-save", "--threads", "1", *words,
-                            threads=1)
+                            threads=1, good=(0, 1))  # 1: the loss is not finite at the end
         return {"predicted": planned["predicted"]["seconds_per_round"], "summary": lines[-1],
                 "evaluations": [line for line in lines if line["event"] == "evaluate"]}
 
     found = fleets.kept(options.kept, f"{model} {way}".replace(",", "").replace(" ", "-"), run)
-    batch, rounds, _ = MODELS[model]
+    batch = MODELS[model][0]
     times = WAYS[way][0]
     samples = batch / times
     last = found["evaluations"][-1]
     return {
         "predicted": samples / found["predicted"],
-        "simulated": samples * rounds * times / last["seconds"],
-        "loss": last["loss"],
-        "megabytes": last["sent_bytes"] / rounds / 1e6,
-        "curve": [(e["seconds"], e["loss"]) for e in found["evaluations"] if e["seconds"] > 0],
+        "simulated": samples * last["round"] / last["seconds"],
+        "loss": f"{last['loss']:.3f}" if is_number(last["loss"]) else "diverges",
+        "megabytes": last["sent_bytes"] * times / last["round"] / 1e6,
+        "curve": [(e["seconds"], e["loss"]) for e in found["evaluations"] if e["seconds"] > 0 and is_number(e["loss"])],
     }
 
 
@@ -115,7 +120,7 @@ def table(model, of):
              "|---|---|---|---|---|---|"]
     for way, f in of.items():
         lines.append(f"| {way} | {f['predicted']:.4g} | {f['simulated']:.4g} | {f['simulated'] / alone:.2f} "
-                     f"| {f['loss']:.3f} | {f['megabytes']:.3g} |")
+                     f"| {f['loss']} | {f['megabytes']:.3g} |")
     return "\n".join(lines) + "\n"
 
 
@@ -178,9 +183,9 @@ def advice(options):
 
 
 def panel(model, of):
-    curves = {way: figures["curve"] for way, figures in of.items()}
+    first = max(figures["curve"][0][1] for figures in of.values() if figures["loss"] != "diverges")
+    curves = {way: [(seconds, min(loss, first)) for seconds, loss in figures["curve"]] for way, figures in of.items()}
     losses = [loss for curve in curves.values() for _, loss in curve]
-    first = max(curve[0][1] for curve in curves.values())
     return Panel(f"{model}: loss, all behind as many samples", curves, min(losses), first)
 
 
