@@ -93,8 +93,8 @@ def figures(options, model, way):
         print(f"{model}, {way}", file=sys.stderr)
         words = fleets.sets(keys)
         planned = fleets.call(options.program, "plan", file_of(model), "--json", *words, threads=1)[0]
-        lines = fleets.call(options.program, "simulate", file_of(model), "--json", "--no-save", "--threads", "1", *words,
-                            threads=1, good=(0, 1))  # 1: the loss is not finite at the end
+        lines = fleets.call(options.program, "simulate", file_of(model), "--json", "--no-save", "--threads", "1",
+                            *words, threads=1, good=(0, 1))  # 1: the loss is not finite at the end
         return {"predicted": planned["predicted"]["seconds_per_round"], "summary": lines[-1],
                 "evaluations": [line for line in lines if line["event"] == "evaluate"]}
 
@@ -221,8 +221,8 @@ def main():
     results = {model: {way: figures(options, model, way) for way in ways_of(model)} for model in MODELS}
     tables = "\n".join(table(model, of) for model, of in results.items())
     everything = [f for of in results.values() for f in of.values()]
-    tables += (f"\nThe rank correlation of predicted and simulated samples a second is {rank_correlation(everything):.3f} "
-               f"over these {len(everything)} ways.\n")
+    tables += ("\nThe rank correlation of predicted and simulated samples a second is "
+               f"{rank_correlation(everything):.3f} over these {len(everything)} ways.\n")
     print(tables + "\n" + advised)
     if options.write:
         write({"answer": tables + "\n![Loss over virtual seconds](answer.svg)\n", "advice": advised}, results)
