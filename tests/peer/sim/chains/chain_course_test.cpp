@@ -142,18 +142,7 @@ TEST(ChainCourse, GoesOnFromAnyRoundAsIfNothingHadBeen) {
     if (k >= 10) drawn = drawn.streamed(k % 2 == 0);
     const Assembly fleet = drawn.assembly();
     const Round at = 1 + rng.below(drawn.rounds - 1);
-    std::vector<Checkpoint> kept(fleet.fleet.size());
-    SimulationOptions first;
-    first.threads = 1;
-    first.until = at;
-    first.keep = at;
-    first.on_store = [&](PeerId i, Round round, std::vector<std::byte> state) {
-      kept[i] = Checkpoint{fleet.fleet.digest, fleet.model_digest, i, round, std::move(state)};
-    };
-    run_chains(fleet, first);
-    SimulationOptions second;
-    second.resume = kept;
-    EXPECT_EQ(run_chains(fleet, second).hashes.params, run_chains(fleet).hashes.params)
+    EXPECT_EQ(resumed_behind(fleet, at).hashes.params, run_chains(fleet).hashes.params)
         << drawn.text() << "from round " << at;
   }
 }

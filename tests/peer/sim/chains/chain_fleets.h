@@ -165,4 +165,20 @@ inline ChainRun run_chains(const Assembly& fleet, const SimulationOptions& optio
   return run;
 }
 
+/// A run that stops behind round `at`, and goes on from the checkpoints of then.
+inline ChainRun resumed_behind(const Assembly& fleet, Round at) {
+  std::vector<Checkpoint> kept(fleet.fleet.size());
+  SimulationOptions first;
+  first.threads = 1;
+  first.until = at;
+  first.keep = at;
+  first.on_store = [&](PeerId i, Round round, std::vector<std::byte> state) {
+    kept[i] = Checkpoint{fleet.fleet.digest, fleet.model_digest, i, round, std::move(state)};
+  };
+  run_chains(fleet, first);
+  SimulationOptions second;
+  second.resume = kept;
+  return run_chains(fleet, second);
+}
+
 }  // namespace gv
