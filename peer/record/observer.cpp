@@ -116,15 +116,11 @@ double squared_distance(const Report& report, std::span<const float> mean, Count
   return sum;
 }
 
-/// The frames of actors are the fleet's.
+/// What is there of memories and actors, and not what they have done (fleet_costs.h).
 void add(const ExperienceFigures& of, FleetRecord& record) {
   ExperienceFigures& all = record.experience ? *record.experience : record.experience.emplace();
-  all.taken += of.taken;
-  all.learnt += of.learnt;
   all.kept += of.kept;
   all.actors += of.actors;
-  all.frames += of.frames;
-  record.frames = record.frames.value_or(0) + of.frames;
 }
 
 }  // namespace
@@ -352,7 +348,7 @@ bool Observer::take_answer() {
 
 FleetRecord Observer::look_at(std::uint64_t tick,
                               const Reports& reports,
-                              std::span<const float> mean) const {
+                              std::span<const float> mean) {
   Time newest{0}, due{0};
   for (const auto& [peer, each] : ticks_) {
     const auto at = each.find(tick);
@@ -377,7 +373,7 @@ Reports Observer::at_tick(std::uint64_t tick) const {
   return reports;
 }
 
-FleetRecord Observer::look(const Reports& reports, std::span<const float> mean, Time now) const {
+FleetRecord Observer::look(const Reports& reports, std::span<const float> mean, Time now) {
   FleetRecord record;
   const double n = count_trainers(reports);
   record.peers = static_cast<PeerId>(n);
@@ -393,16 +389,10 @@ FleetRecord Observer::look(const Reports& reports, std::span<const float> mean, 
     record.round = std::max(record.round, report.round);
     by_time = by_time || report.tick > 0;
     if (report.trains) rounds += report.round;
-    record.sent_bytes += report.sent_bytes;
-    record.model_bytes += report.model_bytes;
-    record.repeated_bytes += report.repeated_bytes;
     record.staleness = std::max(record.staleness, report.staleness);
     record.queue = std::max(record.queue, report.queue);
-    record.samples += report.samples;
-    if (aims_.frames && report.trains)
-      record.frames = record.frames.value_or(0) + aims_.frames(peer, report.samples);
+    costs_.take(report);
     if (report.experience) add(*report.experience, record);
-    record.spent += report.spent;
     looking =
         std::max(looking, report.spent[Activity::evaluate] + report.spent[Activity::checkpoint]);
     record.longest_wait[peer] = report.longest_wait;
@@ -421,6 +411,7 @@ FleetRecord Observer::look(const Reports& reports, std::span<const float> mean, 
     record.accuracy_min = std::min(record.accuracy_min.value_or(accuracy), accuracy);
     record.accuracy_max = std::max(record.accuracy_max.value_or(accuracy), accuracy);
   }
+  costs_.add_to(record, aims_.frames);
   if (by_time && record.peers > 0) record.round = rounds / record.peers;
   record.training_time = std::max(Time{0}, now - looking);
   return record;

@@ -13,6 +13,7 @@
 #include "optim/models/objective.h"
 #include "peer/record/aims.h"
 #include "peer/record/evaluator.h"
+#include "peer/record/fleet_costs.h"
 #include "peer/record/target_watch.h"
 #include "peer/record/uneven_edges.h"
 
@@ -34,7 +35,7 @@ struct FleetRecord {
   double loss_local = 0;       ///< mean over local models
   std::optional<double> accuracy_min, accuracy_max;     ///< over local models
   double consensus = 0;                                 ///< (1/n) sum_i ||x_i - mean||^2
-  std::uint64_t sent_bytes = 0;                         ///< by all peers, on the wire
+  std::uint64_t sent_bytes = 0;                         ///< by all peers, the dead among them
   std::map<PeerId, Time> longest_wait;                  ///< of each peer, for a neighbour's half
   std::map<PeerId, Round> passed_over;                  ///< rounds that each peer took no part in
   std::map<PeerId, std::vector<ClippedFlows>> clipped;  ///< by each peer
@@ -185,14 +186,12 @@ class Observer {
   void ask(Asked asked, std::span<const float> mean);
   bool has_patience_for(const Asked& asked) const;
   bool take_answer();
-  FleetRecord look(const Reports& reports, std::span<const float> mean, Time now) const;
+  FleetRecord look(const Reports& reports, std::span<const float> mean, Time now);
   void tell(Asked asked);
   void see(const FleetRecord& record, const Reports& reports);
   void end_with(FleetRecord record);
   void watch(FleetRecord& record);
-  FleetRecord look_at(std::uint64_t tick,
-                      const Reports& reports,
-                      std::span<const float> mean) const;
+  FleetRecord look_at(std::uint64_t tick, const Reports& reports, std::span<const float> mean);
   Reports at_tick(std::uint64_t tick) const;
 
   PeerId expected_;
@@ -213,6 +212,7 @@ class Observer {
   TargetWatch target_{std::nullopt};
   ProgressWatch progress_{Aims{}};
   std::optional<BestModel> best_;
+  FleetCosts costs_;
   std::vector<double> losses_;         ///< of the records until now, as far as they are finite
   std::optional<LossRise> loss_rise_;  ///< the first
   std::optional<FleetRecord> latest_;

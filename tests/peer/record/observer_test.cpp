@@ -1,12 +1,16 @@
 #include "peer/record/observer.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include <gtest/gtest.h>
 
+#include "optim/rng.h"
 #include "peer/record/unknown_figure.h"
 #include "peer/runtime/assembly.h"
 #include "tests/peer/fleet/test_fleet.h"
@@ -78,6 +82,62 @@ TEST_F(Observers, WhoIsStartedAgainTellsNoRoundASecondTime) {
   for (PeerId peer = 0; peer < 2; ++peer) observer_.take(trainer(peer, 30), Time{3});
   observer_.take(data_server(2, 30), Time{3});
   EXPECT_EQ(told(), (std::vector<Round>{10, 20, 30}));
+}
+
+/// Found so: a peer was killed near the end of its run, the sums of what was sent fell with the
+/// last record, and `report` left the run out as one that had been resumed.
+TEST_F(Observers, WhatTheDeadHaveCostGoesOnCounting) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    Rng rng = Rng(seed).derive("costs");
+    records_.clear();
+    Observer observer(
+        3, fleet_.evaluator(), [this](const FleetRecord& r) { records_.push_back(r); });
+    std::array<std::uint64_t, 3> told{}, most{};
+    bool two = true;
+    std::uint64_t before = 0;
+    for (Round round = 1; round <= 20; ++round) {
+      if (rng.below(4) == 0) {
+        two = !two;
+        told[2] = rng.below(told[2] + 1);  // what its successor's checkpoint knows of
+        two ? observer.expect(2) : observer.forget(2);
+      }
+      for (PeerId peer = 0; peer < (two ? 3U : 2U); ++peer) {
+        told.at(peer) += 1 + rng.below(50);
+        most.at(peer) = std::max(most.at(peer), told.at(peer));
+        Report report = trainer(peer, round);
+        report.sent_bytes = report.samples = told.at(peer);
+        report.spent[Activity::compute] = Time{static_cast<std::int64_t>(told.at(peer))};
+        observer.take(std::move(report), Time{1});
+      }
+      ASSERT_EQ(records_.size(), round);
+      const FleetRecord& record = records_.back();
+      EXPECT_EQ(record.sent_bytes, most[0] + most[1] + most[2]);
+      EXPECT_EQ(record.samples, record.sent_bytes);
+      EXPECT_EQ(record.spent.total(), Time{static_cast<std::int64_t>(record.sent_bytes)});
+      EXPECT_GE(record.sent_bytes, std::exchange(before, record.sent_bytes));
+    }
+  }
+}
+
+/// The transitions of a memory are gone with it; what was learnt from them is not.
+TEST_F(Observers, WhatADeadMemoryHadHandedOutGoesOnCounting) {
+  for (const Round round : {10U, 20U}) {
+    observer_.take(trainer(0, round), Time{1});
+    observer_.take(trainer(1, round), Time{1});
+    Report memory = data_server(2, round);
+    memory.experience =
+        ExperienceFigures{.frames = 0, .taken = 10, .learnt = 16 * round, .kept = 9, .actors = 2};
+    if (round == 20) observer_.forget(2);
+    observer_.take(std::move(memory), Time{1});
+  }
+  ASSERT_EQ(records_.size(), 2U);
+  for (const FleetRecord& record : records_) {
+    EXPECT_EQ(record.experience->learnt, 160U) << record.round;
+    EXPECT_EQ(record.experience->taken, 10U);
+  }
+  EXPECT_EQ(records_[0].experience->kept, 9U);
+  EXPECT_EQ(records_[1].experience->kept, 0U);
+  EXPECT_EQ(records_[1].experience->actors, 0U);
 }
 
 TEST_F(Observers, ARoundWithoutAModelHasNoRecord) {
