@@ -67,6 +67,11 @@ class InnerProgram {
     inner_->restore(in);
     return begun();
   }
+  /// As a script that looks at gv.round() and sets its schedule.
+  Told skip_to(GradientStep t) {
+    inner_->skip_to(t);
+    return begun();
+  }
   Told take(Turn turn) {
     x_.store(*inner_, Vector::x);
     if (turn == Turn::step) g_.store(*inner_, Vector::g);
@@ -113,6 +118,7 @@ class InnerProgramReplica : private InnerProgramParts, public ProgramReplica {
     ProgramReplica::restore(in);
     turns.tell(program.restore(*take_restored()));
   }
+  void skip_to(GradientStep t) override { turns.tell(program.skip_to(t)); }
 };
 
 /// Peer i of a simulation: a program's replica, or the server's own.
