@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include "gossip/registry.h"
+#include "gossip/same_bits.h"
 #include "graph/formats/file_topology.h"
 #include "graph/schedules.h"
 
@@ -333,7 +334,7 @@ std::string bits_of(const Fleet& f) {
   // Where something goes wrong at a time, the run ends or is looked at at one, what a round was
   // depends on it.
   const bool timed = f.stop.time || !f.faults.inject.empty() || f.evaluate_period > Time{0};
-  if (timed || row == nullptr || !row->synchronous) text += clock_text(f);
+  if (timed || row == nullptr || !has_same_bits(*row, f.settings)) text += clock_text(f);
   return digest_of_text(text);
 }
 

@@ -8,6 +8,8 @@
 #include <system_error>
 #include <thread>
 
+#include "gossip/same_bits.h"
+
 namespace gv {
 namespace {
 
@@ -93,12 +95,10 @@ void add(SwarmResult& all, std::uint64_t seed, const SimulationResult& one) {
   all.texts = one.violations;
 }
 
-/// Says no where the others go on past a deadline without who is late, and where there are backup
-/// workers without the last.
+/// Says no where the others go on past a deadline without who is late, or without the last.
 bool waits_for_everybody(const Assembly& fleet) {
-  const auto backup = fleet.setup->settings.find("backup");
-  const bool all = backup == fleet.setup->settings.end() || backup->second == 0;
-  return fleet.algorithm->synchronous && fleet.fleet.faults.deadline == Time{0} && all;
+  return has_same_bits(*fleet.algorithm, fleet.setup->settings) &&
+         fleet.fleet.faults.deadline == Time{0};
 }
 
 }  // namespace

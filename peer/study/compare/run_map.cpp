@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "gossip/registry.h"
+#include "gossip/same_bits.h"
 #include "peer/fleet/digest.h"
 #include "peer/launch/resume.h"
 #include "peer/study/predict/forecast/dry_run.h"
@@ -66,7 +67,8 @@ Fleet fleet_of(const StoredRun& run) {
 /// Returns whether its rounds are the same on every network.
 bool has_a_clock(const Fleet& fleet) {
   const AlgorithmRow* row = find_algorithm(fleet.algorithm, fleet.order);
-  return row != nullptr && row->synchronous && fleet.faults.inject.empty() && !fleet.stop.time;
+  return row != nullptr && has_same_bits(*row, fleet.settings) && fleet.faults.inject.empty() &&
+         !fleet.stop.time;
 }
 
 std::function<double(const MapPlace&)> clock_of(Fleet fleet) {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "gossip/registry.h"
+#include "gossip/same_bits.h"
 #include "peer/fleet/json/json_member.h"
 #include "peer/record/report/metrics.h"
 #include "peer/runtime/exit_code.h"
@@ -83,9 +84,9 @@ std::vector<FleetRecord> clock_of(
 
 bool clock_stands_alone(const Fleet& fleet) {
   const AlgorithmRow* row = find_algorithm(fleet.algorithm, fleet.order);
-  return row != nullptr && row->synchronous && !row->hands_samples && fleet.faults.inject.empty() &&
-         !fleet.stop.time && !fleet.stop.target && !fleet.data.validates() &&
-         fleet.evaluate_period == Time{0};
+  return row != nullptr && has_same_bits(*row, fleet.settings) && !row->hands_samples &&
+         fleet.faults.inject.empty() && !fleet.stop.time && !fleet.stop.target &&
+         !fleet.data.validates() && fleet.evaluate_period == Time{0};
 }
 
 bool deadline_passed(const Assembly& fleet, const FleetRecord& end) {

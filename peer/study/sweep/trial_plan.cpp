@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "gossip/registry.h"
+#include "gossip/same_bits.h"
 #include "peer/fleet/digest.h"
 #include "peer/study/sweep/cell_check.h"
 
@@ -18,7 +19,7 @@ constexpr std::uint64_t tuning_seeds_begin = 1'000'000;
 
 bool is_synchronous(const Fleet& fleet) {
   const AlgorithmRow* row = find_algorithm(fleet.algorithm, fleet.order);
-  return row != nullptr && row->synchronous;
+  return row != nullptr && has_same_bits(*row, fleet.settings);
 }
 
 /// Letters that a folder's name may have everywhere.
