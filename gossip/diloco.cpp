@@ -1,5 +1,6 @@
 #include "gossip/collectives.h"
 #include "gossip/links.h"
+#include "gossip/outer_step.h"
 #include "gossip/registry.h"
 
 // DiLoCo. Douillard et al., "DiLoCo: distributed low-communication training of language models",
@@ -12,21 +13,13 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {
-    {.name = "outer_lr", .usual = 0.7, .least = 0, .most = 1e6, .help = "rate of the outer step"},
-    {.name = "outer_momentum",
-     .usual = 0.9,
-     .least = 0,
-     .most = 0.999999,
-     .help = "Nesterov momentum of the outer step"}};
+constexpr Option options[] = {outer_lr_option(0.7), outer_momentum_option};
 
 Task<> diloco(Peer& me) {
   const Group all = everyone(me);
   const Vector theta = me.vector("theta");  // the model that all began the round with
   const Vector delta = me.vector("outer gradient");
   const Vector u = me.vector("outer momentum");
-  const auto lr = static_cast<float>(me.number("outer_lr"));
-  const auto mu = static_cast<float>(me.number("outer_momentum"));
   for (; me.running(); co_await me.end_round()) {
     co_await me.copy(Vector::x, theta);
     co_await me.local_steps();
@@ -35,10 +28,8 @@ Task<> diloco(Peer& me) {
     co_await me.axpby(-1, Vector::x, 1, delta);  // theta - theta_i
     const bool done = co_await all_average(me, all, delta, Way::ring, me.codec());
     if (!done) co_return;
-    co_await me.axpby(1, delta, mu, u);  // u = mu u + delta
     co_await me.copy(theta, Vector::x);
-    co_await me.axpby(-lr, delta, 1, Vector::x);
-    co_await me.axpby(-lr * mu, u, 1, Vector::x);  // theta - lr (delta + mu u)
+    co_await outer_step(me, delta, u);
   }
 }
 

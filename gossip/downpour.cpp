@@ -116,14 +116,10 @@ Task<> serve(Peer& me) {
 
 /// Between two looks at the model a worker pushes so many sums, which may all wait.
 std::vector<Channel> channels(const Setup& setup, std::size_t d) {
-  std::vector<Channel> both = queue_channels(setup, d);
+  std::vector<Channel> both = asking_channels(setup, d);
   const double fetch = setup.settings.find("fetch")->second;
   const double push = setup.settings.find("push")->second;
   both[0].most_waiting = 3 + static_cast<std::uint32_t>(fetch / push);
-  both[0].fits = [n = setup.peers, vector = both[0].fits](
-                     PeerId from, std::uint32_t part, std::size_t bytes) {
-    return part == 1 ? from < n && bytes == 0 : vector(from, part, bytes);
-  };
   return both;
 }
 

@@ -132,7 +132,9 @@ Task<> take_step(Peer& me, Vector sum, double samples) {
 Task<> serve(Peer& me) {
   const Setup& setup = *me.plan.setup;
   const Vector sum = me.vector("sum");
-  const Vector theirs = me.vector("theirs");
+  std::map<PeerId, double> owned;
+  for (const PeerId peer : trainers(setup))
+    owned[peer] = setup.samples.empty() ? 1 : static_cast<double>(setup.samples[peer]);
   Talks talks(me);
   for (; me.running(); co_await me.end_round()) {
     double samples = 0;
@@ -143,14 +145,8 @@ Task<> serve(Peer& me) {
     if (aggregate_of(setup) != Aggregate::mean) {
       const bool some = co_await aggregate(me, sum, answers);
       if (some) samples = 1;
-      answers.clear();
-    }
-    for (const auto& [peer, floats] : answers) {
-      if (!floats) continue;
-      const double own = setup.samples.empty() ? 1 : static_cast<double>(setup.samples[peer]);
-      co_await me.load(theirs, whole(me), floats);
-      co_await me.axpby(static_cast<float>(own), theirs, samples > 0 ? 1 : 0, sum);
-      samples += own;
+    } else {
+      samples = co_await weighted_sum(me, sum, answers, owned);
     }
     if (samples > 0) co_await take_step(me, sum, samples);
     if (samples == 0 && !someone_trains(me)) co_return;

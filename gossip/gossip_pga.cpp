@@ -1,4 +1,5 @@
 #include "gossip/collectives.h"
+#include "gossip/finite_mean.h"
 #include "gossip/links.h"
 #include "gossip/registry.h"
 
@@ -23,8 +24,7 @@ Round period(const Setup& setup) {
   return static_cast<Round>(setup.settings.find("every")->second);
 }
 
-/// x <- the mean of all models. An element that is not finite at somebody is so in the sum, and the
-/// sum has the same bits everywhere: so all keep their own.
+/// x <- the mean of all models.
 Task<bool> average_all(Peer& me, Group all) {
   const Range whole{0, me.replica.size()};
   const Payload own = co_await me.snapshot(Vector::x, whole);
@@ -32,10 +32,7 @@ Task<bool> average_all(Peer& me, Group all) {
   if (!done) co_await me.load(Vector::x, whole, own);
   if (!done) co_return false;
   const Payload mean = co_await me.snapshot(Vector::x, whole);
-  if (all_finite(mean->floats())) co_return true;
-  co_await me.load(Vector::x, whole, own);
-  co_await me.compute(2.0 * static_cast<double>(whole.count),
-                      [&] { me.replica.add_flow(Vector::x, whole, 1, *mean, *own); });
+  if (!all_finite(mean->floats())) co_await take_finite_elements(me, mean, own);
   co_return true;
 }
 
@@ -54,14 +51,6 @@ Task<> gossip_pga(Peer& me) {
   }
 }
 
-/// The codec is that of the averages with the neighbours: the mean of all models is taken as
-/// floats.
-std::vector<Channel> channels(const Setup& setup, std::size_t d) {
-  Setup plain = setup;
-  plain.codec.reset();
-  return ring_channels(plain, d);
-}
-
 }  // namespace
 
 extern const AlgorithmRow gossip_pga_row{
@@ -71,7 +60,7 @@ extern const AlgorithmRow gossip_pga_row{
     .traffic = encoded,
     .codecs = Codecs::dense,
     .links = ring_links,
-    .channels = channels,
+    .channels = plain_ring_channels,  // the codec is that of the averages with the neighbours
     .options = options,
     .period = period,
     .clips_sums = true,

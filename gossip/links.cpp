@@ -47,6 +47,12 @@ std::vector<Channel> ring_channels(const Setup& setup, std::size_t d) {
   return channels(setup, std::min(piece_floats, chunk), setup.peers * divided(chunk, piece_floats));
 }
 
+std::vector<Channel> plain_ring_channels(const Setup& setup, std::size_t d) {
+  Setup plain = setup;
+  plain.codec.reset();
+  return ring_channels(plain, d);
+}
+
 std::vector<Channel> piece_channels(const Setup& setup, std::size_t d) {
   return channels(setup, std::min(piece_floats, d), divided(d, piece_floats));
 }

@@ -23,6 +23,8 @@ std::vector<PeerId> host_links(const Setup& setup, PeerId i);
 /// Returns what may come on the channels of these operations on a model of d floats. A member is
 /// ahead of another by one operation at most, so two of them wait.
 std::vector<Channel> ring_channels(const Setup& setup, std::size_t d);
+/// The same where they carry floats, whatever the fleet's codec.
+std::vector<Channel> plain_ring_channels(const Setup& setup, std::size_t d);
 std::vector<Channel> piece_channels(const Setup& setup, std::size_t d);  ///< driver, doubling
 std::vector<Channel> host_channels(const Setup& setup, std::size_t d);
 

@@ -36,4 +36,34 @@ std::string objection_to_other_steps(const Setup& setup, std::string_view kind) 
       kind);
 }
 
+std::string objection_to_waits(const Setup& setup, std::string_view kind) {
+  if (setup.actors > 0)
+    return fmt::format(
+        "{} waits for its neighbours while it learns, and can wait for no memory meanwhile: take "
+        "`diloco`, or no `agent.actors`",
+        kind);
+  if (setup.data_servers > 0)
+    return fmt::format(
+        "{} waits for its neighbours while it trains, and can wait for no minibatches meanwhile: "
+        "take `diloco`, or no `data.servers`",
+        kind);
+  return "";
+}
+
+std::string objection_to_delay(const Setup& setup, std::string_view kind) {
+  const double delay = setup.settings.find("delay")->second;
+  if (delay > setup.local_steps)
+    return fmt::format(
+        "the `delay` of {} is in inner steps, and a round has {}: take as many at most, or more "
+        "train.local_steps",
+        kind,
+        setup.local_steps);
+  if (delay > 0 && !setup.own_steps.empty())
+    return fmt::format(
+        "{} counts its `delay` in inner steps, which all take alike: give a number of "
+        "train.local_steps, or take `diloco`",
+        kind);
+  return "";
+}
+
 }  // namespace gv

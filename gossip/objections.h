@@ -21,4 +21,11 @@ std::string objection_to_second_momentum(const Setup& setup,
 /// Of one that takes for a peer's gradients what its steps have moved it by, divided by their rate.
 std::string objection_to_other_steps(const Setup& setup, std::string_view kind);
 
+/// Of one that waits for its neighbours while it takes steps: a wait for anybody else would hold up
+/// what is under way with them.
+std::string objection_to_waits(const Setup& setup, std::string_view kind);
+
+/// Of one that goes on for `delay` inner steps before it waits.
+std::string objection_to_delay(const Setup& setup, std::string_view kind);
+
 }  // namespace gv

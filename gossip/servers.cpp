@@ -19,7 +19,7 @@ std::vector<PeerId> ids(PeerId first, PeerId count) {
 }
 
 bool may_come(const Peer& me, PeerId i, const std::set<PeerId>& heard) {
-  return me.expects(i) && !me.misbehaves(i) && !heard.contains(i);
+  return may_push(me, i) && !heard.contains(i);
 }
 
 bool more_may_come(const Peer& me, const std::set<PeerId>& heard) {
@@ -98,6 +98,15 @@ std::vector<Channel> queue_channels(const Setup& setup, std::size_t d) {
   return server_channels(setup, d, Keeps::queue);
 }
 
+std::vector<Channel> asking_channels(const Setup& setup, std::size_t d) {
+  std::vector<Channel> both = queue_channels(setup, d);
+  both[0].fits = [n = setup.peers, vector = both[0].fits](
+                     PeerId from, std::uint32_t part, std::size_t bytes) {
+    return part == 1 ? from < n && bytes == 0 : vector(from, part, bytes);
+  };
+  return both;
+}
+
 void ask(Peer& me) {
   for (const PeerId server : servers(*me.plan.setup)) me.send(server, Kind::push, nullptr, 1);
 }
@@ -149,6 +158,10 @@ Task<std::optional<Round>> pull(Peer& me, Vector v, std::uint64_t number, std::u
     newest = std::max(newest, came->round);
   }
   co_return newest;
+}
+
+bool may_push(const Peer& me, PeerId i) {
+  return me.expects(i) && !me.misbehaves(i);
 }
 
 bool someone_trains(const Peer& me) {
@@ -231,6 +244,22 @@ Task<std::size_t> sum(Peer& me, Vector v, const std::map<PeerId, Message>& pushe
     ++count;
   }
   co_return count;
+}
+
+Task<double> weighted_sum(Peer& me,
+                          Vector v,
+                          const std::map<PeerId, Payload>& came,
+                          const std::map<PeerId, double>& weights) {
+  const Vector theirs = me.vector("theirs");
+  double sum = 0;
+  for (const auto& [peer, floats] : came) {
+    if (!floats) continue;
+    const double own = weights.at(peer);
+    co_await me.load(theirs, whole(me), floats);
+    co_await me.axpby(static_cast<float>(own), theirs, sum > 0 ? 1 : 0, v);
+    sum += own;
+  }
+  co_return sum;
 }
 
 namespace {

@@ -44,6 +44,8 @@ std::vector<PeerId> server_links(const Setup& setup, PeerId i);
 /// Pulls wait until they are asked for by number.
 std::vector<Channel> server_channels(const Setup& setup, std::size_t d, Keeps pushes);
 std::vector<Channel> queue_channels(const Setup& setup, std::size_t d);  ///< with pushes in a queue
+/// The same where those that train may ask().
+std::vector<Channel> asking_channels(const Setup& setup, std::size_t d);
 
 // Of those that train.
 /// Each server's part of v, in turn, as it is to be sent. In a codec v becomes what the servers
@@ -70,6 +72,8 @@ inline Task<std::optional<Round>> pull(Peer& me, Vector v) {
 Task<> take_part(Peer& me, Vector v, Message part);
 
 // Of servers.
+/// Returns whether `i` may still push.
+bool may_push(const Peer& me, PeerId i);
 /// Returns whether a push waits, or one may still come.
 bool more_pushes(const Peer& me);
 /// Returns whether one of those that train has not left, and lives as far as anybody knows.
@@ -94,6 +98,12 @@ Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most, std::deque<M
 Task<> shorten(Peer& me, std::map<PeerId, Message>& pushes, Payload from = nullptr);
 /// v <- the sum of those that count, ascending by peer; how many they are. Of none: v is as it was.
 Task<std::size_t> sum(Peer& me, Vector v, const std::map<PeerId, Message>& pushes);
+/// v <- the sum of those that count, each times its weight, ascending by peer; the sum of the
+/// weights. Of none: v is as it was.
+Task<double> weighted_sum(Peer& me,
+                          Vector v,
+                          const std::map<PeerId, Payload>& came,
+                          const std::map<PeerId, double>& weights);
 /// The whole life of a server that steps on the mean of the first `most` gradients of each round,
 /// ascending by worker; with the option `aggregate` on what stands for them (robust_rules.h).
 Task<> serve_mean(Peer& me, std::size_t most);

@@ -1,4 +1,5 @@
 #include "gossip/collectives.h"
+#include "gossip/outer_step.h"
 #include "gossip/registry.h"
 
 // SparseLoCo. Sarfi, Therien, Lidin & Belilovsky, "Communication efficient LLM pre-training with
@@ -14,18 +15,17 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {
-    {.name = "keep",
-     .usual = 0.015625,
-     .least = 1e-6,
-     .most = 1,
-     .help = "part of the values that is told in a round, k / d"},
-    {.name = "beta",
-     .usual = 0.95,
-     .least = 0,
-     .most = 0.999999,
-     .help = "how much of what was not told is kept, beta"},
-    {.name = "outer_lr", .usual = 1, .least = 0, .most = 1e6, .help = "rate of the outer step"}};
+constexpr Option options[] = {{.name = "keep",
+                               .usual = 0.015625,
+                               .least = 1e-6,
+                               .most = 1,
+                               .help = "part of the values that is told in a round, k / d"},
+                              {.name = "beta",
+                               .usual = 0.95,
+                               .least = 0,
+                               .most = 0.999999,
+                               .help = "how much of what was not told is kept, beta"},
+                              outer_lr_option(1)};
 
 Codec largest(const Setup& setup) {
   return {.kind = Codec::Kind::top_k, .fraction = setup.settings.find("keep")->second};

@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "gossip/beside.h"
 #include "gossip/collectives.h"
 #include "gossip/links.h"
+#include "gossip/objections.h"
+#include "gossip/outer_step.h"
 #include "gossip/registry.h"
 
 // Streaming DiLoCo. Douillard et al., "Streaming DiLoCo with overlapping communication: towards a
@@ -39,20 +39,6 @@ constexpr Option fragments_option{.name = "fragments",
                                   .most = 1000,
                                   .whole = true,
                                   .help = "parts of the model that travel one after the other, P"};
-
-constexpr Option outer_lr_option(double usual) {
-  return {.name = "outer_lr",
-          .usual = usual,
-          .least = 0,
-          .most = 1e6,
-          .help = "rate of the outer step"};
-}
-
-constexpr Option outer_momentum_option{.name = "outer_momentum",
-                                       .usual = 0.9,
-                                       .least = 0,
-                                       .most = 0.999999,
-                                       .help = "Nesterov momentum of the outer step"};
 
 constexpr Option options[] = {
     fragments_option,
@@ -180,34 +166,13 @@ Task<> eager_diloco(Peer& me) {
   }
 }
 
-/// A wait for anybody but the members of the sum would hold the sum up, which is under way.
-std::string objection_to_waits(const Setup& setup, std::string_view kind) {
-  if (setup.actors > 0)
-    return fmt::format(
-        "{} waits for its neighbours while it learns, and can wait for no memory meanwhile: take "
-        "`diloco`, or no `agent.actors`",
-        kind);
-  if (setup.data_servers > 0)
-    return fmt::format(
-        "{} waits for its neighbours while it trains, and can wait for no minibatches meanwhile: "
-        "take `diloco`, or no `data.servers`",
-        kind);
-  return "";
-}
-
 std::string eager_objection(const Setup& setup, const MixingMatrix*) {
   return objection_to_waits(setup, "eager-diloco");
 }
 
 std::string objection(const Setup& setup, const MixingMatrix*) {
-  const double delay = setup.settings.find("delay")->second;
-  if (delay > setup.local_steps)
-    return "the `delay` of streaming-diloco is in inner steps, and a round has " +
-           std::to_string(setup.local_steps) + ": take as many at most, or more train.local_steps";
-  if (!setup.own_steps.empty())
-    return "streaming-diloco counts its delay in inner steps, which all take alike: give a number "
-           "of train.local_steps, or take `diloco`";
-  return objection_to_waits(setup, "streaming-diloco");
+  std::string why = objection_to_delay(setup, "streaming-diloco");
+  return why.empty() ? objection_to_waits(setup, "streaming-diloco") : why;
 }
 
 }  // namespace

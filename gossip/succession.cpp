@@ -85,7 +85,7 @@ Task<> take_over(Peer& me, std::deque<Message>& early) {
   Round newest = me.round;    // of a model
   Round furthest = me.round;  // of anything
   const Post::Awaited awaited = [&](PeerId i) {
-    return me.expects(i) && !me.misbehaves(i) && !heard.contains(i);
+    return may_push(me, i) && !heard.contains(i);
   };
   while (std::ranges::any_of(trainers(*me.plan.setup), awaited)) {
     Next next = co_await me.next(Kind::push, me.plan.deadline, awaited);
