@@ -7,7 +7,7 @@ bool has_same_bits(const AlgorithmRow& row, const Settings& settings) {
     const auto given = settings.find(option);
     return given != settings.end() && given->second != 0;
   };
-  return row.synchronous && !leaves_some_behind("backup");
+  return row.synchronous && !leaves_some_behind("backup") && !leaves_some_behind("quorum");
 }
 
 }  // namespace gv

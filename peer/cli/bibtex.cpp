@@ -434,6 +434,18 @@ constexpr std::array papers{
   year = {2022}
 }
 )bib"},
+    Paper{"decoupled-diloco",
+     R"bib(@misc{douillard2026decoupled,
+  author = {Douillard, Arthur and Rush, Keith and Donchev, Yani and Charles, Zachary and Fallen,
+    Nova and Dubey, Ayush and Gog, Ionel and Dean, Josef and Woodworth, Blake and Garrett, Zachary
+    and Keating, Nate and Bishop, Jenny and Prior, Henry and Yvinec, Edouard and Szlam, Arthur and
+    Ranzato, Marc'Aurelio and Dean, Jeff},
+  title = {Decoupled {DiLoCo} for Resilient Distributed Pre-training},
+  eprint = {2604.21428},
+  archivePrefix = {arXiv},
+  year = {2026}
+}
+)bib"},
     Paper{"parameter-server fedavg",
      R"bib(@inproceedings{blanchard2017machine,
   author = {Blanchard, Peva and El Mhamdi, El Mahdi and Guerraoui, Rachid and Stainer, Julien},

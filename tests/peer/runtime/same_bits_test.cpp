@@ -216,6 +216,16 @@ INSTANTIATE_TEST_SUITE_P(Registry,
                          testing::ValuesIn(synchronous_rows()),
                          [](const auto& row) { return name_of(*row.param); });
 
+/// Parts that are under way during inner steps, and servers that tell each other.
+TEST(BitsOfServers, AreTheSameWithADelay) {
+  for (const double merge : {0, 1}) {
+    Fleet fleet = row_fleet(*find_algorithm("decoupled-diloco", ""), 5);
+    fleet.settings = {{"servers", 3}, {"delay", 2}, {"merge", merge}};
+    fleet.codec = Codec{.kind = Codec::Kind::top_k, .fraction = 0.3};
+    expect_same_bits(fleet);
+  }
+}
+
 class BitsOfLocalSteps : public testing::TestWithParam<const AlgorithmRow*> {};
 
 TEST_P(BitsOfLocalSteps, AreTheSameWhereTheyAreUnequal) {

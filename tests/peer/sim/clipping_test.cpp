@@ -199,6 +199,7 @@ TEST(Clipping, IsRefusedWhereFlowsAreMoreThanDistances) {
                                 "parameter-server",
                                 "easgd",
                                 "fedavg",
+                                "decoupled-diloco",
                                 "scaffold"}) {
     const AlgorithmRow& row = *find_algorithm(algorithm, "");
     EXPECT_EQ(objection_to_clipping(row, setup_of(quadratic_fleet(6, "ring", algorithm, ""))), "")

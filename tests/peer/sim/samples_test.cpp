@@ -106,6 +106,7 @@ TEST(DataServers, HandOutTheMinibatchesThatEachWouldDraw) {
                                                         {"isolated", ""},
                                                         {"local-sgd", ""},
                                                         {"sparse-loco", ""},
+                                                        {"decoupled-diloco", ""},
                                                         {"parameter-server", "sync"}}) {
     SCOPED_TRACE(kind + " " + order);
     Fleet fleet = learning(4, kind, order);

@@ -360,6 +360,7 @@ INSTANTIATE_TEST_SUITE_P(Served,
                                          "easgd/async",
                                          "fedavg/",
                                          "scaffold/",
+                                         "decoupled-diloco/",
                                          "downpour/"));
 
 }  // namespace

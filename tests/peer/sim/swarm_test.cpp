@@ -90,6 +90,7 @@ TEST(SwarmRuns, WhatIsOnlyDelayedEndsWithTheBitsOfAnUndisturbedRun) {
                                                         {"parameter-server", "sync"},
                                                         {"flexrr", ""},
                                                         {"easgd", "sync"},
+                                                        {"decoupled-diloco", ""},
                                                         {"fedavg", ""},
                                                         {"scaffold", ""}}) {
     SCOPED_TRACE(kind + " " + order);
@@ -119,6 +120,26 @@ TEST(SwarmRuns, SuccessorsOfServersKeepNobodyWaiting) {
     const SwarmResult result = swarm(fleet, options);
     EXPECT_EQ(told(result), "");
     EXPECT_GE(result.probes[static_cast<std::size_t>(Probe::replaced)], 100U);
+  }
+}
+
+/// Where each server decided alone whose parts are enough, three of them would keep three peers
+/// waiting in a circle; found by going through all orders in which parts can come.
+TEST(SwarmRuns, QuorumsKeepNobodyWaiting) {
+  for (const auto& [servers, quorum] : {std::pair{1.0, 1.0}, {3.0, 2.0}, {4.0, 3.0}, {3.0, 5.0}}) {
+    SCOPED_TRACE(testing::Message() << servers << " servers, a quorum of " << quorum);
+    Fleet file = restless_method("decoupled-diloco");
+    file.local_steps = 3;
+    file.settings = {{"servers", servers}, {"quorum", quorum}, {"delay", 1}};
+    file.restart = true;
+    for (const int deadline_ms : {0, 50}) {
+      file.faults.deadline = std::chrono::milliseconds(deadline_ms);
+      const Assembly fleet(file);
+      EXPECT_EQ(judgement_of(fleet), Judgement::finite);
+      SwarmOptions options;
+      options.last = 200;
+      EXPECT_EQ(told(swarm(fleet, options)), "") << deadline_ms;
+    }
   }
 }
 
@@ -175,6 +196,7 @@ TEST(SwarmRuns, NobodyWaitsForEverForWhoIsRefused) {
        std::vector<std::pair<std::string, std::string>>{{"parameter-server", "sync"},
                                                         {"easgd", "sync"},
                                                         {"flexrr", ""},
+                                                        {"decoupled-diloco", ""},
                                                         {"fedavg", ""},
                                                         {"scaffold", ""}}) {
     SCOPED_TRACE(kind);

@@ -21,7 +21,9 @@ double part_of_all(const Assembly& fleet) {
     const auto found = setup.settings.find(option);
     return found == setup.settings.end() ? otherwise : found->second;
   };
-  return row.serve == nullptr ? 1 : set("fraction", 1) * (1 - set("backup", 0) / n);
+  if (row.serve == nullptr) return 1;
+  const double quorum = set("quorum", 0) == 0 ? n : set("quorum", 0);
+  return set("fraction", 1) * (1 - set("backup", 0) / n) * quorum / n;
 }
 
 /// Optimizer steps of a peer in one pass over its data; 0: there are no samples.

@@ -35,6 +35,8 @@ TEST(BatchAdvice, CountsWhoseGradientsAStepTakes) {
   EXPECT_EQ(advice_for("parameter-server", "sync").together, 256);
   EXPECT_EQ(advice_for("parameter-server", "sync", {{"backup", 2}}).together, 192);
   EXPECT_EQ(advice_for("fedavg", "", {{"fraction", 0.25}}).together, 64);
+  EXPECT_EQ(advice_for("decoupled-diloco", "").together, 256);
+  EXPECT_EQ(advice_for("decoupled-diloco", "", {{"quorum", 2}}).together, 64);
   for (const char* alone : {"isolated", "downpour"}) {
     const BatchAdvice each = advice_for(alone, "");
     EXPECT_EQ(each.together, 32) << alone;
