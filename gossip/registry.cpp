@@ -38,7 +38,7 @@ extern const AlgorithmRow ad_psgd_row;
 extern const AlgorithmRow relay_sgd_row;
 extern const AlgorithmRow sgp_row;
 extern const AlgorithmRow downpour_row;
-extern const AlgorithmRow decoupled_diloco_row;
+extern const AlgorithmRow decoupled_diloco_row, async_diloco_row;
 extern const AlgorithmRow sync_easgd_row, async_easgd_row;
 extern const AlgorithmRow fedavg_row;
 extern const AlgorithmRow scaffold_row;
@@ -89,6 +89,7 @@ constexpr std::array own_rows{&d_psgd_lian_row,
                               &async_parameter_server_row,
                               &downpour_row,
                               &decoupled_diloco_row,
+                              &async_diloco_row,
                               &sync_easgd_row,
                               &async_easgd_row,
                               &fedavg_row,

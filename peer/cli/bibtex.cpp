@@ -446,6 +446,16 @@ constexpr std::array papers{
   year = {2026}
 }
 )bib"},
+    Paper{"async-diloco",
+     R"bib(@misc{liu2024asynchronous,
+  author = {Liu, Bo and Chhaparia, Rachita and Douillard, Arthur and Kale, Satyen and Rusu, Andrei
+    A. and Shen, Jiajun and Szlam, Arthur and Ranzato, Marc'Aurelio},
+  title = {Asynchronous {Local-SGD} Training for Language Modeling},
+  eprint = {2401.09135},
+  archivePrefix = {arXiv},
+  year = {2024}
+}
+)bib"},
     Paper{"parameter-server fedavg",
      R"bib(@inproceedings{blanchard2017machine,
   author = {Blanchard, Peva and El Mhamdi, El Mahdi and Guerraoui, Rachid and Stainer, Julien},

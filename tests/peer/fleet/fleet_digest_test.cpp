@@ -67,6 +67,8 @@ std::string file_for(std::string_view method) {
   if (method == "hogwild") return sparse_data;
   if (method == "sgp") return quadratic + "topology: exponential\n";
   if (method == "led") return quadratic + "topology: { kind: ring, weights: lazy }\n";
+  if (method == "async-diloco")
+    return "version: 1\npeers: 2\ndata: quadratic\nstop: { rounds: 10 }\n";
   if (method == "streaming-diloco") return quadratic + "train: { local_steps: 4 }\n";
   // Among whom somebody may lie.
   if (method == "robust-gossip" || method == "parameter-server" || method == "fedavg")

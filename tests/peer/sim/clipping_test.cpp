@@ -200,6 +200,7 @@ TEST(Clipping, IsRefusedWhereFlowsAreMoreThanDistances) {
                                 "easgd",
                                 "fedavg",
                                 "decoupled-diloco",
+                                "async-diloco",
                                 "scaffold"}) {
     const AlgorithmRow& row = *find_algorithm(algorithm, "");
     EXPECT_EQ(objection_to_clipping(row, setup_of(quadratic_fleet(6, "ring", algorithm, ""))), "")

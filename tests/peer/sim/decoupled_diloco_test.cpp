@@ -347,6 +347,7 @@ TEST(DecoupledDiLoCo, WithAQuorumTiesItsBitsToTheClock) {
   };
   EXPECT_TRUE(same_everywhere("decoupled-diloco", {{"quorum", 0}}));
   EXPECT_FALSE(same_everywhere("decoupled-diloco", {{"quorum", 2}}));
+  EXPECT_FALSE(same_everywhere("async-diloco", {}));
   EXPECT_TRUE(same_everywhere("parameter-server", {{"backup", 0}}));
   EXPECT_FALSE(same_everywhere("parameter-server", {{"backup", 1}}));
 }

@@ -361,6 +361,7 @@ INSTANTIATE_TEST_SUITE_P(Served,
                                          "fedavg/",
                                          "scaffold/",
                                          "decoupled-diloco/",
+                                         "async-diloco/",
                                          "downpour/"));
 
 }  // namespace

@@ -172,6 +172,7 @@ TEST(SwarmRuns, WhoeverPushesComesToAnEnd) {
         Pushing{"robust-gossip", "", "complete", false},
         Pushing{"parameter-server", "async", "ring", true},
         Pushing{"downpour", "", "ring", true},
+        Pushing{"async-diloco", "", "ring", true},
         Pushing{"easgd", "async", "ring", true}}) {
     SCOPED_TRACE(kind);
     Fleet file = restless_method(kind, order, graph);
