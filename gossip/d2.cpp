@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "gossip/objections.h"
 #include "gossip/registry.h"
 #include "gossip/remembered_flows.h"
@@ -37,12 +35,7 @@ Traffic traffic(const Setup& setup) {
 std::string objection(const Setup& setup, const MixingMatrix* w) {
   if (std::string why = objection_to_many_steps(setup, "d2"); !why.empty()) return why;
   if (std::string why = objection_to_remembered_flows(setup, "d2"); !why.empty()) return why;
-  const std::optional<double> least = diverging_eigenvalue(w);
-  if (!least) return "";
-  return fmt::format(
-      "d2 diverges when lambda_n <= -1/3, and this W has lambda_n = {:.4g}: take `weights: lazy`, "
-      "which is (I + W) / 2 (exact diffusion)",
-      *least);
+  return objection_to_lambda_n("d2", w, {.beside = " (exact diffusion)"});
 }
 
 }  // namespace

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "gossip/registry.h"
 #include "gossip/remembered_flows.h"
 
@@ -42,12 +40,7 @@ Traffic traffic(const Setup& setup) {
 std::string objection(const Setup& setup, const MixingMatrix* w) {
   std::string why = objection_to_remembered_flows(setup, "led", instead_of_local_steps);
   if (!why.empty()) return why;
-  const std::optional<double> least = diverging_eigenvalue(w);
-  if (!least) return "";
-  return fmt::format(
-      "led diverges when lambda_n <= -1/3, and this W has lambda_n = {:.4g}: take `weights: lazy`, "
-      "which is (I + W) / 2, or `k-gt`",
-      *least);
+  return objection_to_lambda_n("led", w, {.beside = ", or `k-gt`"});
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ extern const AlgorithmRow proxskip_row;
 extern const AlgorithmRow gradient_tracking_row, aug_dgm_row, momentum_tracking_row;
 extern const AlgorithmRow beer_row, motef_row;
 extern const AlgorithmRow gt_adam_row;
+extern const AlgorithmRow gut_row;
 extern const AlgorithmRow k_gt_row;
 extern const AlgorithmRow choco_sgd_row, deep_squeeze_row, clipped_gossip_row;
 extern const AlgorithmRow robust_gossip_row;
@@ -75,6 +76,7 @@ constexpr std::array own_rows{&d_psgd_lian_row,
                               &motef_row,
                               &gt_adam_row,
                               &k_gt_row,
+                              &gut_row,
                               &quasi_global_momentum_row,
                               &decentlam_row,
                               &gossip_pga_row,

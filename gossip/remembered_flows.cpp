@@ -26,6 +26,18 @@ std::string objection_to_remembered_flows(const Setup& setup,
   return "";
 }
 
+std::string objection_to_lambda_n(std::string_view kind, const MixingMatrix* w, Limit limit) {
+  const std::optional<double> least = least_eigenvalue(w);
+  if (!least || *least > limit.least + 1e-9) return "";
+  return fmt::format(
+      "{} diverges when lambda_n <= {}, and this W has lambda_n = {:.4g}: take `weights: lazy`, "
+      "which is (I + W) / 2{}",
+      kind,
+      limit.says,
+      *least,
+      limit.beside);
+}
+
 std::optional<double> least_eigenvalue(const MixingMatrix* w, double step) {
   if (w == nullptr || w->directed()) return std::nullopt;
   const double lambda = w->size() == 1 ? 0 : spectrum(*w).lambda_n.value_or(0);

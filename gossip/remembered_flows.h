@@ -24,6 +24,17 @@ std::string objection_to_remembered_flows(const Setup& setup,
                                           std::string_view kind,
                                           Instead instead = {});
 
+/// Where a method diverges: lambda_n of W is `least` or less.
+struct Limit {
+  double least = -1.0 / 3;
+  std::string_view says = "-1/3";  ///< the same as it is told
+  std::string_view beside{};       ///< what else than `weights: lazy` helps, behind it
+};
+
+/// Returns why a method diverges under this W; "": it does not, or `w` is null or directed, which
+/// is refused for all methods of its kind.
+std::string objection_to_lambda_n(std::string_view kind, const MixingMatrix* w, Limit limit);
+
 /// The least eigenvalue of I - step (I - W). Nothing: `w` is null or directed, which is refused for
 /// all methods of its kind.
 std::optional<double> least_eigenvalue(const MixingMatrix* w, double step = 1);

@@ -282,6 +282,16 @@ constexpr std::array papers{
   year = {2023}
 }
 )bib"},
+    Paper{"gut",
+     R"bib(@inproceedings{aketi2023global,
+  author = {Aketi, Sai Aparna and Hashemi, Abolfazl and Roy, Kaushik},
+  title = {Global Update Tracking: A Decentralized Learning Algorithm for Heterogeneous Data},
+  booktitle = {Advances in Neural Information Processing Systems},
+  eprint = {2305.04792},
+  archivePrefix = {arXiv},
+  year = {2023}
+}
+)bib"},
     Paper{"quasi-global-momentum",
      R"bib(@inproceedings{lin2021quasi,
   author = {Lin, Tao and Karimireddy, Sai Praneeth and Stich, Sebastian U. and Jaggi, Martin},

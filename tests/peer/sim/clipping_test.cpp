@@ -174,6 +174,7 @@ TEST(Clipping, IsRefusedWhereFlowsAreMoreThanDistances) {
                                 "beer",
                                 "motef",
                                 "gt-adam",
+                                "gut",
                                 "proxskip",
                                 "sparta",
                                 "k-gt",

@@ -99,6 +99,7 @@ TEST(DataServers, HandOutTheMinibatchesThatEachWouldDraw) {
                                                         {"beer", ""},
                                                         {"motef", ""},
                                                         {"gt-adam", ""},
+                                                        {"gut", ""},
                                                         {"sparta", ""},
                                                         {"k-gt", ""},
                                                         {"decentlam", ""},

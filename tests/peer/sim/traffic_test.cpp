@@ -170,6 +170,7 @@ TEST(Codecs, KeepTheMeanWhateverTheyLose) {
                                   "beer",
                                   "motef",
                                   "k-gt",
+                                  "gut",
                                   "decentlam",
                                   "noloco"}) {
       Fleet fleet = restless(8, algorithm);
@@ -272,6 +273,11 @@ TEST(Tracking, SurvivorsOfADeathEndAtTheirOptimum) {
   }
 }
 
+/// What flowed to the dead one is not given back here: it fades.
+TEST(Tracking, FadingFlowsNeedNoGivingBack) {
+  EXPECT_LT(bias_after_a_death("gut", false), 1e-3);
+}
+
 /// The largest coordinate that any peer of five along a path ends with, when some of them have been
 /// cut off and stood still again and again.
 double farthest_end(const char* algorithm, std::uint64_t seed) {
@@ -353,6 +359,8 @@ INSTANTIATE_TEST_SUITE_P(
         Carried{"MomentumTracking", "momentum-tracking", {}},
         Carried{"GtAdam", "gt-adam", {}},
         Carried{"GtAdamInt8", "gt-adam", Codec{.kind = Codec::Kind::int8}},
+        Carried{"Gut", "gut", {}},
+        Carried{"GutInt8", "gut", Codec{.kind = Codec::Kind::int8}},
         Carried{"Sparta", "sparta", {}},
         Carried{"KGt", "k-gt", {}},
         Carried{"KGtInt8", "k-gt", Codec{.kind = Codec::Kind::int8}},

@@ -1,0 +1,73 @@
+#include <fmt/format.h>
+
+#include "gossip/objections.h"
+#include "gossip/registry.h"
+#include "gossip/remembered_flows.h"
+
+// Global update tracking. Aketi, Hashemi & Roy, "Global Update Tracking: a decentralized learning
+// algorithm for heterogeneous data", NeurIPS 2023, arXiv:2305.04792, as its authors' trainer has
+// it: z_t = W x_t, delta_t = g(z_t) - (z_t - x_t) / gamma, y_t = delta_t + mu ((x_{t-1} - z_t) /
+// gamma - delta_{t-1}), x_{t+1} = x_t - gamma y_t. What the neighbours' models have moved by, which
+// each sees without being told, is tracked in the place of their gradients. Written as flows of
+// averaging, f_t = z_t - x_t, that is ours: c_t = mu c_{t-1} + f_t, x_{t+1} = z_t - gamma g(z_t) +
+// mu c_t. The numbers are the same at a constant rate. At one that changes theirs divide by the
+// rate of the round before, and ours by none.
+// A late flow counts in the round in which it comes, and what flowed to a peer that is away or dead
+// fades. At rest the models are 1 - mu times as far apart as those of D-PSGD; the mean moves by the
+// mean gradient. A mode of W is stable where lambda > -1 / (1 + 2 mu). Their QG-GUTm, with SGD's
+// momentum beta over y, is left out: a flow then acts 1 / (1 - beta - mu) times, and where flows
+// come late the models swing apart, as the swarm found. Memory of a peer: 1 vector. Per round and
+// peer: deg messages out, 4 d deg bytes.
+
+namespace gv {
+namespace {
+
+constexpr Option options[] = {
+    {.name = "mu",
+     .usual = 0.9,
+     .least = 0,
+     .most = 0.999999,
+     .help = "how much of what the neighbours' models have moved by is tracked, mu"}};
+
+Task<> gut(Peer& me) {
+  const Vector c = me.vector("fading flows");
+  const auto mu = static_cast<float>(me.number("mu"));
+  for (; me.running(); co_await me.end_round()) {
+    co_await me.scale(c, mu);
+    co_await me.average();     // x = z, c += f
+    co_await me.plain_step();  // z - gamma g(z)
+    co_await me.axpby(mu, c, 1, Vector::x);
+  }
+}
+
+Traffic traffic(const Setup& setup) {
+  return {.streams = {{.moves = {"x", "fading flows"}}}, .codec = setup.codec};
+}
+
+std::string objection(const Setup& setup, const MixingMatrix* w) {
+  if (std::string why = objection_to_remembered_flows(setup, "gut"); !why.empty()) return why;
+  if (std::string why = objection_to_many_steps(setup, "gut"); !why.empty()) return why;
+  const double limit = -1 / (1 + 2 * setup.settings.find("mu")->second);
+  return objection_to_lambda_n(
+      "gut", w, {limit, fmt::format("{:.4g}", limit), ", or a smaller `mu`"});
+}
+
+}  // namespace
+
+extern const AlgorithmRow gut_row{
+    .kind = "gut",
+    .run = gut,
+    .mixes = true,
+    .undirected = true,
+    .traffic = traffic,
+    .codecs = Codecs::dense,
+    .options = options,
+    .objection = objection,
+    .program = whole_steps,
+    .promise = Promise::mean,
+    .by_coordinate = true,
+    .summary =
+        "D-PSGD that tracks what its neighbours' models move by: less of the bias of unlike "
+        "data, for no byte more; arXiv:2305.04792"};
+
+}  // namespace gv
