@@ -8,6 +8,7 @@ namespace {
 
 StepRule::Kind kind_of(const OptimizerSpec& spec) {
   make_optimizer(spec, 0);  // refuses what is not one
+  if (spec.accumulate > 1) throw std::invalid_argument("`accumulate` steps on the CPU alone");
   if (spec.kind == "adam") return StepRule::Kind::adam;
   if (spec.kind == "adamw") return StepRule::Kind::adamw;
   if (spec.kind != "sgd") throw std::invalid_argument("`" + spec.kind + "` steps on the CPU alone");

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "optim/train/accumulated_adam.h"
 #include "optim/train/server_optimizer.h"
 
 namespace gv {
@@ -274,6 +275,10 @@ double LearningRate::rate(double lr, GradientStep step) const {
 
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec, std::size_t d) {
   check(spec.schedule);
+  if (spec.accumulate == 0)
+    throw std::invalid_argument("moments take the mean of no gradient: at least 1");
+  const bool adam = spec.kind == "adam" || spec.kind == "adamw";
+  if (adam && spec.accumulate > 1) return make_accumulated_adam(spec, d);
   if (spec.kind == "adam") return std::make_unique<Adam<false>>(spec, d);
   if (spec.kind == "adamw") return std::make_unique<Adam<true>>(spec, d);
   if (spec.kind == "adagrad") return std::make_unique<AdaGrad>(spec, d);

@@ -55,6 +55,9 @@ struct OptimizerSpec {
   double weight_decay = 0;
   /// adam, adamw; Kingma & Ba 2015, arXiv:1412.6980.
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+  /// adam, adamw: so many gradients count in the moments at once, as their mean
+  /// (accumulated_adam.h).
+  std::uint64_t accumulate = 1;
   /// A minibatch's gradient counts for one of this length at the most (clipped_gradient.h); 0: as
   /// it is.
   double clip_norm = 0;

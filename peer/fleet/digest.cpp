@@ -120,14 +120,15 @@ std::string files_of(const DataSpec& data) {
   return data.content.empty() ? std::string() : fmt::format("files {};", data.content);
 }
 
-/// Says which of the samples are not trained on, what the others weigh, and how much their
-/// gradients may.
+/// Says which of the samples are not trained on, what the others weigh, how much their gradients
+/// may, and how many of these count at once.
 std::string samples_of(const Fleet& f) {
   std::string text;
   if (f.data.validates())
     text += fmt::format("validation {} {};", f.data.validation, f.data.validation_content);
   if (f.by_samples) text += "peers by samples;";
   if (f.optimizer.clip_norm > 0) text += fmt::format("clip norm {};", f.optimizer.clip_norm);
+  if (f.optimizer.accumulate > 1) text += fmt::format("accumulate {};", f.optimizer.accumulate);
   return text;
 }
 

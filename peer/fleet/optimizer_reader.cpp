@@ -37,6 +37,8 @@ class OptimizerReader : Readers {
       set(map.take("beta2"), o.beta2, number(0, 0.999999999));
       set(map.take("epsilon"), o.epsilon, number(1e-30, 1));
     }
+    if (o.kind == "adam" || o.kind == "adamw")
+      set(map.take("accumulate"), o.accumulate, count(1, 1'000'000));
     o.schedule = read_schedule(map.take("schedule"));
     set(map.take("warmup"), o.schedule.warmup, count(0, 1'000'000'000));
     map.finish();

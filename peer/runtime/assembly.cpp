@@ -141,6 +141,7 @@ Assembly::Assembly(Fleet fleet_, std::optional<PeerId> only, std::optional<Progr
                        dimension));
   check_peer_weights(*this);
   check_clip_norm(*this);
+  check_accumulate(*this);
   check_muon(*this);
   if (!trains_elsewhere_) model_digest = digest_of(parameters, data);
   count_samples();

@@ -62,6 +62,17 @@ void check_clip_norm(const Assembly& of) {
       no("gradients are shortened on the CPU only: take `device: cpu`");
 }
 
+void check_accumulate(const Assembly& of) {
+  const Fleet& fleet = of.fleet;
+  if (fleet.optimizer.accumulate == 1 || fleet.program) return;
+  for (const PeerSpec& peer : fleet.peers)
+    if (peer.device.starts_with("cuda"))
+      refuse(fleet,
+             "train.optimizer.accumulate",
+             "moments that take several gradients at once are kept on the CPU only: take `device: "
+             "cpu`, or leave it out");
+}
+
 void check_muon(const Assembly& of) {
   const Fleet& fleet = of.fleet;
   if (fleet.optimizer.kind != "muon" || fleet.program) return;

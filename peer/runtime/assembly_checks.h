@@ -16,6 +16,8 @@ void check_peer_weights(const Assembly& of);
 /// Refuses `train.optimizer.clip_norm` where nobody sees the gradient of a whole minibatch, and on
 /// CUDA.
 void check_clip_norm(const Assembly& of);
+/// Refuses `train.optimizer.accumulate` on CUDA.
+void check_accumulate(const Assembly& of);
 /// Refuses `train.optimizer: muon` where nobody has a whole model of hidden matrices, and on CUDA.
 void check_muon(const Assembly& of);
 

@@ -218,7 +218,7 @@ std::unique_ptr<Replica> Assembly::replica(PeerId i) const {
   const std::string& word = fleet.peers.at(i).device;
   const bool host = fleet.data_servers > 0 || algorithm->hands_samples || fleet.by_samples ||
                     fleet.optimizer.clip_norm > 0 || fleet.optimizer.kind == "muon" ||
-                    fleet.parallel || fleet.agent;
+                    fleet.optimizer.accumulate > 1 || fleet.parallel || fleet.agent;
   const bool stays = word == "auto" && (host || !cuda_trains(fleet.model));
   return make_replica(stays ? Device{} : device_of(fleet, i), parts(i));
 }

@@ -52,6 +52,8 @@ std::vector<Kind> every_kind() {
   OptimizerSpec adamw = adam;
   adamw.kind = "adamw";
   adamw.weight_decay = 0.1;
+  OptimizerSpec accumulated = adamw;
+  accumulated.accumulate = 3;
   std::vector<Kind> kinds;
   for (const auto& [name, objective] : objectives) {
     kinds.push_back({name + ", sgd", objective, plain});
@@ -59,6 +61,7 @@ std::vector<Kind> every_kind() {
     kinds.push_back({name + ", nesterov", objective, nesterov});
     kinds.push_back({name + ", adam", objective, adam});
     kinds.push_back({name + ", adamw", objective, adamw});
+    kinds.push_back({name + ", accumulated adamw", objective, accumulated});
   }
   return kinds;
 }
@@ -153,8 +156,8 @@ std::string refusal(Replica& replica, const std::vector<std::byte>& state) {
 
 TEST(State, AnotherKindOfReplicaIsRefused) {
   const std::vector<Kind> kinds = every_kind();
-  for (std::size_t saved = 0; saved < 5; ++saved) {
-    for (std::size_t restored = 0; restored < 5; ++restored) {
+  for (std::size_t saved = 0; saved < 6; ++saved) {
+    for (std::size_t restored = 0; restored < 6; ++restored) {
       // Nesterov's momentum keeps the same numbers as the plain one.
       const bool same = saved == restored || (saved + restored == 3 && saved != 0 && restored != 0);
       const std::string why = refusal(*make(kinds[restored], 2), state_of(*make(kinds[saved], 2)));
@@ -165,7 +168,7 @@ TEST(State, AnotherKindOfReplicaIsRefused) {
             "training state: expected `sgd`, found `adam`");
   EXPECT_EQ(refusal(*make(kinds[3], 2), state_of(*make(kinds[4], 2))),
             "training state: expected `adam`, found `adamw`");
-  EXPECT_EQ(refusal(*make(kinds[0], 2), state_of(*make(kinds[5], 2))),
+  EXPECT_EQ(refusal(*make(kinds[0], 2), state_of(*make(kinds[6], 2))),
             "training state: a vector of 74 elements, expected 21");
 }
 

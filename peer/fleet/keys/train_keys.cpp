@@ -86,6 +86,12 @@ constexpr PlainKey rows[] = {
      "1e-8",
      "adam, adamw, muon: added to the root of the squares.",
      "train: { optimizer: { kind: adam, epsilon: 0.001 } }"},
+    {"train.optimizer.accumulate",
+     "a whole number, 1 to 1,000,000",
+     "1",
+     "adam, adamw: so many gradients count in the moments at once, as their mean, while each takes "
+     "its step: less noise where minibatches are small (AccumAdam, Wang et al. 2025). On the CPU.",
+     "train: { optimizer: { kind: adamw, accumulate: 4 } }"},
     {"train.optimizer.schedule",
      "a kind, or a map with `kind` and its keys",
      "constant",

@@ -135,6 +135,8 @@ class FleetDraw {
       const bool decoupled = rng_.derive("decoupled").below(2) == 0;
       set("train.optimizer.kind", decoupled ? "adamw" : "adam");
       set("train.optimizer.lr", one_of({"0.001", "0.01"}));
+      if (Rng apart = rng_.derive("accumulate"); apart.below(2) == 0)
+        set("train.optimizer.accumulate", std::to_string(2 + apart.below(4)));
     } else {
       set("train.optimizer.kind", "sgd");
       set("train.optimizer.lr", one_of({"0.01", "0.03", "0.1"}));

@@ -87,6 +87,7 @@ TEST_F(Variety, HasEveryCodecAndOptionAndKindOfData) {
                            "parallel.vertical_sync",
                            "parallel.copies",
                            "parallel.tensor",
+                           "train.optimizer.accumulate",
                            "robust.clip"})
     EXPECT_TRUE(values_.contains(path)) << path;
 }
