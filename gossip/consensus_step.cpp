@@ -7,7 +7,7 @@ namespace gv {
 double usual_consensus_step(const std::optional<Codec>& codec) {
   constexpr double most = 0.3;
   if (!codec || !codec->keeps_some()) return most;
-  const double arriving = codec->kind == Codec::Kind::top_k ? 2 : 1;
+  const double arriving = codec->kind == Codec::Kind::random_k ? 1 : 2;
   return std::min(most, arriving * codec->fraction);
 }
 

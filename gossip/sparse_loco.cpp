@@ -5,16 +5,19 @@
 // SparseLoCo. Sarfi, Therien, Lidin & Belilovsky, "Communication efficient LLM pre-training with
 // SparseLoCo", 2025, arXiv:2508.15706, Algorithm 1: H = train.local_steps steps of the inner
 // optimizer (the paper's AdamW) from theta; e_r <- beta e_r + theta - theta_r, where e is what was
-// not told yet and stands for DiLoCo's outer momentum; the k largest of e_r travel to all, e_r <-
-// e_r - TopK(e_r), and theta <- theta - alpha times the mean of what travelled. Deviations: values
-// travel as floats and not in two bits, and the largest are those of each piece of 131072 values,
-// where the paper has chunks of 4096. Everybody sends to everybody, and all add in ascending order
-// of peer. With `keep` 1, beta 0 and outer_lr 1 it is local SGD. Memory of a peer: 2 vectors. Per
-// round and peer: n - 1 messages out, 8 keep d (n - 1) bytes.
+// not told yet and stands for DiLoCo's outer momentum; Q of the k largest of e_r travels to all,
+// e_r <- e_r - Q(TopK(e_r)), and theta <- theta - alpha times the mean of what travelled. With
+// `values: two-bit` these are the paper's chunks of 4096 and two bits a value, as Covenant-72B was
+// trained (Lidin et al. 2026, arXiv:2603.08163); which two bits they are says optim/codec.h. With
+// `values: float` they travel as they are, and the largest are those of each piece of 131072.
+// Everybody sends to everybody, and all add in ascending order of peer. With `keep` 1, beta 0 and
+// outer_lr 1 it is local SGD. Memory of a peer: 2 vectors. Per round and peer: n - 1 messages out,
+// of 8 keep d bytes, in two bits (14 keep / 8 + 1 / 512) d.
 
 namespace gv {
 namespace {
 
+constexpr std::string_view forms[] = {"float", "two-bit"};
 constexpr Option options[] = {{.name = "keep",
                                .usual = 0.015625,
                                .least = 1e-6,
@@ -25,10 +28,19 @@ constexpr Option options[] = {{.name = "keep",
                                .least = 0,
                                .most = 0.999999,
                                .help = "how much of what was not told is kept, beta"},
-                              outer_lr_option(1)};
+                              outer_lr_option(1),
+                              {.name = "values",
+                               .usual = 0,
+                               .least = 0,
+                               .most = 1,
+                               .whole = true,
+                               .help = "what is told of a value: all of it, or two bits, Q",
+                               .words = forms}};
 
 Codec largest(const Setup& setup) {
-  return {.kind = Codec::Kind::top_k, .fraction = setup.settings.find("keep")->second};
+  const bool floats = setup.settings.find("values")->second == 0;
+  return {.kind = floats ? Codec::Kind::top_k : Codec::Kind::two_bit,
+          .fraction = setup.settings.find("keep")->second};
 }
 
 std::vector<PeerId> all_others(const Setup& setup, PeerId i) {

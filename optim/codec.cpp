@@ -5,13 +5,14 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <functional>
 #include <stdexcept>
 #include <vector>
 
 #include "optim/check.h"
 #include "optim/codec_arithmetic.h"
+#include "optim/largest.h"
 #include "optim/rng.h"
+#include "optim/two_bit.h"
 
 namespace gv {
 namespace {
@@ -80,22 +81,10 @@ void decode_int8(std::span<const std::byte> in, std::span<float> values) {
 }
 
 void encode_top_k(std::span<const float> values, std::size_t k, std::span<std::byte> out) {
-  if (k == 0) return;
-  std::vector<std::uint32_t> largest(values.size());
-  std::ranges::transform(values, largest.begin(), magnitude);
-  const auto last = largest.begin() + static_cast<std::ptrdiff_t>(k - 1);
-  std::nth_element(largest.begin(), last, largest.end(), std::greater<>());
-  const std::uint32_t least = *last;
-  const auto above =
-      std::count_if(largest.begin(), last, [least](std::uint32_t a) { return a > least; });
-  std::size_t ties = k - static_cast<std::size_t>(above);
   std::size_t done = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::uint32_t a = magnitude(values[i]);
-    if (a < least || (a == least && ties == 0)) continue;
-    if (a == least) --ties;
-    put<Kept>(out, done++, {static_cast<std::uint32_t>(i), values[i]});
-  }
+  for_largest(values, k, [&](std::size_t at) {
+    put<Kept>(out, done++, {static_cast<std::uint32_t>(at), values[at]});
+  });
 }
 
 void decode_top_k(std::span<const std::byte> in, std::span<float> values) {
@@ -183,7 +172,7 @@ bool ascends_below(std::span<const std::byte> in, std::size_t n) {
 }  // namespace
 
 std::vector<std::string> codec_words() {
-  return {"fp16", "bf16", "int8", "top-k", "random-k", "sign"};
+  return {"fp16", "bf16", "int8", "top-k", "random-k", "sign", "two-bit"};
 }
 
 std::string to_string(const Codec& codec) {
@@ -220,6 +209,8 @@ std::size_t Codec::bytes(std::size_t n) const {
       return sizeof(std::uint64_t) + sizeof(float) * kept(n);
     case Kind::sign:
       return sizeof(float) + (n + 7) / 8;
+    case Kind::two_bit:
+      return two_bit_bytes(*this, n);
   }
   GV_CHECK(false, "a kind of codec");
 }
@@ -240,11 +231,14 @@ void encode(const Codec& codec, std::span<const float> values, std::span<std::by
       return encode_random_k(values, codec.kept(values.size()), codec.draw, out);
     case Codec::Kind::sign:
       return encode_sign(values, out);
+    case Codec::Kind::two_bit:
+      return encode_two_bit(codec, values, out);
   }
 }
 
 bool is_encoding(const Codec& codec, std::span<const std::byte> in, std::size_t n) {
   if (in.size() != codec.bytes(n)) return false;
+  if (codec.kind == Codec::Kind::two_bit) return is_two_bit(codec, in, n);
   return codec.kind != Codec::Kind::top_k || ascends_below(in, n);
 }
 
@@ -267,6 +261,8 @@ void decode(const Codec& codec, std::span<const std::byte> in, std::span<float> 
       return decode_random_k(in, values);
     case Codec::Kind::sign:
       return decode_sign(in, values);
+    case Codec::Kind::two_bit:
+      return decode_two_bit(codec, in, values);
   }
 }
 

@@ -34,16 +34,26 @@ namespace gv {
 /// - sign: x' = s sign(x), s = mean |x|, and + for 0: |x - x'|^2 = (1 - |x|_1^2 / (n |x|^2)) |x|^2.
 ///   Karimireddy, Rebjock, Stich & Jaggi 2019, "Error feedback fixes SignSGD", arXiv:1901.09847. A
 ///   vector with a value that is not finite becomes NaN. A float32, then a bit each, 1 for below 0.
+/// - two_bit: in blocks of 4096, the k largest by |x| as top_k has them, each as its sign and one
+///   of two sizes; the others become 0. The sizes are the means of |x| over those of the k that are
+///   above the mean of all k, and over the rest, so that |x - x'|^2 <= |x|^2 - |kept|_1^2 / k over
+///   the block, up to the roundings of the two. Where one of the k is not finite, all k become NaN.
+///   Lidin et al. 2026, "Covenant-72B", arXiv:2603.08163, whose blocks, indices of 12 bits and 2
+///   bits a value these are; their code has four bins by standard deviations from the mean, of
+///   which one may hold both signs, and here it is a contraction whatever the values are. 8 bytes a
+///   block and 14 bits each of the k (two_bit.h).
 struct Codec {
-  enum class Kind : std::uint8_t { fp16, bf16, int8, top_k, random_k, sign };
+  enum class Kind : std::uint8_t { fp16, bf16, int8, top_k, random_k, sign, two_bit };
   Kind kind = Kind::fp16;
-  double fraction = 0.01;  ///< top_k, random_k: k / n, in (0, 1]
+  double fraction = 0.01;  ///< top_k, random_k, two_bit: k / n, in (0, 1]
   std::uint64_t draw = 0;  ///< random_k: whoever encodes draws from this seed; 0: from the values
   bool operator==(const Codec&) const = default;
 
   /// Tells whether every value arrives, about as it was; else a method has to make up for the rest.
   bool dense() const { return kind <= Kind::int8; }
-  bool keeps_some() const { return kind == Kind::top_k || kind == Kind::random_k; }
+  bool keeps_some() const {
+    return kind == Kind::top_k || kind == Kind::random_k || kind == Kind::two_bit;
+  }
   /// k of n: fraction n to the nearest, at least one.
   std::size_t kept(std::size_t n) const;
   /// Returns the bytes of n floats encoded.
@@ -58,6 +68,7 @@ std::string to_string(const Codec& codec);
 Codec::Kind codec_kind(const std::string& word);
 
 inline constexpr std::size_t int8_block = 256;
+inline constexpr std::size_t two_bit_block = 4096;
 
 /// An element that top_k keeps.
 struct Kept {

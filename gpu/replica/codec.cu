@@ -95,6 +95,7 @@ void Encoder::encode(
       return top_k_.encode(v, n, codec.kept(n), reinterpret_cast<Kept*>(out), stream);
     case Codec::Kind::random_k:
     case Codec::Kind::sign:
+    case Codec::Kind::two_bit:
       return;  // the host's, see has()
   }
 }
@@ -119,6 +120,7 @@ void Encoder::decode(
       return TopK::decode(reinterpret_cast<const Kept*>(in), codec.kept(n), v, n, stream);
     case Codec::Kind::random_k:
     case Codec::Kind::sign:
+    case Codec::Kind::two_bit:
       return;  // the host's, see has()
   }
 }

@@ -13,7 +13,8 @@ namespace gv::gpu {
 /// stream and returns.
 class Encoder {
  public:
-  /// Returns whether it has kernels: random_k and sign sum and draw in an order, on the host.
+  /// Returns whether it has kernels: random_k, sign and two_bit sum and draw in an order, on the
+  /// host.
   static bool has(const Codec& codec) { return codec.kind <= Codec::Kind::top_k; }
   /// out: codec.bytes(n).
   void encode(

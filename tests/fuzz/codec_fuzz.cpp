@@ -13,7 +13,7 @@ void decode_once(fuzz::Input& input) {
   codec.kind = static_cast<Codec::Kind>(input.below(codec_words().size()));
   codec.fraction = (1 + static_cast<double>(input.byte())) / 256;
   const std::uint8_t how = input.byte();
-  const std::size_t n = input.word() % 2048;
+  const std::size_t n = input.word() % (2 * two_bit_block + 100);
   const auto given = input.rest();
   std::vector<std::byte> bytes(given.begin(), given.end());
   if ((how & 1U) == 0) bytes.resize(codec.bytes(n));

@@ -268,7 +268,7 @@ TEST(Codec, HasAWordForEachKind) {
   const std::vector<std::string> words = codec_words();
   for (std::size_t k = 0; k < words.size(); ++k)
     EXPECT_EQ(codec_kind(words[k]), static_cast<Codec::Kind>(k));
-  EXPECT_EQ(codec_words().size(), static_cast<std::size_t>(Codec::Kind::sign) + 1);
+  EXPECT_EQ(codec_words().size(), static_cast<std::size_t>(Codec::Kind::two_bit) + 1);
   EXPECT_THROW(codec_kind("gzip"), std::invalid_argument);
   EXPECT_EQ(to_string(Codec{Codec::Kind::int8}), "int8");
   EXPECT_EQ(to_string(Codec{Codec::Kind::random_k, 0.25}), "{ kind: random-k, fraction: 0.25 }");

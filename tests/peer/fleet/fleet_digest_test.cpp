@@ -100,6 +100,8 @@ TEST(Fleet, TheDigestHoldsCodecsAndAttackers) {
        {"algorithm: choco-sgd\n",
         "algorithm: { kind: choco-sgd, codec: int8 }\n",
         "algorithm: { kind: choco-sgd, codec: sign }\n",
+        "algorithm: { kind: choco-sgd, codec: two-bit }\n",
+        "algorithm: { kind: choco-sgd, codec: { kind: two-bit, fraction: 0.1 } }\n",
         "algorithm: { kind: choco-sgd, codec: { kind: top-k, fraction: 0.1 } }\n",
         "algorithm: { kind: choco-sgd, codec: { kind: top-k, fraction: 0.2 } }\n",
         "algorithm: d-psgd\n",

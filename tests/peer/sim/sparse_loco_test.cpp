@@ -22,12 +22,34 @@ Values largest(const Values& v, std::size_t k) {
   return kept;
 }
 
+/// The kept ones of a vector, each as its sign and the mean size of those that are above the mean
+/// of all, or of the others.
+Values in_two_bits(const Values& kept, std::size_t k) {
+  double sum = 0;
+  for (const double v : kept) sum += std::abs(v) / static_cast<double>(k);
+  const auto mean_of = [&](bool high) {
+    double part = 0;
+    double count = 0;
+    for (const double v : kept) {
+      if (v == 0 || (std::abs(v) > sum) != high) continue;
+      part += std::abs(v);
+      ++count;
+    }
+    return count > 0 ? part / count : 0;
+  };
+  Values out = kept;
+  for (double& v : out)
+    if (v != 0) v = std::copysign(mean_of(std::abs(v) > sum), v);
+  return out;
+}
+
 struct Outer {
   double keep, beta, rate;
   int steps;
+  bool two_bits = false;
 };
 
-/// Sarfi et al. 2025, Algorithm 1, without the quantizer.
+/// Sarfi et al. 2025, Algorithm 1, with the quantizer or without.
 Rows sparse_loco(const DrawnQuadratic& q, const Outer& outer, int rounds) {
   const std::size_t n = q.start.size();
   const std::size_t d = q.start[0].size();
@@ -41,6 +63,8 @@ Rows sparse_loco(const DrawnQuadratic& q, const Outer& outer, int rounds) {
     e = q.sum(1, q.sum(outer.beta, e, 1, theta), -1, own);
     Rows told = e;
     for (Values& row : told) row = largest(row, k);
+    if (outer.two_bits)
+      for (Values& row : told) row = in_two_bits(row, k);
     e = q.sum(1, e, -1, told);
     Values mean(d, 0);
     for (const Values& row : told)
@@ -52,14 +76,18 @@ Rows sparse_loco(const DrawnQuadratic& q, const Outer& outer, int rounds) {
 }
 
 TEST(SparseLoCo, IsItsPapersRecursion) {
-  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 24; ++seed) {
     SCOPED_TRACE(seed);
     DrawnQuadratic drawn("sparse-loco", seed);
     const Outer outer{.keep = seed % 2 == 0 ? 0.34 : 0.7,
-                      .beta = 0.95 - 0.05 * static_cast<double>(seed),
-                      .rate = 0.6 + 0.05 * static_cast<double>(seed),
-                      .steps = 1 + static_cast<int>(seed % 4)};
-    drawn.fleet.settings = {{"keep", outer.keep}, {"beta", outer.beta}, {"outer_lr", outer.rate}};
+                      .beta = 0.95 - 0.05 * static_cast<double>(seed % 13),
+                      .rate = 0.6 + 0.05 * static_cast<double>(seed % 13),
+                      .steps = 1 + static_cast<int>(seed % 4),
+                      .two_bits = seed > 12};
+    drawn.fleet.settings = {{"keep", outer.keep},
+                            {"beta", outer.beta},
+                            {"outer_lr", outer.rate},
+                            {"values", outer.two_bits ? 1 : 0}};
     drawn.fleet.local_steps = static_cast<std::uint32_t>(outer.steps);
     // All begin with one model, as they do without a start of their own.
     std::ranges::fill(drawn.start, Values(drawn.start[0]));
@@ -77,13 +105,34 @@ TEST(SparseLoCo, ThatTellsEverythingIsLocalSgd) {
   expect_near(run(fleet), sparse, 1e-4);
 }
 
+/// What two bits leave out of a value is told later: the fleet ends where it ends in floats.
+TEST(SparseLoCo, MakesUpForWhatTwoBitsLeaveOut) {
+  Fleet fleet = restless(6, "sparse-loco");
+  fleet.data.quadratic.noise = 0;
+  fleet.local_steps = 2;
+  fleet.optimizer.lr = 0.005;
+  fleet.stop.rounds = 3000;
+  fleet.settings = {{"keep", 0.2}};
+  const Result floats = run(fleet);
+  fleet.settings["values"] = 1;
+  const Result two_bits = run(fleet);
+  EXPECT_NE(two_bits.hash, floats.hash);
+  expect_near(two_bits.x[0], floats.x[0], 0.1);
+}
+
+TEST(SparseLoCo, ResumesWithWhatWasNotToldYet) {
+  Fleet fleet = restless(5, "sparse-loco");
+  fleet.settings = {{"keep", 0.2}, {"values", 1}};
+  expect_it_resumes(fleet);
+}
+
 /// Everybody holds the same bits, and has sent an index and a value for each that it told.
-TEST(SparseLoCo, AllAgreeOnWhatFewValuesSay) {
+void expect_all_agree(double two_bits, std::uint64_t bytes) {
   Fleet fleet = quadratic_fleet(5, "ring", "sparse-loco", "");
   fleet.data.quadratic.dimension = 300'000;
   fleet.data.quadratic.spread = 1;
   fleet.local_steps = 2;
-  fleet.settings = {{"keep", 0.01}};
+  fleet.settings = {{"keep", 0.01}, {"values", two_bits}};
   fleet.stop.rounds = 3;
   const Assembly assembly(fleet);
   Observer observer(5, assembly.evaluator(), {});
@@ -92,8 +141,17 @@ TEST(SparseLoCo, AllAgreeOnWhatFewValuesSay) {
   for (const auto& [peer, report] : observer.finals()) {
     const auto x = report.model->floats();
     EXPECT_TRUE(std::equal(x.begin(), x.end(), first.begin(), first.end())) << peer;
-    EXPECT_EQ(report.model_bytes, 3U * 4 * 8 * (1311 + 1311 + 379)) << peer;
+    EXPECT_EQ(report.model_bytes, 3U * 4 * bytes) << peer;
   }
+}
+
+TEST(SparseLoCo, AllAgreeOnWhatFewValuesSay) {
+  expect_all_agree(0, 8 * (1311 + 1311 + 379));
+}
+
+/// 73 whole blocks of 41 that are kept, and one of 992 values and 10.
+TEST(SparseLoCo, AllAgreeOnWhatFewBitsSay) {
+  expect_all_agree(1, 73 * (8 + 72) + 8 + 18);
 }
 
 }  // namespace

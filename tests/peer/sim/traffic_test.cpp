@@ -370,6 +370,7 @@ INSTANTIATE_TEST_SUITE_P(
         Carried{"ChocoTopK", "choco-sgd", half_of_it},
         Carried{"ChocoInt8", "choco-sgd", Codec{.kind = Codec::Kind::int8}},
         Carried{"ChocoSign", "choco-sgd", Codec{.kind = Codec::Kind::sign}},
+        Carried{"ChocoTwoBit", "choco-sgd", Codec{.kind = Codec::Kind::two_bit, .fraction = 0.5}},
         Carried{"ChocoRandomK", "choco-sgd", Codec{.kind = Codec::Kind::random_k, .fraction = 0.5}},
         Carried{"Beer", "beer", {}},
         Carried{"BeerTopK", "beer", half_of_it},

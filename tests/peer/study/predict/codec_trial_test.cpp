@@ -30,6 +30,10 @@ const Coded coded[] = {
     {"beer", "gamma", {.kind = Codec::Kind::sign}},
     {"motef", "gamma", {.kind = Codec::Kind::top_k, .fraction = 0.1}},
     {"motef", "gamma", {.kind = Codec::Kind::random_k, .fraction = 0.01}},
+    {"choco-sgd", "gamma", {.kind = Codec::Kind::two_bit, .fraction = 0.01}},
+    {"choco-sgd", "gamma", {.kind = Codec::Kind::two_bit, .fraction = 0.1}},
+    {"deep-squeeze", "eta", {.kind = Codec::Kind::two_bit, .fraction = 0.02}},
+    {"beer", "gamma", {.kind = Codec::Kind::two_bit, .fraction = 0.1}},
 };
 
 Fleet fleet_of(const Coded& c, const char* graph, double step) {
