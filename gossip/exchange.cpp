@@ -14,6 +14,11 @@ namespace {
 /// fifth slower, no limit twice as slow. 2 MiB on their way also fill a link of 1 Gbit/s and 16 ms.
 constexpr std::uint32_t pieces_ahead = 4;
 
+/// What a flow of weight p_i W_ij, which both ends of an edge know, moves this end by: W_ij.
+float own_weight(const Plan& plan, float w) {
+  return static_cast<float>(double{w} / plan.share);
+}
+
 double vector_flops(Range r, std::size_t passes) {
   return 2.0 * static_cast<double>(r.count) * static_cast<double>(passes);
 }
@@ -162,7 +167,7 @@ Task<> Exchange::apply(std::size_t k, const Message& theirs) {
   const ExchangeNumber exchange = edges_[k].number;
   settle(k, theirs, w);
   const ExchangeFlows::Applied applied =
-      co_await flows_.apply(k, part, {w, bound}, theirs.payload, ours);
+      co_await flows_.apply(k, part, {own_weight(self_.plan, w), bound}, theirs.payload, ours);
   if (clipping_.on()) {
     clipping_.flowed(k, part, w * applied.factor, *theirs.payload, *ours);
     clipping_.counted(k, {exchange, part, bound, applied.factor});
@@ -216,7 +221,7 @@ Task<> Exchange::collect(std::uint32_t part) {
     if (!theirs) continue;
     const float w = weight(k, *theirs);
     collected_.flows.vectors.push_back(theirs->payload);
-    collected_.flows.weights.push_back(w);
+    collected_.flows.weights.push_back(own_weight(self_.plan, w));
     collected_.from.push_back(k);
     if (self_.replica.is_lent()) {
       const bool was_sent = self_.neighbors[k].two_way;

@@ -38,6 +38,8 @@ struct Plan {
   /// W of every round instead, of the neighbours above; null: one W for all.
   std::shared_ptr<const MixingSchedule> schedule{};
   Traffic traffic{};  ///< of averaging with the neighbours
+  /// How much it counts beside the others, 1 on average: a flow moves it by so much less.
+  double share = 1;
   /// Where a chain of peers divides each model: its place there. Nothing: it has all of one.
   std::optional<StagePlan> stage{};
   /// It trains on minibatches that a data server sends it, not on samples of its own.

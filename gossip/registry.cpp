@@ -151,6 +151,11 @@ std::string objection_to(const AlgorithmRow& row, const Setup& setup, const Mixi
         "{} averages by a doubly stochastic W, and `weights: push-sum` makes none: take "
         "`sgp`, or weights such as `metropolis`",
         row.kind);
+  if (setup.by_shares && !row.takes_shares)
+    return fmt::format(
+        "{} lets all models count alike, and under `weights: shares` they count by their samples: "
+        "take `d-psgd`, or weights such as `metropolis` and `train.peer_weights: samples`",
+        row.kind);
   return row.objection != nullptr ? row.objection(setup, w) : "";
 }
 

@@ -49,6 +49,9 @@ struct AlgorithmRow {
   /// Whether it needs edges that carry both ways: it takes what models jump by, when a peer that
   /// was cut off is back, for a step of the fleet, and only there such jumps cancel.
   bool undirected = false;
+  /// Whether peers may count by shares: x moves by flows and by its own steps alone, so that the
+  /// weighted mean stays where the plain one does.
+  bool takes_shares = false;
   /// What its averaging carries and moves; null: x as it is.
   Traffic (*traffic)(const Setup&) = nullptr;
   Codecs codecs = Codecs::none;

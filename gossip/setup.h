@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -68,9 +69,19 @@ struct Setup {
   std::optional<double> clip{};
   bool scheduled = false;  ///< W changes with the round
   bool push_sum = false;   ///< there is no W: each divides what it holds among those who hear it
+  bool by_shares = false;  ///< W is row-stochastic: peers count by their samples (share_weights.h)
   /// True where threads may take steps of the model on one x without a lock: Objective::descend.
   bool shares_descent = false;
 
+  /// How much each peer counts where they count by their samples, 1 on average; 1 for all before
+  /// these are counted.
+  std::vector<double> shares() const {
+    std::vector<double> each(samples.begin(), samples.end());
+    if (each.empty()) return std::vector<double>(peers, 1);
+    const double mean = std::accumulate(each.begin(), each.end(), 0.0) / peers;
+    for (double& share : each) share /= mean;
+    return each;
+  }
   /// Local steps of peer i in a round.
   std::uint32_t steps_of(PeerId i) const {
     return i < own_steps.size() ? own_steps[i] : local_steps;

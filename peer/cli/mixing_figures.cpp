@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "graph/mixing/push_sum.h"
+#include "graph/mixing/share_rate.h"
 #include "graph/schedule/schedule_rate.h"
 #include "graph/spectrum/spectrum.h"
 
@@ -26,25 +27,22 @@ MixingFigures of_matrix(const Assembly& fleet) {
           .schedule = nullptr};
 }
 
-/// Tells how fast what the peers hold evens out without W, where it can be computed.
-MixingFigures of_push_sum(const Assembly& fleet) {
-  const std::string& name = fleet.topology.name;
+/// Tells how fast peers come together where no W is doubly stochastic, if it can be computed.
+/// `what`: the eigenvalue that says so.
+template <class Rate>
+MixingFigures of_rate(const Assembly& fleet, const char* what, Rate rate_of) {
+  MixingFigures figures{.text = fmt::format("{}, {}", fleet.topology.name, fleet.fleet.weights),
+                        .name = fleet.topology.name,
+                        .slem = std::numeric_limits<double>::quiet_NaN(),
+                        .gap = std::numeric_limits<double>::quiet_NaN(),
+                        .schedule = nullptr};
   try {
-    const double rate = push_sum(fleet.topology).rate;
-    return {
-        .text = fmt::format("{}, push-sum: gap {:.6g}, |lambda_2(P)| {:.6f}", name, 1 - rate, rate),
-        .name = name,
-        .slem = rate,
-        .gap = 1 - rate,
-        .schedule = nullptr};
+    figures.slem = rate_of();
+    figures.gap = 1 - figures.slem;
+    figures.text += fmt::format(": gap {:.6g}, {} {:.6f}", figures.gap, what, figures.slem);
   } catch (const std::invalid_argument&) {  // too large
-    constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-    return {.text = name + ", push-sum",
-            .name = name,
-            .slem = unknown,
-            .gap = unknown,
-            .schedule = nullptr};
   }
+  return figures;
 }
 
 /// Rounds of a random schedule to look at: a row may take time in proportion to the peers.
@@ -56,7 +54,11 @@ int samples(const Assembly& fleet) {
 }  // namespace
 
 MixingFigures mixing_figures(const Assembly& fleet) {
-  if (fleet.setup->push_sum) return of_push_sum(fleet);
+  if (fleet.setup->push_sum)
+    return of_rate(fleet, "|lambda_2(P)|", [&] { return push_sum(fleet.topology).rate; });
+  if (!fleet.shares.empty())
+    return of_rate(
+        fleet, "|lambda_2(W)|", [&] { return share_rate(fleet.topology, fleet.shares); });
   if (!fleet.schedule) return of_matrix(fleet);
   const ScheduleRate rate = schedule_rate(*fleet.schedule, samples(fleet));
   const std::string period =

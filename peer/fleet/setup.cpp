@@ -5,6 +5,7 @@
 #include "gossip/attack.h"
 #include "gossip/registry.h"
 #include "graph/mixing/push_sum.h"
+#include "graph/mixing/share_weights.h"
 #include "optim/rl/environments.h"
 #include "optim/rl/transitions.h"
 #include "peer/fleet/data_reader.h"
@@ -56,6 +57,7 @@ Setup setup_of(const Fleet& fleet) {
               .clip = fleet.clip,
               .scheduled = fleet.schedule.has_value(),
               .push_sum = !fleet.schedule && fleet.weights == push_sum_weights,
+              .by_shares = !fleet.schedule && fleet.weights == share_weights,
               .shares_descent = form_of(fleet.data) == DataForm::sparse};
   for (const PeerSpec& peer : fleet.peers) {
     const auto host = std::ranges::find(fleet.hosts, peer.host, &HostSpec::name);

@@ -7,6 +7,7 @@
 #include "gossip/registry.h"
 #include "graph/formats/file_topology.h"
 #include "graph/mixing/push_sum.h"
+#include "graph/mixing/share_weights.h"
 #include "graph/schedules.h"
 #include "graph/spectrum/spectrum.h"
 #include "graph/topologies.h"
@@ -210,6 +211,7 @@ class TopologyReader : Readers {
     } else {
       std::vector<std::string> names = weight_names();
       names.emplace_back(push_sum_weights);
+      names.emplace_back(share_weights);
       names.emplace_back("file:PATH");
       read_choice(source_, *value, names);
     }
@@ -225,7 +227,9 @@ class TopologyReader : Readers {
       directed = t.directed;
       if (const std::string why = disconnection(t); !why.empty())
         source_.error(at, why, "another seed, a higher degree or probability, or more edges");
-      if (fleet_.weights == push_sum_weights) {
+      if (fleet_.weights == share_weights)
+        share_rows(t, std::vector<double>(t.size(), 1));  // refuses what is directed
+      if (fleet_.weights == push_sum_weights || fleet_.weights == share_weights) {
         fleet_.mixing_digest = digest_of(t);
         check_algorithm(source_, root_, fleet_, nullptr);
         return;

@@ -17,6 +17,7 @@
 #include "gossip/experience.h"
 #include "gossip/supply.h"
 #include "graph/mixing/push_sum.h"
+#include "graph/mixing/share_weights.h"
 #include "graph/schedule/copies_schedule.h"
 #include "graph/schedules.h"
 #include "graph/weights.h"
@@ -140,6 +141,7 @@ Assembly::Assembly(Fleet fleet_, std::optional<PeerId> only, std::optional<Progr
                        dimension,
                        dimension));
   check_peer_weights(*this);
+  check_shares(*this);
   check_clip_norm(*this);
   check_accumulate(*this);
   check_muon(*this);
@@ -237,6 +239,7 @@ void Assembly::count_samples() {
   }
   counted.most_samples_bytes = most_samples_bytes();
   setup = std::make_shared<const Setup>(std::move(counted));
+  if (setup->by_shares) take_shares();
 }
 
 void Assembly::make_mixing() {
@@ -248,8 +251,15 @@ void Assembly::make_mixing() {
   } else {
     topology = build(fleet.topology, fleet.models());
     if (setup->push_sum) rows_ = push_sum_rows(topology);
-    if (!setup->push_sum) w.emplace(mixing_matrix(fleet.weights, topology));
+    if (setup->by_shares) take_shares();
+    if (rows_.empty()) w.emplace(mixing_matrix(fleet.weights, topology));
   }
+}
+
+/// All count alike until their samples are counted.
+void Assembly::take_shares() {
+  shares = setup->shares();
+  rows_ = share_rows(topology, shares);
 }
 
 std::size_t Assembly::most_samples_bytes() const {
@@ -287,7 +297,7 @@ Traffic Assembly::traffic() const {
 
 bool Assembly::is_plain_d_psgd() const {
   return algorithm->kind == "d-psgd" && traffic().plain() && fleet.data_servers == 0 &&
-         !fleet.parallel;
+         !fleet.parallel && !setup->by_shares;
 }
 
 OptimizerSpec Assembly::optimizer(PeerId i) const {

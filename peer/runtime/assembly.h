@@ -37,7 +37,9 @@ class Assembly {
   const AlgorithmRow* algorithm = nullptr;
   std::shared_ptr<const Setup> setup;  ///< what its method knows of it
   Topology topology;                   ///< of a schedule: all its links
-  std::optional<MixingMatrix> w;       ///< empty when there is a schedule, or push-sum instead
+  std::optional<MixingMatrix> w;  ///< empty when there is a schedule, push-sum or shares instead
+  /// Of each model, n times its weight in the mean that W keeps; empty: all count alike.
+  std::vector<double> shares;
   std::shared_ptr<const MixingSchedule> schedule;  ///< W of every round; null: always w
   TrainTest data;                                  ///< null pointers for quadratic and agent
   std::shared_ptr<const Dataset> validation;       ///< null where the fleet has none
@@ -100,6 +102,7 @@ class Assembly {
   Time under_way(PeerId i) const;
   ModelJudge model_judge() const;
   void make_mixing();
+  void take_shares();
   void make_verb_trees();
   void load_parts(std::optional<PeerId> only);
   void take_program(ProgramModel model);
@@ -133,7 +136,7 @@ class Assembly {
   QuadraticOptimum optimum_;
   /// The errors by peer that learns, where actors act: from its replica to what it sends.
   std::vector<std::shared_ptr<FoundErrors>> judged_;
-  std::vector<Neighborhood> rows_;                           ///< of push-sum
+  std::vector<Neighborhood> rows_;                           ///< of push-sum and of shares
   std::shared_ptr<const MixingSchedule> schedule_of_peers_;  ///< `schedule`, where it is of models
   std::vector<VerbTree>
       verb_trees_;  ///< by peer; empty: no programs train here, or they have no links

@@ -19,6 +19,17 @@ std::string kind_of_optimizer(const Assembly& of, PeerId i) {
   return own == nullptr ? spec.kind : own(spec, *of.setup, i).kind;
 }
 
+/// Returns why peers cannot count by the samples that they have; "": they can.
+std::string why_not_by_samples(const Assembly& of) {
+  const Fleet& fleet = of.fleet;
+  if (of.partition.empty()) return "a quadratic has no samples: leave it out";
+  if (fleet.data.per_peer())
+    return "no peer knows how many samples the others have in their files: leave it out";
+  if (fleet.data_servers > 0 || of.algorithm->hands_samples)
+    return "these samples travel, so that no peer has a number of its own: leave it out";
+  return "";
+}
+
 }  // namespace
 
 void refuse(const Fleet& fleet, const std::string& key, const std::string& message) {
@@ -32,12 +43,8 @@ void check_peer_weights(const Assembly& of) {
   const AlgorithmRow& row = *of.algorithm;
   if (!fleet.by_samples) return;
   const auto no = [&](const std::string& why) { refuse(fleet, "train.peer_weights", why); };
-  if (!of.data.train) no("a quadratic has no samples: leave it out");
-  if (fleet.data.per_peer())
-    no("no peer knows how many samples the others have in their files: leave it out");
   if (row.kind == "fedavg") no("fedavg weighs peers by their samples already: leave it out");
-  if (fleet.data_servers > 0 || row.hands_samples)
-    no("these samples travel, so that no peer has a number of its own: leave it out");
+  if (const std::string why = why_not_by_samples(of); !why.empty()) no(why);
   for (PeerId i = 0; i < fleet.trainers(); ++i)
     if (const std::string kind = kind_of_optimizer(of, i);
         kind.starts_with("adam") || kind == "muon")
@@ -46,6 +53,26 @@ void check_peer_weights(const Assembly& of) {
   for (const PeerSpec& peer : fleet.peers)
     if (peer.device.starts_with("cuda"))
       no("gradients are weighted on the CPU only: take `device: cpu`");
+}
+
+void check_shares(const Assembly& of) {
+  const Fleet& fleet = of.fleet;
+  if (!of.setup->by_shares) return;
+  const auto no = [&](const std::string& why) { refuse(fleet, "topology.weights", why); };
+  constexpr const char* others = "take weights such as `metropolis`";
+  if (const std::string why = why_not_by_samples(of); !why.empty())
+    no(fmt::format("`shares`: {}", why));
+  if (fleet.by_samples)
+    no("`train.peer_weights: samples` weighs the gradients by samples already: take one of the "
+       "two");
+  if (fleet.parallel)
+    no(fmt::format("`shares` are of peers that have whole models, and a stage has none: {}",
+                   others));
+  if (fleet.clip)
+    no(
+        fmt::format("`robust.clip` bounds flows that move both ends of an edge alike, and by "
+                    "`shares` they do not: leave it out, or {}",
+                    others));
 }
 
 void check_clip_norm(const Assembly& of) {

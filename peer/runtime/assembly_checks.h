@@ -13,6 +13,9 @@ namespace gv {
 /// Refuses `train.peer_weights: samples` where a peer's weight would have no meaning: Adam's steps
 /// do not grow with its gradients, and some peers train on another one's samples.
 void check_peer_weights(const Assembly& of);
+/// Refuses `topology.weights: shares` where peers have no number of samples of their own, or what
+/// moves both ends of an edge has to be alike.
+void check_shares(const Assembly& of);
 /// Refuses `train.optimizer.clip_norm` where nobody sees the gradient of a whole minibatch, and on
 /// CUDA.
 void check_clip_norm(const Assembly& of);

@@ -200,6 +200,7 @@ Plan Assembly::plan(PeerId i) const {
       .patience = patience(fleet),
       .standstill = standstill(*this, i),
       .succession = succession(fleet, *algorithm)};
+  if (i < shares.size()) plan.share = shares[i];
   plan.channels = channels(i, plan.experience);
   // A stage that stands still because of its chain is through with that at the chain's deadline, or
   // when who is before it may have waited no longer.

@@ -375,6 +375,7 @@ double Trial::drift(const Record& record) {
   const std::vector<double>& own = record.replica().own();
   std::vector<double> flows = audit_.flows(record.life);
   flows.resize(x.size());
+  for (double& flow : flows) flow /= record.peer->plan.share;
   const double scale = std::max(1.0, record.replica().largest());
   double worst = 0;
   for (std::size_t k = 0; k < x.size(); ++k) {

@@ -37,10 +37,11 @@ std::vector<std::string> turns_of(const ProgramUse& use) {
   return {"gradient"};
 }
 
-Json neighbors_of(const Neighborhood& row) {
+/// `share`: see share_rows.
+Json neighbors_of(const Neighborhood& row, double share) {
   Json all = Json::array();
   for (std::size_t k = 0; k < row.peers.size(); ++k)
-    all.push_back(Json{{"peer", row.peers[k]}, {"weight", row.weights[k]}});
+    all.push_back(Json{{"peer", row.peers[k]}, {"weight", row.weights[k] / share}});
   return all;
 }
 
@@ -85,7 +86,7 @@ Json method_of(const ProgramFleet& of) {
               {"rounds", endless ? Json() : Json(fleet.rounds)},
               {"epochs", of.fleet.stop.epochs},
               {"evaluate", true},
-              {"neighbors", neighbors_of(links)},
+              {"neighbors", neighbors_of(links, fleet.plan(of.id).share)},
               {"self_weight", row.mixes && !fleet.setup->push_sum ? links.self : 0.0},
               {"partition", of.fleet.data.partition.kind}};
 }

@@ -212,9 +212,10 @@ constexpr PlainKey rows[] = {
      "The graph or schedule.",
      "topology: { kind: hypercube }"},
     {"topology.weights",
-     "metropolis, max-degree, lazy, best-constant, fdla, fmmc, push-sum or file:PATH",
+     "metropolis, max-degree, lazy, best-constant, fdla, fmmc, push-sum, shares or file:PATH",
      "metropolis",
-     "How much each neighbour counts (the mixing matrix W).",
+     "How much each neighbour counts (the mixing matrix W). shares: d-psgd lets peers count by how "
+     "many samples they have; W is row-stochastic, and keeps that mean.",
      "topology: { kind: ring, weights: lazy }"},
     {"network.latency",
      "a duration",

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "graph/mixing/share_weights.h"
 #include "graph/schedules.h"
 #include "graph/topologies.h"
 #include "graph/weights.h"
@@ -206,6 +207,8 @@ class FleetDraw {
     } else if (once_in(2)) {
       const std::vector<std::string> names = weight_names();
       set("topology.weights", once_in(2) ? "lazy" : any(names));
+    } else if (row_.takes_shares && rng_.derive("shares").below(2) == 0) {
+      set("topology.weights", std::string(share_weights));
     }
   }
 

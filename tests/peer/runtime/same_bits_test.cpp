@@ -84,6 +84,9 @@ TEST_P(SameBits, WithSharesOfUnequalSizes) {
   fleet.model = {"mlp", {{"hidden", Widths{32}}}};
   fleet.stop.rounds = 30;
   expect_same_bits(fleet);
+  if (std::string_view(GetParam().algorithm) != "d-psgd") return;
+  fleet.weights = "shares";
+  expect_same_bits(fleet);
 }
 
 TEST_P(SameBits, OnOtherGraphs) {

@@ -90,6 +90,7 @@ TEST_F(Variety, HasEveryCodecAndOptionAndKindOfData) {
                            "train.optimizer.accumulate",
                            "robust.clip"})
     EXPECT_TRUE(values_.contains(path)) << path;
+  EXPECT_TRUE(values_["topology.weights"].contains("shares"));
 }
 
 TEST(FleetDraw, AMethodIsNamedWithOrWithoutItsOrder) {
