@@ -16,6 +16,7 @@ extern const AlgorithmRow sparta_row;
 extern const AlgorithmRow local_sgd_row;
 extern const AlgorithmRow diloco_row;
 extern const AlgorithmRow streaming_diloco_row, eager_diloco_row;
+extern const AlgorithmRow factored_diloco_row;
 extern const AlgorithmRow sparse_loco_row;
 extern const AlgorithmRow slowmo_row;
 extern const AlgorithmRow noloco_row;
@@ -61,6 +62,7 @@ constexpr std::array own_rows{&d_psgd_lian_row,
                               &diloco_row,
                               &streaming_diloco_row,
                               &eager_diloco_row,
+                              &factored_diloco_row,
                               &sparse_loco_row,
                               &slowmo_row,
                               &noloco_row,

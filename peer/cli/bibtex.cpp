@@ -106,6 +106,18 @@ constexpr std::array papers{
   year = {2025}
 }
 )bib"},
+    Paper{"factored-diloco",
+     R"bib(@inproceedings{koneputugodage2026factored,
+  author = {Koneputugodage, Chamin Hewa and Ajanthan, Thalaiyasingam and Ramasinghe, Sameera and
+    Mohaghegh Dolatabadi, Hadi and Siriwardhana, Shamane and Avraham, Gil and Shevchenko, Violetta
+    and Pajak, Karol and Snewin, James and Long, Alexander},
+  title = {Factored Gossip {DiLoCo}: Reducing Blocking Communication in {DiLoCo}},
+  booktitle = {International Conference on Machine Learning},
+  eprint = {2606.22768},
+  archivePrefix = {arXiv},
+  year = {2026}
+}
+)bib"},
     Paper{"sparse-loco",
      R"bib(@misc{sarfi2025communication,
   author = {Sarfi, Amir and Th{\'e}rien, Benjamin and Lidin, Joel and Belilovsky, Eugene},

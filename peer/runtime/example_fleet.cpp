@@ -50,8 +50,8 @@ std::string_view train_of(const AlgorithmRow& row, const Surroundings& around) {
   const bool alone = row.kind == "local-sgd" || row.kind == "diloco" || row.kind == "slowmo" ||
                      row.kind == "noloco" || row.kind == "streaming-diloco" || row.kind == "led" ||
                      row.kind == "k-gt" || row.kind == "proxskip" || row.kind == "sparse-loco" ||
-                     row.kind == "eager-diloco" || row.kind == "decoupled-diloco" ||
-                     row.kind == "async-diloco";
+                     row.kind == "eager-diloco" || row.kind == "factored-diloco" ||
+                     row.kind == "decoupled-diloco" || row.kind == "async-diloco";
   if (row.kind == "gt-adam") return short_steps;
   return alone ? local_steps : around.train;
 }

@@ -179,6 +179,7 @@ TEST(Clipping, IsRefusedWhereFlowsAreMoreThanDistances) {
                                 "sparta",
                                 "k-gt",
                                 "noloco",
+                                "factored-diloco",
                                 "choco-sgd",
                                 "deep-squeeze",
                                 "clipped-gossip",

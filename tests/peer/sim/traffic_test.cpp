@@ -172,7 +172,8 @@ TEST(Codecs, KeepTheMeanWhateverTheyLose) {
                                   "k-gt",
                                   "gut",
                                   "decentlam",
-                                  "noloco"}) {
+                                  "noloco",
+                                  "factored-diloco"}) {
       Fleet fleet = restless(8, algorithm);
       fleet.weights = "lazy";
       fleet.data.quadratic.noise = 0;

@@ -110,7 +110,7 @@ std::vector<const AlgorithmRow*> agreeing_rows() {
   std::vector<const AlgorithmRow*> rows = averaging_rows();
   std::erase_if(rows, [](const AlgorithmRow* row) {
     return row->promise != Promise::agreement || row->kind == "gossip-pga" ||
-           row->kind == "eager-diloco";
+           row->kind == "eager-diloco" || row->kind == "factored-diloco";
   });
   return rows;
 }

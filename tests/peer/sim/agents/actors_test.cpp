@@ -106,7 +106,7 @@ TEST(Actors, RepeatToTheBitInVirtualTime) {
 /// train agents that act themselves.
 bool takes_no_minibatches(const AlgorithmRow& row) {
   return row.kind == "scaffold" || row.kind == "streaming-diloco" || row.kind == "eager-diloco" ||
-         row.kind == "proxskip";
+         row.kind == "proxskip" || row.kind == "factored-diloco";
 }
 
 TEST(Actors, AreRefusedByMethodsThatTakeNoMinibatches) {
@@ -119,7 +119,7 @@ TEST(Actors, AreRefusedByMethodsThatTakeNoMinibatches) {
     EXPECT_NE(problem.find("or no `agent.actors`"), std::string::npos) << row->kind << problem;
     ++refused;
   }
-  EXPECT_EQ(refused, 4U);
+  EXPECT_EQ(refused, 5U);
 }
 
 TEST(Actors, AllDoTheirRoundsUnderEveryRowThatTrainsAgents) {

@@ -94,6 +94,7 @@ bool is_sgd_alone(const AlgorithmRow& row) {
   constexpr std::string_view others[] = {"quasi-global-momentum",
                                          "decentlam",
                                          "noloco",
+                                         "factored-diloco",
                                          "gradient-tracking",
                                          "aug-dgm",
                                          "momentum-tracking",
