@@ -84,9 +84,7 @@ Task<> take_over(Peer& me, std::deque<Message>& early) {
   std::set<PeerId> heard;
   Round newest = me.round;    // of a model
   Round furthest = me.round;  // of anything
-  const Post::Awaited awaited = [&](PeerId i) {
-    return may_push(me, i) && !heard.contains(i);
-  };
+  const Post::Awaited awaited = [&](PeerId i) { return may_push(me, i) && !heard.contains(i); };
   while (std::ranges::any_of(trainers(*me.plan.setup), awaited)) {
     Next next = co_await me.next(Kind::push, me.plan.deadline, awaited);
     if (next.late && !heard.empty()) break;
