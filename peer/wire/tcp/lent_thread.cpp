@@ -23,21 +23,16 @@ class OwnFloatingPoint {
 
 }  // namespace
 
-/// Wakes the program behind the lock: it would wait for that otherwise, as soon as it is awake.
 void LentThread::submit(std::function<void()> job, std::function<void()> ended) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (ended_) return;
-    jobs_.emplace_back(std::move(job), std::move(ended));
-  }
+  const std::lock_guard lock(mutex_);
+  if (ended_) return;
+  jobs_.emplace_back(std::move(job), std::move(ended));
   changed_.notify_all();
 }
 
 void LentThread::interrupt() {
-  {
-    const std::lock_guard lock(mutex_);
-    interrupted_ = true;
-  }
+  const std::lock_guard lock(mutex_);
+  interrupted_ = true;
   changed_.notify_all();
 }
 
