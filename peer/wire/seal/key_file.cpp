@@ -39,6 +39,12 @@ std::string_view take_block(std::string_view text, std::size_t& at, std::string_
   return text.substr(first, at - first);
 }
 
+/// PEM is ends of lines and printable ASCII (RFC 7468), and none of it has to be escaped where it
+/// travels as a word of JSON.
+bool is_of_pem(char c) {
+  return c == '\n' || (c >= ' ' && c <= '~' && c != '"' && c != '\\');
+}
+
 void write_key_file(const std::string& path, std::string_view text) {
   const Descriptor file(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
@@ -86,11 +92,13 @@ PeerKeys parse_keys(std::string_view text, const std::string& name) {
   keys.key = take_block(text, at, key_mark);
   keys.certificate = take_block(text, at, certificate_mark);
   keys.authority = take_block(text, at, certificate_mark);
-  if (!keys.authority.empty() && at == text.size()) return keys;
+  const bool whole = !keys.authority.empty() && at == text.size();
+  if (whole && std::ranges::all_of(text, is_of_pem)) return keys;
   fail(name,
-       std::string("does not hold a private key, its certificate and the authority's, in this "
-                   "order and nothing else") +
-           make_keys_help);
+       fmt::format(
+           "does not hold a private key, its certificate and the authority's in PEM, in this "
+           "order and nothing else{}",
+           make_keys_help));
 }
 
 std::vector<std::string> write_key_files(const std::string& folder,

@@ -54,6 +54,21 @@ TEST_F(KeyFile, IsNeverWrittenOver) {
   EXPECT_EQ(text_of(read_key_file(path("keys/peer-1.pem"))), text_of(first[1]));
 }
 
+/// Found by the fuzzer: a text with a backslash was taken for keys, and was another word of JSON
+/// when the launcher said it again.
+TEST_F(KeyFile, HoldsNothingButPem) {
+  const Secret whole = text_of(make_keys(1).front());
+  EXPECT_EQ(text_of(parse_keys(whole, "keys")), whole);
+  const std::size_t inside = whole.find('\n') + 5;
+  for (int c = 0; c < 256; ++c) {
+    Secret text = whole;
+    text[inside] = static_cast<char>(c);
+    const bool printable = c == '\n' || (c >= 32 && c < 127 && c != '"' && c != '\\');
+    const std::string said = error_in(scratch_, [&] { parse_keys(text, "keys"); });
+    EXPECT_EQ(said.empty(), printable) << c;
+  }
+}
+
 TEST_F(KeyFile, OthersMayNotReadIt) {
   write_key_files(path("keys"), make_keys(1));
   for (const mode_t mode : {0640U, 0604U, 0602U}) {
