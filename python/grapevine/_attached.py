@@ -117,6 +117,10 @@ class Attached:
         """Makes the parameters what the library's memory holds."""
         self._tensors.take()
 
+    def settle(self) -> None:
+        """Waits until no device reads the library's memory."""
+        self._tensors.settle()
+
     def evaluate(self) -> Told:
         """Answers the turn of an evaluation; the model is in eval() mode and without gradients meanwhile."""
         model, asked = self._model, self._process.info["task"] == "ask"

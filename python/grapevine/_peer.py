@@ -104,6 +104,9 @@ class Peer:
     def take(self) -> None:
         """Does nothing: the library has written into the arrays."""
 
+    def settle(self) -> None:
+        """Does nothing: nobody else reads the arrays."""
+
     def evaluate(self) -> Told:
         """Answers the turn of an evaluation."""
         return self._evaluations.told(self._evaluate)

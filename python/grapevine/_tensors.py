@@ -8,6 +8,7 @@ from torch import Tensor as TorchTensor
 from grapevine import _library as lib
 from grapevine._errors import Disagreement, Error
 from grapevine._session import Session, Tensor
+from grapevine._streams import Streams
 
 Named = Dict[str, TorchTensor]
 
@@ -82,6 +83,7 @@ class Tensors:
         self.names = list(parameters)
         self.parameters = list(parameters.values())
         self.in_place = all(on_cpu(p) for p in self.parameters)
+        self._streams = Streams([p.device for p in self.parameters])
         self._shapes = [(tuple(p.shape), p.stride(), p.dtype, p.device) for p in self.parameters]
         self._memory = [p.data for p in self.parameters] if self.in_place else self._copies()
         self._addresses = [m.data_ptr() for m in self._memory]
@@ -94,9 +96,11 @@ class Tensors:
                 for name, m in zip(self.names, self._memory)]
 
     def give(self, session: Session) -> None:
-        """Makes the memory hold x: copies it there, or says where it has moved."""
+        """Makes the memory hold x: copies it there, or says where it has moved. What take() began is over then."""
         if not self.in_place:
+            self.settle()
             copy(self._memory, self.parameters)
+            self._streams.wait()
             return
         addresses = [p.data_ptr() for p in self.parameters]
         if addresses != self._addresses:
@@ -105,16 +109,28 @@ class Tensors:
             self._addresses = addresses
 
     def take(self) -> None:
-        """Makes the parameters what the memory holds; autograd is told that they changed."""
+        """Makes the parameters what the memory holds; autograd is told that they changed.
+
+        A device may still copy when this returns, in order with what the script gives it: until settle() the library
+        must not have the memory back.
+        """
         if not self.in_place:
             copy(self.parameters, self._memory)
+            self._streams.mark()
             return
         increment = getattr(torch.autograd.graph, "increment_version", None)
         for p in self.parameters if increment is not None else ():
             increment(p)
 
+    def settle(self) -> None:
+        """Waits until no device reads the memory any more."""
+        self._streams.wait_for_marks()
+
     def gradients(self) -> List[int]:
-        """Returns where the gradients lie: in place where their layout is the parameter's, else in a copy."""
+        """Returns where the gradients lie: in place where their layout is the parameter's, else in a copy.
+
+        A copy is there after the next give().
+        """
         self._given = [self._gradient(i, p) for i, p in enumerate(self.parameters)]
         return [g.data_ptr() for g in self._given]
 
@@ -124,7 +140,8 @@ class Tensors:
             if p.grad is None:
                 p.grad = torch.empty_like(p.data)
             if p.grad.data_ptr() != given.data_ptr():
-                p.grad.copy_(given)
+                copy([p.grad], [given])
+        self._streams.mark()
 
     def _gradient(self, i: int, p: TorchTensor) -> TorchTensor:
         grad = p.grad
@@ -134,16 +151,18 @@ class Tensors:
         if grad is not None and grad.device.type == "cpu" and grad.stride() == p.stride() and grad.dtype is p.dtype:
             return grad
         if self._spare[i] is None:
-            self._spare[i] = torch.empty_strided(p.shape, p.stride(), dtype=torch.float32)
+            self._spare[i] = on_host(p)
         spare = self._spare[i]
-        return spare.zero_() if grad is None else spare.copy_(grad)
+        if grad is None:
+            return spare.zero_()
+        copy([spare], [grad])
+        return spare
 
     def _copies(self) -> List[TorchTensor]:
-        """Returns a tensor on the CPU for each parameter, of its layout; pinned where CUDA copies from it."""
-        pinned = any(p.device.type == "cuda" for p in self.parameters)
-        copies = [torch.empty_strided(p.shape, p.stride(), dtype=torch.float32, pin_memory=pinned)
-                  for p in self.parameters]
+        """Returns a copy of each parameter on the CPU."""
+        copies = [on_host(p) for p in self.parameters]
         copy(copies, self.parameters)
+        self._streams.wait()
         return copies
 
     def _moved(self, addresses: List[int]) -> None:
@@ -155,10 +174,13 @@ class Tensors:
         self._memory = [p.data for p in self.parameters]
 
 
+def on_host(p: TorchTensor) -> TorchTensor:
+    """Returns room for a tensor on the CPU, of its layout; pinned where CUDA copies from and to it by itself."""
+    return torch.empty_strided(p.shape, p.stride(), dtype=torch.float32, pin_memory=p.device.type == "cuda")
+
+
 @torch.no_grad()
 def copy(targets: Sequence[TorchTensor], sources: Sequence[TorchTensor]) -> None:
-    """Copies values, between devices too, and waits until they are there."""
+    """Copies values, between devices too; a CUDA device does so in order with the rest of its current stream."""
     for target, source in zip(targets, sources):
         target.copy_(source, non_blocking=True)
-    for kind in {t.device for pair in (targets, sources) for t in pair if t.device.type == "cuda"}:
-        torch.cuda.synchronize(kind)

@@ -16,6 +16,9 @@ class Program(Protocol):
     def take(self) -> None:
         """Makes the program's own parameters what lies in that memory, after the library wrote it."""
 
+    def settle(self) -> None:
+        """Makes sure that nothing reads the memory any more: the library writes it when the turn has ended."""
+
     def evaluate(self) -> Told:
         """Looks at x with the test set."""
 
@@ -83,6 +86,7 @@ class Turns:
                 done = Told()
             else:
                 return self.turn
+            self._program.settle()
 
 
 class Evaluations:

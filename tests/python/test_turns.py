@@ -12,13 +12,16 @@ class Counting:
     """A program that counts."""
 
     def __init__(self) -> None:
-        self.given = self.taken = 0
+        self.given = self.taken = self.settled = 0
 
     def give(self) -> None:
         self.given += 1
 
     def take(self) -> None:
         self.taken += 1
+
+    def settle(self) -> None:
+        self.settled += 1
 
     def evaluate(self) -> Told:
         return Told(test_loss=0.5)
