@@ -71,8 +71,8 @@ class Exchange {
   std::vector<ClippedFlows> clipped() const { return clipping_.counts(); }
   /// x has been taken from a neighbour.
   void took_model() { clipping_.forget(); }
-  /// Returns whether somebody who is away may be back for another exchange.
-  bool may_come_back() const;
+  /// Returns whether another exchange may come: somebody has not left for good.
+  bool may_exchange_again() const;
 
  private:
   /// The place where an edge stands in the present round.

@@ -150,11 +150,12 @@ bool Exchange::gone(std::size_t k) const {
   return roster_.quarantined(k) || post_.closed(key(k, 0));
 }
 
-bool Exchange::may_come_back() const {
+/// Also where all are here and each owes its half of an earlier exchange: such rounds are alone.
+bool Exchange::may_exchange_again() const {
   for (std::size_t k = 0; k < edges_.size(); ++k) {
     const Neighbor& neighbor = self_.neighbors[k];
     const bool left = gone(k) || (!neighbor.two_way && post_.closed(neighbor.peer));
-    if (!roster_.here(k) && !left) return true;
+    if (!left) return true;
   }
   return false;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <vector>
 
@@ -70,6 +71,7 @@ class Pace {
     Round ahead = 0;  ///< so many rounds are to pass before our next exchange with it
   };
   Round furthest_round() const;
+  Time usual() const;  ///< length of a round in company
 
   PeerCore& self_;
   const Roster& roster_;
@@ -78,9 +80,9 @@ class Pace {
   Round passed_over_ = 0;
   bool in_company_ = false;
   Time round_began_{0};
-  Time usual_{0};       ///< length of a round in company
-  Round measured_ = 0;  ///< rounds in company that tell of it
-  Time due_alone_{0};   ///< when the last round alone was to end, at that pace
+  std::deque<Time> lengths_;  ///< of the last rounds in company
+  int trust_ = 1;             ///< by which usual() is divided
+  Time due_alone_{0};         ///< when the last round alone was to end, at that pace
 };
 
 }  // namespace gv

@@ -214,7 +214,7 @@ Task<> Peer::end_round() {
   const bool demanded = before < kept_on_demand_ && round >= kept_on_demand_;
   if (demanded || due(plan.checkpoint_every)) co_await checkpoint();
   if (due(plan.evaluate_every) && running()) co_await reports_.evaluate(false);
-  if (plan.keeps_pace) co_await pace_.keep(running() && exchange_.may_come_back());
+  if (plan.keeps_pace) co_await pace_.keep(running() && exchange_.may_exchange_again());
 }
 
 /// Takes no virtual time, like an evaluation. A model that is not finite must not take the place of

@@ -117,6 +117,7 @@ class Launcher {
 
   void start(PeerId id, const std::vector<std::string>& past);
   void restart_when_due();
+  void say_not_restarted(PeerId id);
   bool restart_later(PeerId id);
   void introduce(PeerId id);
   void wait_for_events();

@@ -85,11 +85,25 @@ void Launcher::inject(const Injection& injection) {
   }
 }
 
+/// Its neighbours would refuse the new process, as often as it came.
+void Launcher::say_not_restarted(PeerId id) {
+  screen_.on_note(fmt::format(
+      "peer {} is not started again: with {} nobody takes the place of a peer that has died{}",
+      id,
+      fleet_.algorithm->kind,
+      fleet_.fleet.checkpoint.every ? " (run --resume goes on from the checkpoints)" : ""));
+}
+
+/// Returns whether it will be, where the fleet file asks for it.
 bool Launcher::restart_later(PeerId id) {
   Slot& slot = slots_[id];
   const auto trains = [](const Slot& s) { return s.process->running() && !s.finished; };
   if (!fleet_.fleet.restart || stopping_ || phase_ != Phase::training) return false;
   if (std::ranges::none_of(slots_, trains)) return false;
+  if (!fleet_.plan(id).successors) {
+    say_not_restarted(id);
+    return false;
+  }
   const Time lived = slot.ready_at ? Clock::now() - *slot.ready_at : Time{0};
   const std::optional<Time> pause = slot.restarts.pause_after(lived);
   if (!pause) return false;

@@ -289,6 +289,9 @@ void SimNetwork::feed(const Link& link, std::size_t at, const Bytes& bytes) {
     }
   }
   if (wrong.empty() || !end.open) return;
+  // Who has closed its end takes nothing more: what is on its way to it costs no time.
+  if (bytes.empty())
+    shapers_[process.life.peer].forget(link->ends[1 - at].process->life.peer, now());
   process.connections_.erase(end.id);
   close(link, process);
   process.links().no_frame(end.id);

@@ -22,6 +22,12 @@ Time TokenBucket::take(std::uint64_t bytes, Time now) {
   return std::max(now, full_);
 }
 
+void TokenBucket::give_back(std::uint64_t bytes, Time left, Time now) {
+  if (rate_ <= 0) return;
+  const Time whole = nanoseconds(static_cast<double>(bytes) / rate_);
+  full_ -= std::clamp(left - now, Time{0}, whole);
+}
+
 Shaper::Shaper(const NetworkSpec& network, PeerId self, std::uint64_t seed, Time burst)
     : network_(network),
       self_(self),
@@ -44,7 +50,10 @@ Time Shaper::arrival(PeerId to, std::uint64_t bytes, Time now) {
   // Through both buckets at once, as bytes that flow: the slower of the two decides.
   const Time begin = link.spec.inside ? now : nic_.begin(now);
   const Time sent = link.spec.inside ? now : nic_.take(bytes, now);
-  const Time left = std::max(sent, link.bucket.take(bytes, begin));
+  const Time passed = link.bucket.take(bytes, begin);
+  const Time left = std::max(sent, passed);
+  while (!link.frames.empty() && link.frames.front().left() <= now) link.frames.pop_front();
+  if (left > now) link.frames.push_back({bytes, sent, passed});
   Time latency = link.spec.latency;
   if (link.spec.jitter > Time{0}) {
     const auto width = static_cast<std::uint64_t>(2 * link.spec.jitter.count() + 1);
@@ -52,6 +61,16 @@ Time Shaper::arrival(PeerId to, std::uint64_t bytes, Time now) {
   }
   link.last = std::max(link.last, left + latency);
   return link.last;
+}
+
+void Shaper::forget(PeerId to, Time now) {
+  Link& link = this->link(to);
+  for (const Frame& frame : link.frames) {
+    if (!link.spec.inside) nic_.give_back(frame.bytes, frame.sent, now);
+    link.bucket.give_back(frame.bytes, frame.passed, now);
+  }
+  link.frames.clear();
+  link.last = now;
 }
 
 void Shaper::hold(PeerId to, Time time) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <map>
 
 #include "optim/rng.h"
@@ -20,6 +22,9 @@ class TokenBucket {
   Time begin(Time now) const;
   /// Takes `bytes` that may leave from `now` on; returns when the last one has left.
   Time take(std::uint64_t bytes, Time now);
+  /// Takes back what has not left by `now` of `bytes` of which the last one would have left at
+  /// `left`.
+  void give_back(std::uint64_t bytes, Time left, Time now);
 
  private:
   double rate_;
@@ -39,13 +44,24 @@ class Shaper {
   Time arrival(PeerId to, std::uint64_t bytes, Time now);
   /// Lets nothing more arrive with `to` before `time`.
   void hold(PeerId to, Time time);
+  /// The connection with `to` has ended: what was handed over for it and has not left by `now`
+  /// never will, and takes nobody's time.
+  void forget(PeerId to, Time now);
 
  private:
+  /// A frame that may not have left yet.
+  struct Frame {
+    std::uint64_t bytes;
+    Time sent;    ///< when its last byte leaves the peer
+    Time passed;  ///< and when it leaves what is the link's alone
+    Time left() const { return std::max(sent, passed); }
+  };
   struct Link {
     LinkSpec spec;
     TokenBucket bucket;
     Rng rng;
     Time last{0};  ///< arrival
+    std::deque<Frame> frames;
   };
   Link& link(PeerId to);
 

@@ -77,6 +77,7 @@ void TcpWorldImpl::open(ConnectionId id,
                         TcpConnection::Protection protection,
                         bool dialled) {
   const auto on_end = [this, id](const std::string& why) {
+    stop_shaping(id);
     connections_.erase(id);
     links_->ended(id, why, now());
   };
@@ -221,7 +222,15 @@ void TcpWorldImpl::close(ConnectionId connection) {
   const auto at = connections_.find(connection);
   if (at == connections_.end()) return;
   at->second.stream->close();
+  stop_shaping(connection);
   connections_.erase(at);
+}
+
+/// What waits in the queue of a connection that has ended is never sent.
+void TcpWorldImpl::stop_shaping(ConnectionId connection) {
+  const auto at = connections_.find(connection);
+  if (shaper_ && at != connections_.end() && at->second.neighbor)
+    shaper_->forget(*at->second.neighbor, now());
 }
 
 void TcpWorldImpl::wake_at(Time time) {

@@ -130,6 +130,7 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
     repeated_bytes_ += wire::frame_bytes(message);
   }
 
+  void stop_shaping(ConnectionId connection);
   bool crowded(int newest);
   asio::awaitable<void> accept_loop();
   asio::awaitable<void> connect(PeerId neighbor, ConnectionId connection);

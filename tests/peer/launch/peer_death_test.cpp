@@ -75,6 +75,24 @@ TEST_F(Launch, RestartsAPeerThatDiedAndTheFleetEndsWhole) {
   EXPECT_EQ(ended.summary().at("peers"), 4);
 }
 
+/// Found with drawn fleets of real processes: it was started again and again, each neighbour
+/// refused each process, and a program waited so until its deadline.
+TEST_F(Launch, StartsNobodyAgainWhomItsNeighboursWouldNotTake) {
+  Program program({"run",
+                   fleet(4, 0, "launch: { restart: on-failure }\n"),
+                   "--json",
+                   "--set",
+                   "algorithm=ad-psgd"});
+  ASSERT_TRUE(trains());
+  ::kill(pid_of(2), SIGKILL);
+  EXPECT_TRUE(program.says("peer 2 is not started again: with ad-psgd nobody takes the place"));
+  program.kill(SIGTERM);
+  const Ended ended = program.wait();
+  EXPECT_EQ(ended.code, 143) << ended.err;
+  EXPECT_EQ(ended.err.find("starts again"), std::string::npos) << ended.err;
+  EXPECT_EQ(ended.summary().at("lost"), 1) << ended.err;
+}
+
 TEST_F(Launch, ARestartedPeerGoesOnFromItsCheckpoint) {
   Program program({"run",
                    fleet(3,

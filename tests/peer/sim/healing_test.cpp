@@ -134,6 +134,48 @@ TEST_P(OnASlowNetwork, KeepsThePaceOnceAllIsOver) {
   }
 }
 
+/// Rounds of each peer at a time, after an accident of the first rounds or without one.
+std::vector<std::uint64_t> rounds_at(const Assembly& fleet,
+                                     Time at,
+                                     std::vector<Accident> accidents) {
+  Observer observer(fleet.fleet.size(), fleet.evaluator(), {});
+  SimulationOptions options;
+  options.threads = 1;
+  options.faults = FaultPlan{.until = Time::max(),
+                             .trace = {},
+                             .drawn = false,
+                             .judgement = Judgement::finite,
+                             .accidents = std::move(accidents),
+                             .looks = {at},
+                             .times = {}};
+  const SimulationResult result = simulate(fleet, observer, options);
+  return result.looks.empty() ? std::vector<std::uint64_t>{} : result.looks.front();
+}
+
+/// Found so: a peer whose neighbours were away before it had done sixteen rounds took each round
+/// alone for half as long as the last, did thousands, and the others passed over as many.
+TEST_P(OnASlowNetwork, DoesNoMoreRoundsThanUndisturbed) {
+  const auto& [row, graph] = GetParam();
+  const PeerId n = row->order == "doubling" ? 4 : 5;
+  Fleet file = slow(on_graph(*row, n, graph));
+  file.flops = 2e6;
+  file.stop = {};
+  file.stop.time = std::chrono::seconds(80);
+  const Assembly fleet(file);
+  const Time end = std::chrono::seconds(70);
+  const std::vector<std::uint64_t> usual = rounds_at(fleet, end, {});
+  ASSERT_GE(usual.size(), n);
+  for (const int round : {3, 6, 10}) {
+    const Time at = end / static_cast<std::int64_t>(std::max<std::uint64_t>(usual[1], 1)) * round;
+    const Accident freeze{
+        .kind = Accident::Kind::freeze, .peer = 1, .at = at, .length = std::chrono::seconds(20)};
+    const std::vector<std::uint64_t> rounds = rounds_at(fleet, end, {freeze});
+    for (std::size_t i = 0; i < rounds.size(); ++i)
+      EXPECT_LE(rounds[i], usual[i] + usual[i] / 4 + 2)
+          << "peer " << i << ", after round " << round;
+  }
+}
+
 std::string name_of_case(const testing::TestParamInfo<Case>& row) {
   std::string name = name_of(*row.param.row) + "_" + row.param.graph;
   std::ranges::replace(name, '-', '_');

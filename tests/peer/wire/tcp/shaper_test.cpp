@@ -72,6 +72,30 @@ TEST(Shaper, ASlowLinkBehindAFastCardDecidesForItself) {
   EXPECT_EQ(other.arrival(0, 1000, Time{0}), milliseconds(15)) << "the same both ways";
 }
 
+TEST(Shaper, WhatALostConnectionNeverSentTakesNobodysTime) {
+  const NetworkSpec network = megabyte_network(NetworkShape::per_nic);
+  Shaper shaper(network, 0, 1);
+  for (int k = 0; k < 5; ++k) shaper.arrival(1, 2000, Time{0});
+  EXPECT_EQ(shaper.arrival(2, 1000, Time{0}), milliseconds(11)) << "behind ten milliseconds";
+  shaper.forget(1, milliseconds(3));  // one frame and a half have left
+  EXPECT_EQ(shaper.arrival(2, 1000, milliseconds(3)), milliseconds(11)) << "never out of turn";
+  EXPECT_EQ(shaper.arrival(1, 1000, milliseconds(3)), milliseconds(6)) << "3 + 1 + 1 + 1";
+  shaper.forget(1, milliseconds(20));
+  EXPECT_EQ(shaper.arrival(1, 1000, milliseconds(20)), milliseconds(21)) << "all had left";
+}
+
+/// Connections that end again and again, with all that was handed over for them.
+TEST(Shaper, AddsUpNothingOverLostConnections) {
+  NetworkSpec network = megabyte_network(NetworkShape::per_link);
+  network.latency = milliseconds(7);
+  Shaper shaper(network, 0, 1);
+  for (int k = 0; k < 1000; ++k) {
+    const Time now = milliseconds(10) * k;
+    EXPECT_EQ(shaper.arrival(1, 50'000, now), now + milliseconds(57));
+    shaper.forget(1, now + milliseconds(9));
+  }
+}
+
 TEST(Shaper, JitterIsSeededBoundedAndNeverChangesTheOrder) {
   NetworkSpec network;
   network.latency = milliseconds(10);
