@@ -74,8 +74,8 @@ Range PeerCore::piece(std::uint32_t part) const {
   return {begin, std::min(piece_floats, replica.size() - begin)};
 }
 
-Task<> PeerCore::compute(double flops, Job job, Activity activity) {
-  Offload offload{world, flops, std::move(job)};
+Task<> PeerCore::compute(double flops, Job job, Activity activity, Lane lane) {
+  Offload offload{world, flops, std::move(job), lane};
   timesheet.job_offered(activity);
   co_await offload;
   timesheet.job_done();

@@ -54,7 +54,7 @@ class PeerCore {
   BufferPool& pool() { return pool_; }
 
   /// Any arithmetic on the replica, off the loop; what it is for counts in the timesheet.
-  Task<> compute(double flops, Job job, Activity activity = Activity::mix);
+  Task<> compute(double flops, Job job, Activity activity = Activity::mix, Lane lane = Lane::home);
   /// The fleet's, of what travels; none: floats.
   std::optional<Codec> codec() const { return plan.setup ? plan.setup->codec : std::nullopt; }
   /// Frozen copy of v[r]; the only host copy a vector makes on its way out.

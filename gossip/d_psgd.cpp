@@ -12,9 +12,9 @@ namespace {
 Task<> d_psgd_lian(Peer& me) {
   for (; me.running(); co_await me.end_round()) {
     co_await me.local_steps();
-    co_await me.share();         // x_k, frozen, travels ...
-    co_await me.gradient();      // ... while g_k is computed at x_k
-    co_await me.mix_and_step();  // x_{k+1} = sum_j W_ij x_{k,j} - gamma g_k, one pass
+    co_await me.share_before_gradient();  // x_k, frozen, travels ...
+    co_await me.gradient();               // ... while g_k is computed at x_k
+    co_await me.mix_and_step();           // x_{k+1} = sum_j W_ij x_{k,j} - gamma g_k, one pass
   }
 }
 

@@ -1,6 +1,7 @@
 #include "gossip/exchange.h"
 
 #include <limits>
+#include <memory>
 #include <utility>
 
 // What each end of an edge does follows from what both of them know: the two contributions, and the
@@ -177,6 +178,10 @@ Task<> Exchange::apply(std::size_t k, const Message& theirs) {
 
 Task<> Exchange::share_piece(std::uint32_t part) {
   if (part == 0) co_await begin_round();
+  co_await send_piece(part);
+}
+
+Task<> Exchange::send_piece(std::uint32_t part) {
   bool anybody = false;
   for (const Edge& edge : edges_) anybody = anybody || edge.sharing;
   if (!anybody && flows_.plain()) co_return;
@@ -200,7 +205,26 @@ Task<> Exchange::share_piece(std::uint32_t part) {
 }
 
 Task<> Exchange::share() {
-  for (std::uint32_t part = 0; part < flows_.parts(); ++part) co_await share_piece(part);
+  co_await begin_round();
+  co_await share_begun();
+}
+
+Task<> Exchange::share_begun() {
+  for (std::uint32_t part = 0; part < flows_.parts(); ++part) co_await send_piece(part);
+}
+
+bool Exchange::copies() const {
+  return flows_.plain() && !flows_.for_each() && !self_.plan.traffic.codec;
+}
+
+/// What is mixed as it came goes to the device when it comes, whatever the algorithm is at. It is
+/// let go of on the loop: of a neighbour's memory nobody else may give anything back.
+void Exchange::stage(const Payload& theirs) {
+  Overlap* const device = self_.replica.overlap();
+  if (device == nullptr || !copies()) return;
+  const auto held = std::make_shared<Payload>(theirs);
+  self_.world.offload(
+      Lane::home, 0, [device, held] { device->stage(*held); }, [held] { held->reset(); });
 }
 
 /// Without it, the rest of the exchange is late.
@@ -326,7 +350,9 @@ bool Exchange::take(std::size_t k, Message message) {
   Edge& edge = edges_[k];
   if (open(k) && message.number == edge.number.value && message.part + 1 == flows_.parts())
     edge.took.add(self_.world.now() - edge.opened);
+  const Payload theirs = message.payload;
   const bool new_to_us = post_.keep(std::move(message));
+  if (new_to_us) stage(theirs);
   if (self_.plan.schedule && owes_answer(k)) post_.hurry();
   return new_to_us;
 }

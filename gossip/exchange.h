@@ -37,6 +37,11 @@ class Exchange {
 
   // The verbs: see Peer.
   Task<> share();
+  /// The two halves of share(): which edges take part, and what they are sent.
+  Task<> begin_round();
+  Task<> share_begun();
+  /// Returns whether what travels is x as it is, so that a device that computes only copies it.
+  bool copies() const;
   Task<> mix();
   Task<> average();
   Task<> average(std::size_t stream);
@@ -130,6 +135,8 @@ class Exchange {
   void drop(std::size_t k);
   Task<> average_parts(std::uint32_t first, std::uint32_t end);
   Task<> share_piece(std::uint32_t part);
+  Task<> send_piece(std::uint32_t part);
+  void stage(const Payload& theirs);
   Task<> collect(std::uint32_t part);
   Task<std::optional<Message>> receive_half(std::size_t k, std::uint32_t part);
   void clip(std::uint32_t part);
@@ -142,7 +149,6 @@ class Exchange {
   bool expected(std::size_t k, const Message& message) const;
 
   // exchange_round.cpp
-  Task<> begin_round();
   Task<> forget();
   Task<> follow_presence();
   void look_up_row();

@@ -170,9 +170,35 @@ Task<Payload> Peer::gradient_of(Payload samples) {
   co_return gradient;
 }
 
+Task<> Peer::begin_gradient(Overlap& device) {
+  co_await compute(
+      0, [&device] { device.begin_gradient(); }, Activity::compute);
+  gradient_begun_ = true;
+}
+
+/// Another lane waits for the device, so that what comes and goes meanwhile has its own.
+Task<> Peer::train_behind(Overlap& device) {
+  if (!gradient_begun_) co_await begin_gradient(device);
+  const auto wait = [&device] { device.end_gradient(); };
+  co_await compute(replica.gradient_flops(), wait, Activity::compute, Lane::beside);
+  gradient_begun_ = false;
+  reports_.add_loss(replica.loss(), 1);
+}
+
+/// The gradient is begun where the round has: halves that came late are in x by then.
+Task<> Peer::share_before_gradient() {
+  Overlap* const device = replica.overlap();
+  const bool own = !plan.is_supplied && !plan.stage;
+  if (device == nullptr || !own || !exchange_.copies()) co_return co_await share();
+  co_await exchange_.begin_round();
+  co_await begin_gradient(*device);
+  co_await exchange_.share_begun();
+}
+
 Task<> Peer::gradient() {
   if (plan.is_supplied) return train_supplied(false);
   if (plan.stage) return train_in_chain(false);
+  if (Overlap* const device = replica.overlap()) return train_behind(*device);
   return train(replica.gradient_flops(), [this] { replica.gradient(); });
 }
 

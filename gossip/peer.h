@@ -136,6 +136,9 @@ class Peer : public PeerCore, public LinkUser {
 
   /// Sends x, as it is now, to the receivers, piece by piece. Does not wait for the network.
   Task<> share() { return exchange_.share(); }
+  /// share(), where gradient() comes next and nothing in between: a device has begun it before x
+  /// leaves.
+  Task<> share_before_gradient();
   /// x <- sum_j W_ij x_j over what the neighbours shared in this round, piece by piece as it comes.
   /// A neighbour that has left is missing at both ends of its edge: the flows that remain stay
   /// symmetric.
@@ -221,6 +224,8 @@ class Peer : public PeerCore, public LinkUser {
  private:
   /// Work on so much of a minibatch, off the loop; its loss is the replica's.
   Task<> train(double flops, Job work, double batches = 1);
+  Task<> begin_gradient(Overlap& device);
+  Task<> train_behind(Overlap& device);
   Task<> train_supplied(bool steps);
   Task<> train_in_chain(bool steps);
   double step_flops() const {
@@ -243,7 +248,8 @@ class Peer : public PeerCore, public LinkUser {
   Reports reports_;
   Costs earlier_;  ///< of the lives before this one, where it goes on from their checkpoint
   bool stopping_ = false;
-  Round kept_on_demand_ = 0;  ///< 0: none; the newest demand counts
+  bool gradient_begun_ = false;  ///< by the device, behind our back
+  Round kept_on_demand_ = 0;     ///< 0: none; the newest demand counts
   std::map<std::pair<PeerId, Kind>, std::uint32_t> sent_parts_, received_parts_;  ///< of this round
 };
 

@@ -10,9 +10,9 @@
 namespace gv {
 
 /// The two lanes of a peer's arithmetic. In each lane one job runs at a time, in the order of the
-/// calls; jobs of different lanes may run at the same time. Whatever writes x runs at home. Only
-/// gradients and evaluations of vectors that nobody writes meanwhile run beside, so a synchronous
-/// method never leaves home.
+/// calls; jobs of different lanes may run at the same time. Whatever writes x runs at home. Beside
+/// runs what no other job can change: gradients and evaluations of vectors that stand still, and
+/// the wait for what a device has begun.
 enum class Lane : std::uint8_t { home, beside };
 inline constexpr std::size_t lanes = 2;
 

@@ -50,6 +50,13 @@ void* allocate_pinned(std::size_t bytes, const std::string& what) {
   return memory;
 }
 
+unsigned flags_to_wait_for() {
+  unsigned flags = 0;
+  GV_CUDA(cudaGetDeviceFlags(&flags));
+  const bool sleeps = (flags & cudaDeviceScheduleMask) == cudaDeviceScheduleBlockingSync;
+  return cudaEventDisableTiming | (sleeps ? cudaEventBlockingSync : cudaEventDefault);
+}
+
 // What happens at the end of the process, when the runtime may have gone before, is nobody's error.
 void free_device(void* memory) noexcept {
   if (cudaFree(memory) != cudaSuccess) cudaGetLastError();

@@ -75,6 +75,9 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
+/// Returns the flags of an event that the host waits for: asleep where it waits so for its streams.
+unsigned flags_to_wait_for();
+
 class Event {
  public:
   explicit Event(unsigned flags = cudaEventDisableTiming) {
@@ -88,6 +91,9 @@ class Event {
   /// Work given to `stream` from now on begins after what was recorded last; nothing recorded yet:
   /// at once.
   void hold(cudaStream_t stream) const { GV_CUDA(cudaStreamWaitEvent(stream, event_, 0)); }
+  /// The host waits for what was recorded last, as an event made with flags_to_wait_for() lets it;
+  /// errors of that work come out here.
+  void wait() const { GV_CUDA(cudaEventSynchronize(event_)); }
 
  private:
   cudaEvent_t event_ = nullptr;

@@ -1,5 +1,6 @@
 #include "gpu/cuda_replica.h"
 
+#include <atomic>
 #include <utility>
 #include <vector>
 
@@ -31,7 +32,7 @@ class OnDevice {
 
 /// Everything of length d lives on the device. Calls return when the device is done with their
 /// arguments; steps and scalings go on behind the caller's back, in order.
-class CudaReplica : public Replica {
+class CudaReplica : public Replica, public Overlap {
  public:
   CudaReplica(const NeuralNetwork& network,
               Share share,
@@ -63,6 +64,7 @@ class CudaReplica : public Replica {
     // Errors were told by the call that met them.
     device_.use_if_it_answers();
     cudaStreamSynchronize(context_.stream);
+    cudaStreamSynchronize(out_);
   }
 
   std::size_t size() const override { return x_.size(); }
@@ -77,11 +79,29 @@ class CudaReplica : public Replica {
   }
   double rate() const override { return clock_.rate(); }
   void gradient() override {
+    begin_gradient();
+    end_gradient();
+  }
+  Overlap* overlap() override { return this; }
+  /// What is read of x meanwhile was written before: see settle().
+  void begin_gradient() override {
     device_.use();
-    loss_ = trainer_.gradient(x_.data(), g_.data());
+    GV_CHECK(!under_way_.exchange(true), "one gradient at a time");
+    settle();
+    trainer_.begin_gradient(x_.data(), g_.data());
+  }
+  void end_gradient() override {
+    device_.use();
+    loss_ = trainer_.end_gradient();
+    under_way_ = false;
+  }
+  void stage(Payload piece) override {
+    device_.use();
+    transfer_.stage(piece);
   }
   void step() override {
     device_.use();
+    changed_ = true;
     clock_.begin_step();
     gpu::step(piece({0, size()}), clock_.rule(), context_.stream);
   }
@@ -91,6 +111,8 @@ class CudaReplica : public Replica {
   /// all-reduce g is not yet whole.
   void gradient_and_step() override {
     device_.use();
+    GV_CHECK(!under_way_, "one gradient at a time");
+    changed_ = true;
     clock_.begin_step();
     host_rule_[0] = clock_.rule();
     loss_ = trainer_.gradient(x_.data(), g_.data(), [this] {
@@ -102,11 +124,13 @@ class CudaReplica : public Replica {
   NotFinite mix(Range r, const Flows& flows) override {
     device_.use();
     check_flows(r, flows);
+    changed_ = true;
     return transfer_.mix(piece(r), flows, nullptr);
   }
   NotFinite mix_and_step(Range r, const Flows& flows) override {
     device_.use();
     check_flows(r, flows);
+    changed_ = true;
     if (r.begin == 0) clock_.begin_step();
     const StepRule rule = clock_.rule();
     return transfer_.mix(piece(r), flows, &rule);
@@ -116,8 +140,7 @@ class CudaReplica : public Replica {
     check_range(r);
     GV_CHECK_EQUAL(theirs.size(), r.count * sizeof(float), "their piece fills the range");
     GV_CHECK_EQUAL(ours.size(), r.count * sizeof(float), "our piece fills the range");
-    return transfer_.add_flow(
-        of(v).data() + r.begin, r.count, w, theirs.floats().data(), ours.floats().data());
+    return transfer_.add_flow(change(v) + r.begin, r.count, w, theirs, ours.floats().data());
   }
 
   void snapshot(Vector v, Range r, Buffer& out) const override {
@@ -125,14 +148,17 @@ class CudaReplica : public Replica {
     check_range(r);
     GV_CHECK_EQUAL(out.size(), r.count * sizeof(float), "a buffer of the range's size");
     const float* from = of(v).data() + r.begin;
-    copy_async(out.floats().data(), from, r.count, cudaMemcpyDeviceToHost, context_.stream);
-    context_.stream.wait();
+    if (v == Vector::g) changed_ = true;
+    settle();
+    settled_.hold(out_);
+    copy_async(out.floats().data(), from, r.count, cudaMemcpyDeviceToHost, out_);
+    out_.wait();
   }
   void load(Vector v, Range r, const Buffer& in) override {
     device_.use();
     check_range(r);
     GV_CHECK_EQUAL(in.size(), r.count * sizeof(float), "a buffer of the range's size");
-    float* to = of(v).data() + r.begin;
+    float* to = change(v) + r.begin;
     copy_async(to, in.floats().data(), r.count, cudaMemcpyHostToDevice, context_.stream);
     context_.stream.wait();
   }
@@ -140,17 +166,17 @@ class CudaReplica : public Replica {
     device_.use();
     check_range(r);
     GV_CHECK_EQUAL(in.size(), r.count * sizeof(float), "a buffer of the range's size");
-    transfer_.add(of(v).data() + r.begin, r.count, in.floats().data());
+    transfer_.add(change(v) + r.begin, r.count, in.floats().data());
   }
   void scale(Vector v, float factor) override {
     device_.use();
-    gpu::scale(of(v).data(), factor, size(), context_.stream);
+    gpu::scale(change(v), factor, size(), context_.stream);
   }
   void axpby(float a, Vector from, float b, Vector to, Range r) override {
     device_.use();
     check_range(r);
     const float* in = of(from).data() + r.begin;
-    gpu::axpby(a, in, b, of(to).data() + r.begin, r.count, context_.stream);
+    gpu::axpby(a, in, b, change(to) + r.begin, r.count, context_.stream);
   }
   double dot(Vector u, Vector v, Range r) const override {
     device_.use();
@@ -172,7 +198,7 @@ class CudaReplica : public Replica {
     check_range(r);
     if (!is_encoding(codec, {in.data(), in.size()}, r.count)) return false;
     if (gpu::Encoder::has(codec)) {
-      transcoder_.decode(codec, in.data(), of(v).data() + r.begin, r.count);
+      transcoder_.decode(codec, in.data(), change(v) + r.begin, r.count);
       return true;
     }
     Buffer values(r.count * sizeof(float));
@@ -187,6 +213,7 @@ class CudaReplica : public Replica {
   }
   void evaluate() override {
     device_.use();
+    GV_CHECK(!under_way_, "nothing is evaluated while a gradient is under way");
     evaluation_ = trainer_.evaluate(x_.data());
   }
   Evaluation evaluation() const override { return evaluation_; }
@@ -194,6 +221,7 @@ class CudaReplica : public Replica {
 
   void save(StateWriter& out) const override {
     device_.use();
+    GV_CHECK(!under_way_, "nothing is saved while a gradient is under way");
     out.name("x");
     out.values(download(x_));
     clock_.save(out, download(first_), download(second_));
@@ -225,6 +253,16 @@ class CudaReplica : public Replica {
     return named_[v.index - 2];
   }
   const DeviceArray<float>& of(Vector v) const { return const_cast<CudaReplica*>(this)->of(v); }
+  /// The vector, to be changed by what is put into the compute stream next.
+  float* change(Vector v) {
+    changed_ = true;
+    return of(v).data();
+  }
+  /// Afterwards `settled_` stands behind all that changes a vector other than g. So a gradient that
+  /// is begun now keeps nobody waiting who reads these.
+  void settle() const {
+    if (std::exchange(changed_, false)) settled_.record(context_.stream);
+  }
 
   void check_range(Range r) const {
     GV_CHECK(r.begin + r.count <= size(), "a range inside the vector");
@@ -244,6 +282,7 @@ class CudaReplica : public Replica {
   }
 
   void upload(DeviceArray<float>& to, const std::vector<float>& from) const {
+    changed_ = true;
     copy_async(to.data(), from.data(), from.size(), cudaMemcpyHostToDevice, context_.stream);
     context_.stream.wait();
   }
@@ -263,6 +302,10 @@ class CudaReplica : public Replica {
   NamedState names_;
   DeviceArray<StepRule> rule_;
   PinnedArray<StepRule> host_rule_;  ///< of the step under way
+  Stream out_;                       ///< on which vectors leave
+  Event settled_;
+  mutable bool changed_ = true;          ///< a vector, since settled_ was recorded
+  std::atomic<bool> under_way_ = false;  ///< a gradient, begun and not ended
   mutable DeviceTransfer transfer_;
   mutable Dot dot_;
   mutable Transcoder transcoder_;

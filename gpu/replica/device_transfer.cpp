@@ -56,25 +56,52 @@ void DeviceTransfer::end_reading(const Slot& slot) {
   slot.free.record(compute_);
 }
 
+void DeviceTransfer::stage(const Payload& piece) {
+  if (few_) inbox_.take(piece);
+}
+
+void DeviceTransfer::send_weights(const Flows& flows) {
+  std::ranges::copy(flows.weights, host_weights_.data());
+  copy_async(
+      weights_.data(), host_weights_.data(), flows.weights.size(), cudaMemcpyHostToDevice, copy_);
+}
+
+Inflow DeviceTransfer::fill(Slot& slot, const Flows& flows, std::size_t done, std::size_t count) {
+  const std::size_t n = flows.vectors.size();
+  const std::size_t stride = (count + 3) / 4 * 4;
+  Inflow in{.vectors = slot.floats.data(),
+            .weights = few_ ? nullptr : weights_.data(),
+            .stride = stride,
+            .n = static_cast<std::uint32_t>(n),
+            .bad = bad_.data()};
+  for (std::size_t j = 0; j < n; ++j) {
+    float* const to = slot.floats.data() + j * stride;
+    const bool is_there = staged_[j] != nullptr;
+    if (!is_there) {
+      const float* const from = flows.vectors[j]->floats().data() + done;
+      copy_async(to, from, count, cudaMemcpyHostToDevice, copy_);
+    }
+    if (!few_) continue;
+    in.few[j] = is_there ? staged_[j] + done : to;
+    in.weights_of_few[j] = flows.weights[j];
+  }
+  return in;
+}
+
 NotFinite DeviceTransfer::mix(const Piece& piece, const Flows& flows, const StepRule* rule) {
   const std::size_t n = flows.vectors.size();
   GV_CHECK(n <= most_flows, "at most 4096 vectors are mixed at once");
-  const std::size_t stride = n == 0 ? piece.count : std::min(room(n), (piece.count + 3) / 4 * 4);
-  std::ranges::copy(flows.weights, host_weights_.data());
-  copy_async(weights_.data(), host_weights_.data(), n, cudaMemcpyHostToDevice, copy_);
+  few_ = n <= few_flows;
+  if (!few_) send_weights(flows);
+  staged_.clear();
+  for (const Payload& vector : flows.vectors)
+    staged_.push_back(few_ ? inbox_.find(*vector) : nullptr);
+  const std::size_t stride = n == 0 ? piece.count : std::min(room(n), piece.count);
   for (std::size_t done = 0; done < piece.count; done += stride) {
     const std::size_t count = std::min(stride, piece.count - done);
     Slot& slot = begin_filling();
-    for (std::size_t j = 0; j < n; ++j) {
-      const float* from = flows.vectors[j]->floats().data() + done;
-      copy_async(slot.floats.data() + j * stride, from, count, cudaMemcpyHostToDevice, copy_);
-    }
+    const Inflow in = fill(slot, flows, done, count);
     end_filling(slot);
-    const Inflow in{.vectors = slot.floats.data(),
-                    .weights = weights_.data(),
-                    .stride = stride,
-                    .n = static_cast<std::uint32_t>(n),
-                    .bad = bad_.data()};
     const Piece part = stretch(piece, done, count);
     if (rule != nullptr)
       gpu::mix_and_step(part, in, *rule, compute_);
@@ -86,17 +113,20 @@ NotFinite DeviceTransfer::mix(const Piece& piece, const Flows& flows, const Step
 }
 
 bool DeviceTransfer::add_flow(
-    float* x, std::size_t count, float w, const float* theirs, const float* ours) {
+    float* x, std::size_t count, float w, const Buffer& theirs, const float* ours) {
+  const float* const staged = inbox_.find(theirs);
   const std::size_t stride = room(2);
   for (std::size_t done = 0; done < count; done += stride) {
     const std::size_t part = std::min(stride, count - done);
     Slot& slot = begin_filling();
     float* a = slot.floats.data();
     float* b = a + stride;
-    copy_async(a, theirs + done, part, cudaMemcpyHostToDevice, copy_);
+    if (staged == nullptr)
+      copy_async(a, theirs.floats().data() + done, part, cudaMemcpyHostToDevice, copy_);
     copy_async(b, ours + done, part, cudaMemcpyHostToDevice, copy_);
     end_filling(slot);
-    gpu::add_flow(x + done, w, a, b, part, bad_.data(), compute_);
+    const float* const from = staged == nullptr ? a : staged + done;
+    gpu::add_flow(x + done, w, from, b, part, bad_.data(), compute_);
     end_reading(slot);
   }
   return read_bad(1).empty();

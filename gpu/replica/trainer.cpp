@@ -48,7 +48,8 @@ Trainer::Trainer(const NeuralNetwork& network,
       host_result_(2, "the loss"),
       train_(
           std::move(share.train), share.rows, std::max(batch, moments_chunk), room(free_bytes())),
-      test_(std::move(share.test), test_rows_, test_chunk_, room(free_bytes())) {}
+      test_(std::move(share.test), test_rows_, test_chunk_, room(free_bytes())),
+      done_(flags_to_wait_for()) {}
 
 void Trainer::restore(StateReader& in) {
   batches_.restore(in);
@@ -90,7 +91,7 @@ void Trainer::run(Recording& recording, const Work& work) {
   recording.ran = true;
 }
 
-double Trainer::gradient(const float* x, float* g, const Work& step) {
+void Trainer::begin_gradient(const float* x, float* g, const Work& step) {
   if (!sent_) train_.send(place_, batches_.rows(), batches_.views());
   train_.hold(place_, context_.stream);
   Recording& recording = step ? gradient_and_step_ : gradient_;
@@ -98,12 +99,16 @@ double Trainer::gradient(const float* x, float* g, const Work& step) {
     put_gradient(x, g);
     if (step) step();
   });
+  done_.record(context_.stream);
   // The other place is free: the host has waited for the step that read it.
   place_ = 1 - place_;
   batches_.step();
   train_.send(place_, batches_.rows(), batches_.views());
   sent_ = true;
-  context_.stream.wait();
+}
+
+double Trainer::end_gradient() const {
+  done_.wait();
   return host_result_[0];
 }
 

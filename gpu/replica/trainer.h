@@ -29,7 +29,14 @@ class Trainer {
   /// computes, the minibatch after it is sent. x and g must stay where they are: the pass is
   /// recorded where the driver lets it be, and what `step` puts into the context's stream behind
   /// it as well; the same at each call that gives one.
-  double gradient(const float* x, float* g, const Work& step = nullptr);
+  double gradient(const float* x, float* g, const Work& step = nullptr) {
+    begin_gradient(x, g, step);
+    return end_gradient();
+  }
+  /// The two halves of gradient(). The second one waits, on any thread; nothing else of the trainer
+  /// is called before it has returned.
+  void begin_gradient(const float* x, float* g, const Work& step = nullptr);
+  double end_gradient() const;
   Evaluation evaluate(const float* x);  ///< on the test set
   double gradient_flops() const;
 
@@ -79,6 +86,7 @@ class Trainer {
   unsigned place_ = 0;  ///< of the next minibatch, in train_
   bool sent_ = false;   ///< it is there, or on its way
   Recording gradient_, gradient_and_step_;
+  Event done_;  ///< the gradient that was begun last, and its step
   std::vector<std::uint32_t> chunk_;
 };
 

@@ -46,8 +46,9 @@ __device__ void add_inflow(Pack<N>& x, const Inflow& in, std::size_t k) {
   Pack<N> sum;
   for (int i = 0; i < N; ++i) sum.v[i] = 0.0F;
   for (std::uint32_t j = 0; j < in.n; ++j) {
-    const Pack<N> theirs = load<N>(in.vectors + j * in.stride + k);
-    const float w = in.weights[j];
+    const bool few = in.weights == nullptr;
+    const Pack<N> theirs = load<N>((few ? in.few[j] : in.vectors + j * in.stride) + k);
+    const float w = few ? in.weights_of_few[j] : in.weights[j];
     bool fine = true;
     for (int i = 0; i < N; ++i) {
       sum.v[i] += flow(w, theirs.v[i], x.v[i]);
@@ -127,6 +128,11 @@ bool aligned(const void* p) {
   return reinterpret_cast<std::uintptr_t>(p) % 16 == 0;
 }
 
+bool aligned(const Inflow& in) {
+  if (in.weights != nullptr) return aligned(in.vectors);
+  return std::all_of(in.few, in.few + in.n, [](const float* v) { return aligned(v); });
+}
+
 template <class Pass>
 void run(const Piece& piece, const Pass& pass, bool fours, cudaStream_t stream) {
   if (piece.count == 0) return;
@@ -191,12 +197,12 @@ __global__ void not_finite_kernel(const float* v, std::size_t count, std::uint32
 }  // namespace
 
 void mix(const Piece& piece, const Inflow& in, cudaStream_t stream) {
-  run(piece, Mixes{in}, aligned(in.vectors), stream);
+  run(piece, Mixes{in}, aligned(in), stream);
 }
 
 void mix_and_step(const Piece& piece, const Inflow& in, const StepRule& rule, cudaStream_t stream) {
   for_kind(rule.kind, [&]<StepRule::Kind kind>() {
-    run(piece, MixesAndSteps<kind>{in, rule}, aligned(in.vectors), stream);
+    run(piece, MixesAndSteps<kind>{in, rule}, aligned(in), stream);
   });
 }
 

@@ -21,10 +21,15 @@ struct Piece {
   std::size_t count = 0;
 };
 
-/// The vectors that flow into a piece: vector j begins at vectors + j * stride.
+constexpr std::uint32_t few_flows = 16;
+
+/// The vectors that flow into a piece. Of few, each lies where it likes, and its weight goes with
+/// the kernel; of more, vector j begins at vectors + j * stride.
 struct Inflow {
+  const float* few[few_flows]{};
+  float weights_of_few[few_flows]{};
   const float* vectors = nullptr;
-  const float* weights = nullptr;  ///< n
+  const float* weights = nullptr;  ///< n; null: they are few
   std::size_t stride = 0;          ///< a multiple of 4
   std::uint32_t n = 0;
   std::uint32_t* bad = nullptr;  ///< n: set to 1 where vector j holds a value that is not finite

@@ -16,6 +16,7 @@
 #include "optim/models/objective.h"
 #include "optim/range.h"
 #include "optim/train/optimizer.h"
+#include "optim/train/overlap.h"
 
 namespace gv {
 
@@ -146,6 +147,9 @@ class Replica {
   virtual bool is_lent() const { return false; }
   /// Gets ready for save(), which comes in a job of its own, where is_lent().
   virtual void prepare() {}
+
+  /// Returns what it does behind its caller's back; null: nothing, each call ends before the next.
+  virtual Overlap* overlap() { return nullptr; }
 
   virtual double gradient_flops() const = 0;  ///< of one gradient(); for the simulator's clock
   /// Returns whether work of so many flops ends so soon that the network loop may do it itself. On

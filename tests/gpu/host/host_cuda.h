@@ -41,6 +41,8 @@ struct Settings {
 };
 /// The environment's, read once.
 const Settings& settings();
+/// Another order of the streams from now on, for a test that speaks of one; returns that before.
+When take_order(When order);
 
 /// Says what a program does that no device allows, and aborts.
 [[noreturn]] void problem(const std::string& what);
@@ -50,6 +52,9 @@ struct Counts {
   std::size_t kernels = 0, blocks = 0;
   std::size_t products = 0;  ///< calls of cuBLAS and cuDNN
   std::size_t copies = 0, sets = 0, waits = 0, records = 0, synchronizations = 0, graphs = 0;
+  /// Of copies between host and device, and of these what may run while a kernel does that was
+  /// given to another stream before: neither an event nor a wait of the host stands between.
+  std::size_t bus_bytes = 0, bus_bytes_beside = 0;
   /// Counts what a device has to begin for itself.
   std::size_t operations() const { return kernels + products + copies + sets; }
 };

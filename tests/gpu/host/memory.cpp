@@ -272,7 +272,8 @@ cudaError_t cudaMemcpyAsync(
              if (bytes > 0) std::memcpy(to, staged ? staged->data() : from, bytes);
            },
        .reads = up && pinned ? Range{source, bytes} : Range{},
-       .writes = down ? Range{static_cast<char*>(to), bytes} : Range{}});
+       .writes = down ? Range{static_cast<char*>(to), bytes} : Range{},
+       .over_bus = up || down ? bytes : 0});
   return cudaSuccess;
 }
 

@@ -10,12 +10,14 @@ TRAIN = ('*ReplicaTest.AWhole*/cuda:*ReplicaTest.TheSame*/cuda:*ReplicaTest.AnEv
          '*ReplicaTest.Learns*/cuda:StreamedTraining*:EvaluatedTraining*')
 CODEC = '*Level1Test.Encodes*/cuda:*Level1Test.Dot*/cuda'
 LARGE = 'EncoderTest*'
+OVERLAP = 'OverlapTest*:*Orders*/mlp'
 SAMPLES = '*SamplesTest*'
 LENET = '*Parity.Gradients*/lenet5'
 TEXT = '*Parity.Gradients*/transformer'
 NORMED = '*Parity.Gradients*/resnet20*:*Parity.TheLoss*/resnet20'
 TRANSFER = 'gpu/replica/device_transfer.cpp'
 REPLICA_FILE = 'gpu/replica/cuda_replica.cpp'
+INBOX = 'gpu/replica/inbox.cpp'
 TRAINER = 'gpu/replica/trainer.cpp'
 SAMPLES_FILE = 'gpu/replica/samples.cu'
 VECTORS = 'gpu/replica/vector_kernels.cu'
@@ -51,18 +53,13 @@ STREAMS = [
   void add''', '''cudaMemcpyHostToDevice, context_.stream);
   }
   void add''', MIX),
-    Bug('snapshot not waited for', REPLICA_FILE, '''cudaMemcpyDeviceToHost, context_.stream);
-    context_.stream.wait();
-  }
-  void load''', '''cudaMemcpyDeviceToHost, context_.stream);
-  }
-  void load''', MIX),
+    Bug('snapshot not waited for', REPLICA_FILE, '    out_.wait();\n', '', MIX),
     Bug('minibatch not waited for', TRAINER, '  train_.hold(place_, context_.stream);\n', '', TRAIN),
     Bug('rows of an evaluation not waited for', TRAINER, '    samples.hold(place, context_.stream);\n', '', TRAIN),
     Bug('the next rows into the place in use', TRAINER, '    place = 1 - place;\n', '', TRAIN),
     Bug('cleared memory not waited for', 'gpu/device/memory.cpp', 'cudaStreamSynchronize(nullptr); done',
         'cudaPeekAtLastError(); done', TRAIN),
-    Bug('the loss read too early', TRAINER, '  sent_ = true;\n  context_.stream.wait();', '  sent_ = true;', TRAIN),
+    Bug('the loss read too early', TRAINER, '  done_.wait();\n', '', TRAIN),
     Bug('the next minibatch into the place in use', TRAINER,
         '  place_ = 1 - place_;\n  batches_.step();', '  batches_.step();',
         TRAIN),
@@ -77,7 +74,8 @@ STREAMS = [
     Bug('top-k grown while it counts', TOP_K,
         '  GV_CUDA(cudaStreamSynchronize(stream));  // what', '  (void)stream;  // what', 'EncoderTest.Grows*'),
     Bug('a replica destroyed while it steps', REPLICA_FILE,
-        '    cudaStreamSynchronize(context_.stream);\n  }', '  }', TRAIN),
+        '    cudaStreamSynchronize(context_.stream);\n    cudaStreamSynchronize(out_);\n',
+        '    cudaStreamSynchronize(out_);\n', TRAIN),
     Bug('samples destroyed while they are sent', SAMPLES_FILE,
         '  cudaStreamSynchronize(copy_);  // what', '  // what', TRAIN),
 ]
@@ -97,10 +95,10 @@ GRAPHS_AND_MEMORY = [
     Bug('host memory given to a kernel', REPLICA_FILE, 'clock_.kind(), rule_.data(), context_.stream);',
         'clock_.kind(), host_rule_.data(), context_.stream);', TRAIN),
     Bug('host memory inside what a kernel is given', TRANSFER,
-        '.weights = weights_.data()', '.weights = host_weights_.data()', MIX),
+        'few_ ? nullptr : weights_.data()', 'few_ ? nullptr : host_weights_.data()', MIX),
     Bug('device memory read by the host', TRANSFER, 'if (host_bad_[j] != 0)', 'if (bad_[j] != 0)', MIX),
-    Bug('weights copied the wrong way', TRANSFER, 'weights_.data(), host_weights_.data(), n, cudaMemcpyHostToDevice',
-        'weights_.data(), host_weights_.data(), n, cudaMemcpyDeviceToDevice', MIX),
+    Bug('weights copied the wrong way', TRANSFER, 'flows.weights.size(), cudaMemcpyHostToDevice',
+        'flows.weights.size(), cudaMemcpyDeviceToDevice', MIX),
 ]
 THREADS = [
     Bug('no barrier inside a sum', SUM, '''      b[threadIdx.x] += b[threadIdx.x + half];
@@ -188,4 +186,18 @@ JOINED = [
     Bug('rows of another peer', SAMPLES_FILE, 'values.data() + places[row] * each',
         'values.data() + row * each % values.size()', SAMPLES),
 ]
-BUGS = STREAMS + GRAPHS_AND_MEMORY + THREADS + INDICES + JOINED
+OVERLAPPED = [
+    Bug('a snapshot that waits for no change', REPLICA_FILE, '    settled_.hold(out_);\n', '', OVERLAP),
+    Bug('a change that a snapshot does not hear of', REPLICA_FILE, '''    changed_ = true;
+    return of(v).data();''', '    return of(v).data();', OVERLAP),
+    Bug('a snapshot that waits for the gradient', REPLICA_FILE, '    settle();\n    trainer_.begin', '    trainer_.begin',
+        OVERLAP),
+    Bug('a gradient read before it is there', REPLICA_FILE, '    if (v == Vector::g) changed_ = true;\n', '', OVERLAP),
+    Bug('a staged vector not waited for', INBOX, '  copy_.wait();\n', '', OVERLAP),
+    Bug('a staged vector over another', INBOX, 'if (!place.piece.expired() || place', 'if (place', OVERLAP),
+    Bug('an upload that waits for the gradient', 'gpu/replica/device_transfer.cpp',
+        '  if (few_) inbox_.take(piece);\n', '  compute_.wait();\n  if (few_) inbox_.take(piece);\n', OVERLAP),
+    Bug('a vector found that is there no more', INBOX, 'place.at == &piece && !place.piece.expired()', 'place.at == &piece',
+        OVERLAP),
+]
+BUGS = STREAMS + GRAPHS_AND_MEMORY + THREADS + INDICES + JOINED + OVERLAPPED

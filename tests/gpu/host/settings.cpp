@@ -1,5 +1,6 @@
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "tests/gpu/host/host_cuda.h"
 
@@ -33,18 +34,26 @@ unsigned number(const char* name, unsigned usual) {
   return text.empty() ? usual : static_cast<unsigned>(std::stoul(text));
 }
 
+Settings& own_settings() {
+  static Settings once{.threads = order("GV_HOST_THREADS"),
+                       .blocks = order("GV_HOST_BLOCKS"),
+                       .when = when(),
+                       .guard = word("GV_HOST_GUARD") == "1",
+                       .watches = word("GV_HOST_WATCH") != "0",
+                       .seed = number("GV_HOST_SEED", 1),
+                       .capability = static_cast<int>(number("GV_HOST_CAPABILITY", 90)),
+                       .devices = static_cast<int>(number("GV_HOST_DEVICES", 1))};
+  return once;
+}
+
 }  // namespace
 
 const Settings& settings() {
-  static const Settings once{.threads = order("GV_HOST_THREADS"),
-                             .blocks = order("GV_HOST_BLOCKS"),
-                             .when = when(),
-                             .guard = word("GV_HOST_GUARD") == "1",
-                             .watches = word("GV_HOST_WATCH") != "0",
-                             .seed = number("GV_HOST_SEED", 1),
-                             .capability = static_cast<int>(number("GV_HOST_CAPABILITY", 90)),
-                             .devices = static_cast<int>(number("GV_HOST_DEVICES", 1))};
-  return once;
+  return own_settings();
+}
+
+When take_order(When order) {
+  return std::exchange(own_settings().when, order);
 }
 
 void problem(const std::string& what) {

@@ -14,6 +14,7 @@ struct HostStream {
   bool broken = false;        ///< the recording
   std::uint32_t number = 0;
   std::uint32_t steps = 0;     ///< operations given to it so far
+  std::uint32_t worked = 0;    ///< the newest of them that is a kernel or a library's work
   gv::host_cuda::Clock after;  ///< of what its next operation comes after
 };
 struct HostEvent {
@@ -130,6 +131,23 @@ void progress_elsewhere(const HostStream& stream) {
   }
 }
 
+/// Returns whether another stream has work that was given before, and that neither an event nor the
+/// host has let this one come after.
+bool may_run_beside_work(const HostStream& stream) {
+  return std::ranges::any_of(streams, [&stream](const HostStream* other) {
+    const std::size_t n = other->number;
+    const std::uint32_t before = n < stream.after.size() ? stream.after[n] : 0;
+    return other != &stream && other->worked > before;
+  });
+}
+
+void count(HostStream& stream, const Operation& operation) {
+  if (operation.works) stream.worked = operation.place.step;
+  if (operation.over_bus == 0) return;
+  counts().bus_bytes += operation.over_bus;
+  if (may_run_beside_work(stream)) counts().bus_bytes_beside += operation.over_bus;
+}
+
 }  // namespace
 
 std::recursive_mutex& calls() {
@@ -165,6 +183,7 @@ void put(HostStream& stream, Operation operation) {
     reach(stream.after, other.stream, other.step);
   }
   if (operation.marks) operation.marks->place = operation.place;
+  count(stream, operation);
   if (settings().when != When::eager) tear(stream, operation.writes);
   stream.queue.push_back(std::move(operation));
   if (settings().when == When::eager) drain(stream);
@@ -186,6 +205,17 @@ void wait_for(HostStream& stream) {
   host_has_waited(stream);
 }
 
+void wait_for(const Mark& mark) {
+  while (!mark.reached) {
+    if (settings().when == When::random && draws()() % 4 != 0) progress_somewhere();
+    if (settings().when == When::ahead) progress_elsewhere(*mark.stream);
+    if (!mark.reached) progress(*mark.stream);
+  }
+  join(waited_for, *mark.place.after);
+  reach(waited_for, mark.place.stream, mark.place.step);
+  open_memory(false);
+}
+
 bool refused_while_recording() {
   if (recording == nullptr) return false;
   recording->broken = true;
@@ -194,10 +224,13 @@ bool refused_while_recording() {
 
 void enqueue(cudaStream_t stream, std::function<void()> work) {
   const Call call(calls());
-  put(stream_of(stream), {.run = [work = std::move(work)] {
-        ++counts().products;
-        work();
-      }});
+  put(stream_of(stream),
+      {.run =
+           [work = std::move(work)] {
+             ++counts().products;
+             work();
+           },
+       .works = true});
 }
 
 void enqueue_grid(cudaStream_t stream,
@@ -212,7 +245,8 @@ void enqueue_grid(cudaStream_t stream,
     return;
   }
   put(stream_of(stream),
-      {.run = [blocks, threads, body = std::move(body)] { run_grid(blocks, threads, body); }});
+      {.run = [blocks, threads, body = std::move(body)] { run_grid(blocks, threads, body); },
+       .works = true});
 }
 
 }  // namespace gv::host_cuda
@@ -271,6 +305,13 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   event->last = std::make_shared<Mark>();
   event->last->stream = &in;
   put(in, {.marks = event->last});
+  return cudaSuccess;
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  const Call call(calls());
+  ++counts().synchronizations;
+  if (refused_while_recording()) return failed(cudaErrorStreamCaptureUnsupported);
+  if (event->last) wait_for(*event->last);
   return cudaSuccess;
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {

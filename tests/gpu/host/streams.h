@@ -36,6 +36,8 @@ struct Operation {
   Range reads{};                  ///< of the host's memory
   Range writes{};                 ///< torn until somebody waits for it
   Place place{};
+  bool works = false;        ///< a kernel, or a library's work
+  std::size_t over_bus = 0;  ///< bytes that go from host to device or back
 };
 
 /// Keeps a call to itself: one at a time, as a kernel may be under way in another thread.
@@ -56,6 +58,8 @@ bool records(const HostStream& stream);
 void drain(HostStream& stream);
 /// Does as drain(), and the host goes on only then.
 void wait_for(HostStream& stream);
+/// Does the same up to what was recorded.
+void wait_for(const Mark& mark);
 /// Returns whether this thread records: then the recording is broken, and the call is refused.
 bool refused_while_recording();
 
