@@ -1,5 +1,9 @@
 #include "gpu/device/memory.h"
 
+#include <array>
+
+#include "gpu/device/near_memory.h"
+
 namespace gv::gpu {
 namespace {
 
@@ -17,6 +21,18 @@ std::string mib(std::size_t bytes) {
   throw DeviceFull("[gpu] device " + std::to_string(device) + " is out of memory: " + mib(bytes) +
                    " (" + std::to_string(bytes) + " bytes) wanted for " + what + ", " + mib(free) +
                    " of " + mib(total) + " free; a smaller batch or fewer peers on it may fit");
+}
+
+/// The NUMA node next to the device that is the calling thread's.
+std::optional<int> own_node() {
+  int device = 0;
+  std::array<char, 32> address{};
+  GV_CUDA(cudaGetDevice(&device));
+  const auto room = static_cast<int>(address.size());
+  if (cudaDeviceGetPCIBusId(address.data(), room, device) == cudaSuccess)
+    return node_of(address.data());
+  cudaGetLastError();
+  return {};
 }
 
 }  // namespace
@@ -39,6 +55,7 @@ void* allocate_device(std::size_t bytes, const std::string& what) {
 }
 
 void* allocate_pinned(std::size_t bytes, const std::string& what) {
+  const NearMemory near(own_node());
   void* memory = nullptr;
   const cudaError_t status = cudaHostAlloc(&memory, bytes, cudaHostAllocPortable);
   if (status == cudaErrorMemoryAllocation) {

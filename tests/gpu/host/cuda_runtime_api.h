@@ -60,6 +60,7 @@ cudaError_t cudaSetDevice(int);
 cudaError_t cudaSetDeviceFlags(unsigned);
 cudaError_t cudaGetDeviceFlags(unsigned*);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp*, int);
+cudaError_t cudaDeviceGetPCIBusId(char*, int length, int device);
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
 cudaError_t cudaMalloc(void**, std::size_t);
 cudaError_t cudaFree(void*);

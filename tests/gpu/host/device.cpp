@@ -1,4 +1,5 @@
 // Errors and devices.
+#include <cstdio>
 #include <cstring>
 #include <map>
 #include <utility>
@@ -86,6 +87,12 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   properties->totalGlobalMem = memory_bytes;
   properties->major = settings().capability / 10;
   properties->minor = settings().capability % 10;
+  return cudaSuccess;
+}
+/// A place on the bus where no machine has a device.
+cudaError_t cudaDeviceGetPCIBusId(char* address, int length, int number) {
+  if (number < 0 || number >= settings().devices) return failed(cudaErrorInvalidDevice);
+  std::snprintf(address, static_cast<std::size_t>(length), "FFFF:FF:%02X.0", number);
   return cudaSuccess;
 }
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
