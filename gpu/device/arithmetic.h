@@ -47,7 +47,7 @@ struct StepRule {
 };
 
 /// Returns whether the rule keeps a second vector.
-constexpr bool has_moments(StepRule::Kind kind) {
+GV_BOTH constexpr bool has_moments(StepRule::Kind kind) {
   return kind == StepRule::Kind::adam || kind == StepRule::Kind::adamw;
 }
 
