@@ -6,8 +6,8 @@ import unittest
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "python" / "grapevine"
-WITH = {"torch": {"torch", "_attached", "_torch_verbs", "_hooks", "_state", "_streams", "_tensors", "_meeting"}, "jax": {"jax"},
-        "numpy": {"jax"}, "pandas": {"_runs"}, "cloudpickle": {"_launch"}, "lightning": {"lightning"},
+WITH = {"torch": {"torch", "_attached", "_torch_verbs", "_hooks", "_state", "_streams", "_tensors", "_meeting"},
+        "jax": {"jax"}, "numpy": {"jax"}, "pandas": {"_runs"}, "cloudpickle": {"_launch"}, "lightning": {"lightning"},
         "pytorch_lightning": {"lightning"}, "transformers": {"transformers"}, "ray": {"ray"}, "pyspark": {"spark"}}
 LONGEST = 70
 

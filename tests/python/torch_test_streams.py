@@ -92,7 +92,8 @@ class Step(torch.optim.SGD):
 def played(turns, **info):
     """Returns what of a script is attached on a played device, and where the patches are to end."""
     device = PlayedDevice()
-    patches = [mock.patch("grapevine._tensors.on_cpu", lambda p: False), mock.patch("grapevine._tensors.copy", device.copy),
+    patches = [mock.patch("grapevine._tensors.on_cpu", lambda p: False),
+               mock.patch("grapevine._tensors.copy", device.copy),
                mock.patch("torch.cuda.current_stream", lambda given: device),
                mock.patch("grapevine._tensors.Streams", lambda devices: Streams([torch.device("cuda", 0)]))]
     for patch in patches:
@@ -135,8 +136,8 @@ class StreamsTest(unittest.TestCase):
         for _ in range(50):
             turns, rounds = [lib.GRADIENT], draw.randint(1, 6)
             for _ in range(rounds):
-                turns += [lib.STEP] + [draw.choice([lib.EVALUATE, lib.SAVE, lib.NONE]) for _ in range(draw.randint(0, 3))]
-                turns += [lib.GRADIENT]
+                between = [draw.choice([lib.EVALUATE, lib.SAVE, lib.NONE]) for _ in range(draw.randint(0, 3))]
+                turns += [lib.STEP, *between, lib.GRADIENT]
             info = draw.choice([{}, {"gradients": "read"}, {"gradients": "written"}])
             session, model = self.course(turns, **info)
             self.assertEqual(session.options["arithmetic"], "own")
