@@ -76,7 +76,7 @@ class Exchange {
   std::vector<ClippedFlows> clipped() const { return clipping_.counts(); }
   /// x has been taken from a neighbour.
   void took_model() { clipping_.forget(); }
-  /// Returns whether another exchange may come: somebody has not left for good.
+  /// Returns whether somebody who is away may be back for another exchange.
   bool may_exchange_again() const;
 
  private:

@@ -150,12 +150,14 @@ bool Exchange::gone(std::size_t k) const {
   return roster_.quarantined(k) || post_.closed(key(k, 0));
 }
 
-/// Also where all are here and each owes its half of an earlier exchange: such rounds are alone.
+/// Where all are here and each owes its half of an earlier exchange, nobody is waited for: peers
+/// that did so were all slow together, and stayed so (EXTRA on a ring of which two had stood
+/// still).
 bool Exchange::may_exchange_again() const {
   for (std::size_t k = 0; k < edges_.size(); ++k) {
     const Neighbor& neighbor = self_.neighbors[k];
     const bool left = gone(k) || (!neighbor.two_way && post_.closed(neighbor.peer));
-    if (!left) return true;
+    if (!roster_.here(k) && !left) return true;
   }
   return false;
 }
