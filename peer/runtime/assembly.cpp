@@ -143,8 +143,8 @@ Assembly::Assembly(Fleet fleet_, std::optional<PeerId> only, std::optional<Progr
   check_peer_weights(*this);
   check_shares(*this);
   check_clip_norm(*this);
-  check_accumulate(*this);
   check_muon(*this);
+  check_peer_devices(*this);
   if (!trains_elsewhere_) model_digest = digest_of(parameters, data);
   count_samples();
   count_rounds();

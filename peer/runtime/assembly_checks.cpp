@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "gossip/attack.h"
+#include "gpu/cuda_replica.h"
+#include "optim/data/class_weights.h"
 #include "optim/models/hidden_matrices.h"
 #include "peer/fleet/setup.h"
 
@@ -50,9 +52,6 @@ void check_peer_weights(const Assembly& of) {
         kind.starts_with("adam") || kind == "muon")
       no("steps of Adam and Muon do not grow with their gradients: take `optimizer: { kind: sgd "
          "}`");
-  for (const PeerSpec& peer : fleet.peers)
-    if (peer.device.starts_with("cuda"))
-      no("gradients are weighted on the CPU only: take `device: cpu`");
 }
 
 void check_shares(const Assembly& of) {
@@ -84,20 +83,6 @@ void check_clip_norm(const Assembly& of) {
        "chance: leave it out, or take `parameter-server`");
   if (fleet.parallel)
     no("a stage has a part of a gradient, whose length nobody knows: leave it out");
-  for (const PeerSpec& peer : fleet.peers)
-    if (peer.device.starts_with("cuda"))
-      no("gradients are shortened on the CPU only: take `device: cpu`");
-}
-
-void check_accumulate(const Assembly& of) {
-  const Fleet& fleet = of.fleet;
-  if (fleet.optimizer.accumulate == 1 || fleet.program) return;
-  for (const PeerSpec& peer : fleet.peers)
-    if (peer.device.starts_with("cuda"))
-      refuse(fleet,
-             "train.optimizer.accumulate",
-             "moments that take several gradients at once are kept on the CPU only: take `device: "
-             "cpu`, or leave it out");
 }
 
 void check_muon(const Assembly& of) {
@@ -116,9 +101,55 @@ void check_muon(const Assembly& of) {
        "or a method without servers");
   if (fleet.parallel)
     no("muon takes a model's matrices, and a stage has some of them: take `kind: adamw`");
-  for (const PeerSpec& peer : fleet.peers)
-    if (peer.device.starts_with("cuda"))
-      no("muon steps on the CPU only: take `device: cpu`, or `kind: adamw`");
+}
+
+namespace {
+
+/// Asks the same of what steps, and of what the gradient is taken of.
+OnTheCpu trains_on_the_cpu(const Assembly& of) {
+  const Fleet& fleet = of.fleet;
+  if (fleet.optimizer.clip_norm > 0)
+    return {"train.optimizer.clip_norm",
+            "gradients are shortened on the CPU only: take `device: cpu`"};
+  if (fleet.optimizer.accumulate > 1)
+    return {"train.optimizer.accumulate",
+            "moments that take several gradients at once are kept on the CPU only: take `device: "
+            "cpu`, or leave it out"};
+  if (fleet.optimizer.kind == "muon")
+    return {"train.optimizer", "muon steps on the CPU only: take `device: cpu`, or `kind: adamw`"};
+  if (of.data.train && !class_weights(*of.data.train).empty())
+    return {"train.class_weights", "classes are weighted on the CPU only: take `device: cpu`"};
+  if (!cuda_trains(fleet.model))
+    return {"model",
+            fmt::format("model `{}` is trained on the CPU only: take `device: cpu` or `auto`",
+                        fleet.model.kind)};
+  return {};
+}
+
+}  // namespace
+
+OnTheCpu stays_on_the_cpu(const Assembly& of, PeerId i) {
+  const Fleet& fleet = of.fleet;
+  if (fleet.parallel) return {"parallel", "a stage of a model computes on the CPU"};
+  if (fleet.agent) return {"agent", "an agent acts and learns on the CPU"};
+  if (fleet.data_servers > 0 || of.algorithm->hands_samples)
+    return {"train.device",
+            "samples that come from other peers are trained on by the CPU: take `device: cpu`"};
+  if (fleet.by_samples)
+    return {"train.peer_weights", "gradients are weighted on the CPU only: take `device: cpu`"};
+  if (is_attacker(*of.setup, i) && !forges_models(*of.setup, i))
+    return {"attackers",
+            "false gradients are made on the CPU only: take `device: cpu` for the attackers, the "
+            "last of the peers that train"};
+  return fleet.program ? OnTheCpu{} : trains_on_the_cpu(of);
+}
+
+void check_peer_devices(const Assembly& of) {
+  for (PeerId i = 0; i < of.fleet.trainers(); ++i) {
+    if (!of.fleet.peers[i].device.starts_with("cuda")) continue;
+    if (const OnTheCpu stays = stays_on_the_cpu(of, i); !stays.why.empty())
+      refuse(of.fleet, stays.key, stays.why);
+  }
 }
 
 /// Refuses training by anybody but the programs, and what is ours in training where they train.
@@ -150,7 +181,6 @@ void Assembly::check_cuts() const {
   }
 }
 
-/// Samples travel between processors.
 void Assembly::check_samples() const {
   if (fleet.data_servers > fleet.trainers())
     refuse(fleet,
@@ -159,12 +189,6 @@ void Assembly::check_samples() const {
                        fleet.data_servers,
                        fleet.trainers(),
                        fleet.trainers()));
-  if (fleet.data_servers == 0 && !algorithm->hands_samples) return;
-  for (const PeerSpec& peer : fleet.peers)
-    if (peer.device.starts_with("cuda"))
-      refuse(fleet,
-             "train.device",
-             "samples that come from other peers are trained on by the CPU: take `device: cpu`");
 }
 
 /// Refuses what depends on how many samples others have, where a peer knows nobody's but its own.

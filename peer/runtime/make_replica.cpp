@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "gpu/cuda_replica.h"
+#include "optim/check.h"
 #include "optim/data/class_weights.h"
 #include "optim/train/host_replica.h"
 
@@ -90,12 +91,8 @@ std::unique_ptr<Replica> fresh_replica(const Device& device, const ReplicaParts&
         parts.init,
         muon ? hidden_matrices(parts.model, *parts.share.train) : std::vector<HiddenMatrix>{});
   }
-  if (!cuda_trains(parts.model))
-    throw std::invalid_argument(fmt::format(
-        "model `{}` is trained on the CPU only: use device: cpu or auto", parts.model.kind));
-  if (!class_weights(*parts.share.train).empty())
-    throw std::invalid_argument(
-        "`train.class_weights` are learnt on the CPU only: use device: cpu");
+  GV_CHECK(cuda_trains(parts.model) && class_weights(*parts.share.train).empty(),
+           "stays_on_the_cpu has kept what no device trains from it");
   return make_cuda_replica(make_network(parts.model, *parts.share.train),
                            parts.share,
                            parts.optimizer,

@@ -5,7 +5,6 @@
 #include "gossip/experience.h"
 #include "gossip/servers.h"
 #include "gossip/supply.h"
-#include "gpu/cuda_replica.h"
 #include "graph/schedule/copies_schedule.h"
 #include "optim/rl/q_agent.h"
 #include "optim/train/clipped_gradient.h"
@@ -14,6 +13,7 @@
 #include "optim/train/muon.h"
 #include "optim/train/slice_objective.h"
 #include "peer/runtime/assembly.h"
+#include "peer/runtime/assembly_checks.h"
 #include "peer/runtime/experience_parts.h"
 #include "peer/runtime/sample_source.h"
 
@@ -216,10 +216,7 @@ ReplicaParts Assembly::parts(PeerId i) const {
 std::unique_ptr<Replica> Assembly::replica(PeerId i) const {
   if (trains_elsewhere_ && i < fleet.trainers()) return nullptr;
   const std::string& word = fleet.peers.at(i).device;
-  const bool host = fleet.data_servers > 0 || algorithm->hands_samples || fleet.by_samples ||
-                    fleet.optimizer.clip_norm > 0 || fleet.optimizer.kind == "muon" ||
-                    fleet.optimizer.accumulate > 1 || fleet.parallel || fleet.agent;
-  const bool stays = word == "auto" && (host || !cuda_trains(fleet.model));
+  const bool stays = word == "auto" && !stays_on_the_cpu(*this, i).why.empty();
   return make_replica(stays ? Device{} : device_of(fleet, i), parts(i));
 }
 

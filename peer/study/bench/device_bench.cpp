@@ -6,14 +6,15 @@
 #include "optim/host/slices.h"
 #include "optim/stopwatch.h"
 #include "optim/train/host_replica.h"
+#include "peer/runtime/assembly_checks.h"
 
 namespace gv {
 namespace {
 
-/// The CUDA devices that answer, when they can train the fleet's model.
+/// The CUDA devices that answer, where the fleet's peers may train on them.
 std::vector<Device> cuda_devices(const Assembly& fleet) {
   std::vector<Device> devices;
-  if (!cuda_trains(fleet.fleet.model)) return devices;
+  if (!stays_on_the_cpu(fleet, 0).why.empty()) return devices;
   for (const CudaDevice& device : cuda_status().devices) devices.push_back({true, device.number});
   return devices;
 }

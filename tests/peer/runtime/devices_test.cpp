@@ -164,9 +164,53 @@ TEST_F(Devices, AreCheckedBeforeTheStart) {
   }
 }
 
+/// What no device trains is said before anything starts. With `auto` it is trained on the CPU.
+TEST_F(Devices, AreRefusedWhereSomethingStaysOnTheCpu) {
+  struct Row {
+    std::string train, more, why;
+  };
+  const std::string plain =
+      "data: { kind: blobs, train: 64, test: 8 }\nmodel: { kind: mlp, hidden: [8, 7] }\n";
+  const std::vector<Row> rows{
+      {"optimizer: { clip_norm: 1 }", plain, "gradients are shortened on the CPU only"},
+      {"optimizer: { kind: adamw, accumulate: 2 }", plain, "several gradients at once"},
+      {"optimizer: muon", plain, "muon steps on the CPU only"},
+      {"class_weights: balanced", plain, "classes are weighted on the CPU only"},
+      {"peer_weights: samples", plain, "gradients are weighted on the CPU only"},
+      {"", plain + "attackers: { count: 1, kind: gradient-scale }\n", "false gradients"},
+      {"", plain + "algorithm: flexrr\n", "samples that come from other peers"},
+      {"",
+       "data: { kind: blobs, train: 64, test: 8, servers: 1 }\n",
+       "samples that come from other"},
+      {"", "data: quadratic\n", "model `quadratic` is trained on the CPU only"},
+      {"", "data: linear\n", "model `linear` is trained on the CPU only"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.train + " " + row.more);
+    const auto fleet = [&](const std::string& device) {
+      return read_text(fmt::format(
+          "version: 1\npeers: 4\nstop: {{ rounds: 5 }}\n{}train: {{ device: {}{}{} }}\n",
+          row.more,
+          device,
+          row.train.empty() ? "" : ", ",
+          row.train));
+    };
+    try {
+      const Assembly assembly(fleet("cuda"));
+      ADD_FAILURE() << "nobody refused it";
+    } catch (const FleetError& e) {
+      EXPECT_NE(std::string(e.what()).find(row.why), std::string::npos) << e.what();
+    }
+    const Assembly assembly(fleet("auto"));
+    EXPECT_EQ(assembly.replica(3)->buffer_memory(), nullptr) << "a device's has pinned memory";
+  }
+}
+
 /// A fleet for a machine with GPUs can be planned and simulated anywhere.
 TEST_F(Devices, AssemblyAndSimulationNeedNoCuda) {
-  const Assembly fleet(read("peers: [{ device: cuda }, { device: auto }]\n"));
+  const Assembly fleet(
+      read_text("version: 1\nstop: { rounds: 5 }\nmodel: softmax\ndata: { kind: blobs, train: 64, "
+                "test: 8 }\npeers: [{ device: cuda }, { device: auto }]\n"));
   EXPECT_EQ(fleet.host_replica(0)->size(), fleet.dimension);
   if (cuda_available()) GTEST_SKIP() << "a CUDA device is here: the replica would live there";
   EXPECT_THROW(fleet.replica(0), std::runtime_error);
