@@ -1,0 +1,165 @@
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "gpu/cuda_replica.h"
+#include "tests/gpu/needs_cuda.h"
+#include "tests/peer/sim/method_runs.h"
+
+// Fleets whose peers train on a CUDA device, in virtual time, beside the same fleets on the CPU:
+// every method and every optimizer. On both the gradients differ by rounding alone.
+
+namespace gv {
+namespace {
+
+using Vectors = std::map<PeerId, Values>;
+
+/// The models of the fleet's peers, each on its own device, when they end.
+Vectors ends_of(const Fleet& fleet) {
+  const Assembly assembly(fleet);
+  Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
+  SimulationOptions options;
+  options.threads = 1;
+  options.replica = [&](PeerId i) { return assembly.replica(i); };
+  EXPECT_TRUE(simulate(assembly, observer, options).whole());
+  Vectors ends;
+  for (const auto& [peer, report] : observer.finals())
+    ends[peer].assign(report.model->floats().begin(), report.model->floats().end());
+  return ends;
+}
+
+/// What each of those peers begins with.
+Vectors starts_of(const Fleet& fleet) {
+  const Assembly assembly(fleet);
+  Vectors starts;
+  for (PeerId i = 0; i < assembly.fleet.size(); ++i) {
+    const auto replica = assembly.host_replica(i);
+    Buffer x(replica->size() * sizeof(float));
+    replica->snapshot(Vector::x, {0, replica->size()}, x);
+    starts[i].assign(x.floats().begin(), x.floats().end());
+  }
+  return starts;
+}
+
+double distance(const Values& a, const Values& b) {
+  double sum = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) sum += (a[k] - b[k]) * (a[k] - b[k]);
+  return std::sqrt(sum);
+}
+
+Fleet on(const std::string& device, Fleet fleet) {
+  for (PeerSpec& peer : fleet.peers) peer.device = device;
+  return fleet;
+}
+
+/// Expects every peer to end where it ends on the CPU, to a thousandth of its way there.
+void expect_it_trains_alike(const Fleet& fleet) {
+  const Vectors start = starts_of(fleet);
+  const Vectors on_cpu = ends_of(on("cpu", fleet));
+  const Vectors on_gpu = ends_of(on("cuda", fleet));
+  ASSERT_EQ(on_gpu.size(), on_cpu.size());
+  ASSERT_GE(on_cpu.size(), fleet.peers.size());
+  for (const auto& [peer, end] : on_cpu) {
+    const double way = distance(end, start.at(peer));
+    const double off = distance(on_gpu.at(peer), end);
+    EXPECT_LE(off, 1e-3 * way) << "peer " << peer;
+  }
+  const Assembly assembly(on("cuda", fleet));
+  EXPECT_NE(assembly.replica(0)->buffer_memory(), nullptr) << "a device's has pinned memory";
+}
+
+/// Returns those of a row whose roundings are not drawn from the values, which another last bit
+/// would change altogether (Level1Test holds these to their bytes).
+std::vector<Codec> steady_codecs_of(const AlgorithmRow& row) {
+  std::vector<Codec> codecs = codecs_of(row);
+  std::erase_if(codecs, [](const Codec& codec) {
+    return codec.kind == Codec::Kind::int8 || codec.kind == Codec::Kind::random_k;
+  });
+  return codecs;
+}
+
+/// A row's fleet whose peers learn a small network from samples, of drawn sizes.
+Fleet learning(const AlgorithmRow& row, std::uint64_t seed) {
+  Rng rng = Rng(seed).derive(name_of(row).c_str());
+  Fleet fleet = row_fleet(row, rng.below(4) == 0 ? 8 : 4);  // powers of two, for doubling
+  fleet.seed = seed;
+  fleet.data = {};
+  fleet.data.kind = "blobs";
+  fleet.data.features = static_cast<std::uint32_t>(3 + rng.below(9));
+  fleet.data.classes = static_cast<std::uint32_t>(2 + rng.below(4));
+  fleet.data.train = 240;
+  fleet.data.test = 30;
+  fleet.model = {"mlp", {{"hidden", Widths{static_cast<std::uint32_t>(4 + rng.below(13))}}}};
+  fleet.stop.rounds = 6;
+  for (PeerSpec& peer : fleet.peers) peer.batch = static_cast<std::uint32_t>(1 + rng.below(12));
+  const std::vector<Codec> codecs = steady_codecs_of(row);
+  if (!codecs.empty() && rng.below(2) == 0) fleet.codec = codecs[rng.below(codecs.size())];
+  return fleet;
+}
+
+class DeviceRow : public testing::TestWithParam<const AlgorithmRow*> {
+ protected:
+  void SetUp() override {
+    const CudaStatus status = cuda_status();
+    GV_NEEDS_CUDA(status.devices.empty() ? "no CUDA device: " + status.problem : "");
+  }
+};
+
+TEST_P(DeviceRow, TrainsAsOnTheCpu) {
+  for (const std::uint64_t seed : {1U, 2U}) {
+    const Fleet fleet = learning(*GetParam(), seed);
+    SCOPED_TRACE(testing::Message() << fleet.peers.size() << " peers, "
+                                    << (fleet.codec ? to_string(*fleet.codec) : "no codec"));
+    if (const std::string why = refusal(on("cuda", fleet)); !why.empty()) {
+      EXPECT_TRUE(GetParam()->hands_samples || GetParam()->kind == "hogwild") << why;
+      continue;
+    }
+    expect_it_trains_alike(fleet);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry,
+                         DeviceRow,
+                         testing::ValuesIn(algorithms().begin(), algorithms().end()),
+                         [](const auto& row) { return name_of(*row.param); });
+
+class DeviceOptimizer : public DeviceRow {};
+
+TEST_P(DeviceOptimizer, StepsAsOnTheCpu) {
+  struct Kind {
+    const char* kind;
+    double lr;
+    bool momentum, nesterov;
+  };
+  constexpr Kind kinds[] = {{"sgd", 0.1, false, false},
+                            {"sgd", 0.05, true, false},
+                            {"sgd", 0.05, true, true},
+                            {"adam", 0.01, false, false},
+                            {"adamw", 0.01, false, false}};
+  Rng rng = Rng(7).derive("optimizers");
+  for (const auto& [kind, lr, momentum, nesterov] : kinds) {
+    SCOPED_TRACE(testing::Message() << kind << ", momentum " << momentum << nesterov);
+    Fleet fleet = learning(*GetParam(), 1 + rng.below(100));
+    OptimizerSpec& spec = fleet.optimizer;
+    spec.kind = kind;
+    spec.lr = lr;
+    spec.momentum = momentum ? 0.2 + 0.7 * rng.uniform() : 0;
+    spec.nesterov = nesterov;
+    spec.weight_decay = 0.1 * rng.uniform();
+    spec.epsilon = 1e-3;  // above the roundings of gradients that are about zero
+    if (rng.below(2) == 0) spec.schedule.kind = "cosine";
+    expect_it_trains_alike(fleet);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods,
+                         DeviceOptimizer,
+                         testing::Values(find_algorithm("d-psgd", "lian"),
+                                         find_algorithm("all-reduce", "ring"),
+                                         find_algorithm("local-sgd", "")),
+                         [](const auto& row) { return name_of(*row.param); });
+
+}  // namespace
+}  // namespace gv
