@@ -14,6 +14,7 @@ OVERLAP = 'OverlapTest*:*Orders*/mlp'
 SAMPLES = '*SamplesTest*'
 LENET = '*Parity.Gradients*/lenet5'
 TEXT = '*Parity.Gradients*/transformer'
+LONE = 'LoneLayersParity*'
 NORMED = '*Parity.Gradients*/resnet20*:*Parity.TheLoss*/resnet20'
 TRANSFER = 'gpu/replica/device_transfer.cpp'
 REPLICA_FILE = 'gpu/replica/cuda_replica.cpp'
@@ -87,7 +88,7 @@ GRAPHS_AND_MEMORY = [
     Bug('a graph recorded with a stale pointer', REPLICA_FILE, '    upload(x_, x);\n',
         '    x_ = DeviceArray<float>(size(), "the model");\n    upload(x_, x);\n', TRAIN),
     Bug('an allocation in a recorded pass', 'gpu/layers/device_network.cpp', 'as many rows as there is room for");',
-        'as many rows as there is room for");\n  DeviceArray<float> more(rows, "more");', 'Refused.Recordings*'),
+        'as many rows as there is room for");\n  DeviceArray<float> more(all.rows, "more");', 'Refused.Recordings*'),
     Bug('a workspace that shrinks', 'gpu/device/device_context.cu', '  if (bytes <= workspace_.size()) return;\n',
         '  if (bytes == workspace_.size()) return;\n', NORMED),
     Bug('factors in too little room', 'gpu/layers/linear.cu', 'std::max(weights, n * in_)', 'weights',
@@ -154,7 +155,7 @@ INDICES = [
     Bug('own position left out', ATTENTION, 'for (std::uint32_t j = lane; j <= last; j += warp) dot',
         'for (std::uint32_t j = lane; j < last; j += warp) dot', TEXT),
     Bug('another share overwritten', 'gpu/layers/elementwise.cu', 'if (k < count) put(dx, k, dy[k], add);',
-        'if (k < count) put(dx, k, dy[k], add && count == 0);', NORMED),
+        'if (k < count) put(dx, k, dy[k], add && count == 0);', LONE),
     Bug('sums of another slice', 'gpu/layers/norm_kernels.h', 'slices.sums[blockIdx.x] = total;',
         'slices.sums[channel * layout.slices] = total;', NORMED),
     Bug('moments never begun anew', 'gpu/layers/norm_statistics.cu', 'if (moments.count == 0) memory[c] = SumPair{};',

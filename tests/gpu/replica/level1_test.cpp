@@ -139,7 +139,11 @@ std::vector<Codec> codecs() {
           {Codec::Kind::top_k, 1e-9},
           {Codec::Kind::top_k, 0.01},
           {Codec::Kind::top_k, 0.4},
-          {Codec::Kind::top_k, 1.0}};
+          {Codec::Kind::top_k, 1.0},
+          {.kind = Codec::Kind::random_k, .fraction = 0.1},
+          {.kind = Codec::Kind::random_k, .fraction = 0.01, .draw = 5},
+          {Codec::Kind::sign},
+          {Codec::Kind::two_bit, 0.02}};
 }
 
 /// Returns what codecs must take: every size, ties, zeros, subnormals, what is not finite.

@@ -37,6 +37,20 @@ TEST_P(ReplicaTest, RangesAreLoadedAddedScaledAndSeen) {
   }
 }
 
+/// Peers of either device go by the same clock: of the schedule, and of virtual time.
+TEST_P(ReplicaTest, TellsTheRateThatComesAndTheWorkOfAGradient) {
+  OptimizerSpec sgd = momentum_sgd();
+  sgd.schedule.kind = "step";
+  sgd.schedule.every = 2;
+  const auto replica = make(20, sgd);
+  for (std::uint64_t t = 0; t < 5; ++t) {
+    EXPECT_EQ(replica->rate(), sgd.schedule.rate(sgd.lr, {t}));
+    replica->gradient_and_step();
+  }
+  const NeuralNetwork network = make_network(mlp(20), *digits_share().train);
+  EXPECT_EQ(replica->gradient_flops(), network.gradient_flops(16));
+}
+
 TEST_P(ReplicaTest, TellsWhetherItsVectorIsFinite) {
   const auto replica = make();
   for (const float value : {nan, infinity, -infinity}) {
