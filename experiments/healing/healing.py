@@ -26,12 +26,14 @@ GRAPHS = {  # name: what is set
     "one-peer exponential": {"topology": "{ kind: one-peer-exponential }"},
     "random matching": {"topology": "random-matching"},
 }
+COMPLETE = {"topology": "complete"}  # for what leaves out more neighbours than those graphs give it
 VIRTUAL = {"network.emulate": "false"}
 SPARSE = {"data": "{ kind: sparse, train: 3000, test: 600, features: 2000, nonzeros: 10 }", "model": "logistic"}
 OWN_KEYS = {  # what a method cannot do without, and a rate with which it does not diverge by itself
     "hogwild": SPARSE,
     "downpour": {"train.optimizer.lr": "0.005"},
     "gt-adam": {"train.optimizer.lr": "0.002"},
+    "decentlam": {"train.optimizer.lr": "0.005"},
 }
 VICTIM = 1
 AT, LENGTH, SETTLE, END = 4, 8, 12, 36  # seconds: the accident, how long, until pace is measured
@@ -76,6 +78,8 @@ def graphs_of(row):
         alike = alike or hashed in taken
         if hashed is not None:
             taken.setdefault(hashed, (name, values))
+    if not taken:
+        return {"complete": COMPLETE}
     if alike or row["kind"] == "hogwild":  # whose threads meet by chance
         return {"any": next(iter(taken.values()))[1]}
     return dict(taken.values())
