@@ -11,16 +11,29 @@ namespace {
 
 using host_cuda::counts;
 
-/// Returns those of a step that is recorded and played, with the copies for the minibatch after it.
-std::size_t operations_of_a_step(const NeuralNetwork& network, Share share, std::uint32_t batch) {
+/// Counts those of a replica from its making to its end, when the device has done them all:
+/// between two calls a copy for the next minibatch may be done, or not.
+std::size_t operations_of_a_life(const NeuralNetwork& network,
+                                 Share share,
+                                 std::uint32_t batch,
+                                 int steps) {
   OptimizerSpec momentum;
   momentum.momentum = 0.9;
-  const auto replica =
-      make_replica(network, std::move(share), momentum, batch, Rng(3), 0, Precision::fp32);
-  replica->gradient_and_step();
   const std::size_t before = counts().operations();
-  replica->gradient_and_step();
+  {
+    const auto replica =
+        make_replica(network, std::move(share), momentum, batch, Rng(3), 0, Precision::fp32);
+    for (int step = 0; step < steps; ++step) replica->gradient_and_step();
+  }
   return counts().operations() - before;
+}
+
+/// Returns those of a step that is recorded and played, with the copies for the minibatch after it.
+std::size_t operations_of_a_step(const NeuralNetwork& network,
+                                 const Share& share,
+                                 std::uint32_t batch) {
+  return operations_of_a_life(network, share, batch, 2) -
+         operations_of_a_life(network, share, batch, 1);
 }
 
 constexpr std::uint32_t side = 8;
