@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
@@ -9,8 +8,10 @@
 #include <unistd.h>
 
 #include "optim/printable.h"
+#include "peer/cli/asked_fleet.h"
 #include "peer/cli/batch_job.h"
 #include "peer/cli/fleet_options.h"
+#include "peer/cli/kept_run.h"
 #include "peer/cli/run_end.h"
 #include "peer/cli/run_screen.h"
 #include "peer/cli/this_program.h"
@@ -24,6 +25,7 @@
 #include "peer/record/report/metrics.h"
 #include "peer/record/report/regression.h"
 #include "peer/record/report/screen.h"
+#include "peer/record/unknown_figure.h"
 #include "peer/show/live/live_socket.h"
 #include "peer/study/predict/forecast/codec_trial.h"
 
@@ -141,8 +143,11 @@ void refuse_ended(const std::string& folder) {
       folder));
 }
 
-/// The fleet of the peers, from the file that they were started with or from the one given.
-Assembly fleet_of(const CollectedPeers& peers, FleetOptions& file) {
+/// The fleet of the peers, from the file that they were started with or from the one given. Where
+/// programs trained, one of them is started as `scout`, and says what the models are worth.
+Assembly fleet_of(const CollectedPeers& peers,
+                  FleetOptions& file,
+                  std::unique_ptr<Scout>& scout) {
   const ReportsOf& whose = peers.begin()->second.whose;
   const bool given = !file.file.empty();
   if (!given) {
@@ -154,7 +159,7 @@ Assembly fleet_of(const CollectedPeers& peers, FleetOptions& file) {
                       "it, with the same --set",
                       printable(file.file, 200)));
   }
-  Assembly fleet = assemble(file);
+  Assembly fleet = assemble_to_run(file, peer_program(), scout);
   if (fleet.fleet.digest == whose.digest) return fleet;
   throw std::invalid_argument(fmt::format(
       "collect: {} is another fleet now (digest {}) than that of the peers ({}), which were "
@@ -186,27 +191,30 @@ int finish(const Assembly& fleet,
            const RunFolder& folder,
            const Observer& observer,
            const std::vector<PeerId>& missing,
+           Scout* scout,
            bool json) {
   const FleetRecord& end = *observer.summary();
   const double seconds = in_seconds(end.time);
   const auto lost = static_cast<PeerId>(missing.size());
   int code = end.uneven.empty() ? exit_code::done : exit_code::check_failed;
   if (!missing.empty()) code = exit_code::peers_lost;
-  if (!std::isfinite(end.mean.loss)) code = exit_code::failed;
+  if (has_diverged(end.mean.loss)) code = exit_code::failed;
   Json summary = summary_json(end, lost, seconds, observer.hashes());
   const Dataset* const test = fleet.looked_at().get();
   add_score(summary, regression_score(test, end.mean.loss));
   add_target(summary, fleet, observer);
   summary["exit_code"] = code;
   end_run(fleet, folder, observer, observer.saved_model(), summary.dump(), version_text());
+  const std::string beside = save_whole(folder, observer, scout);
   if (code == exit_code::failed) fmt::print(stderr, "{}\n", loss_not_finite(fleet));
   if (json) {
     fmt::print("{}\n", summary.dump());
     return code;
   }
-  fmt::print("{}\nsaved      {}/model.safetensors\n",
+  fmt::print("{}\nsaved      {}/model.safetensors{}\n",
              summary_text(end, lost, seconds, observer.hashes(), test),
-             folder.path());
+             folder.path(),
+             beside);
   const std::string target = target_text(fleet, observer);
   if (!target.empty()) fmt::print("{}\n", target);
   return code;
@@ -223,17 +231,20 @@ int collect(const CollectArguments& given) {
   if (peers.empty())
     throw std::invalid_argument(
         fmt::format("collect: {}/peers has no reports.jsonl: was the run's launcher `run`?", into));
-  const Assembly fleet = fleet_of(peers, arguments.file);
+  std::unique_ptr<Scout> scout;
+  const Assembly fleet = fleet_of(peers, arguments.file, scout);
   begin(fleet, folder, arguments.file);
   Screen screen(fleet, folder, arguments.file.json);
-  Observer observer(fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& r) {
+  const std::unique_ptr<Evaluator> own = scout ? nullptr : make_evaluator(fleet.evaluator());
+  Observer observer(fleet.fleet.size(), scout ? *scout : *own, [&](const FleetRecord& r) {
     screen.record(r, observer);
   });
   observer.aim_at(fleet.aims());
   const std::vector<PeerId> missing = replay(peers, fleet, observer);
   if (!missing.empty())
     fmt::print(stderr, "peers that left no final model: {}\n", fmt::join(missing, ", "));
-  if (observer.summary()) return finish(fleet, folder, observer, missing, arguments.file.json);
+  if (observer.summary())
+    return finish(fleet, folder, observer, missing, scout.get(), arguments.file.json);
   fmt::print(stderr, "error: no peer finished\n");
   return exit_code::failed;
 }

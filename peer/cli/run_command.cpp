@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <limits>
@@ -238,8 +237,7 @@ int finish(const RunOptions& options,
     screen.say(unsaved_text(unsaved, folder.path()));
   }
   const std::string beside = unsaved.empty() ? save_whole(folder, observer, scout) : "";
-  const double loss = observer.summary()->mean.loss;
-  if (!std::isfinite(loss) && !is_unknown(loss)) screen.say(loss_not_finite(fleet));
+  if (has_diverged(observer.summary()->mean.loss)) screen.say(loss_not_finite(fleet));
   write_trace(options, folder, screen);
   if (options.file.json) {
     fmt::print("{}\n", summary);

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <poll.h>
 
 #include "optim/printable.h"
 #include "peer/record/held_ranges.h"
@@ -97,6 +98,17 @@ Report load_checked(const KeptReport& kept, const Assembly& fleet) {
                                        fleet.dimension));
 }
 
+/// Waits until the evaluator has said what the models told until now are worth, so that they need
+/// not be kept meanwhile.
+void settle(Observer& observer) {
+  while (observer.waits()) {
+    std::vector<pollfd> fds;
+    observer.add_to(fds);
+    ::poll(fds.data(), fds.size(), -1);
+    observer.work();
+  }
+}
+
 }  // namespace
 
 CollectedPeers read_peers(const std::string& folder) {
@@ -146,8 +158,10 @@ std::vector<PeerId> replay(const CollectedPeers& peers, const Assembly& fleet, O
     for (const auto& [peer, kept] : reports)
       if (complete && ends.contains(peer))
         observer.take(load_checked(*kept, fleet), time_of(reports));
+    settle(observer);
   }
   for (const auto& [peer, kept] : ends) observer.take(load_checked(*kept, fleet), time_of(ends));
+  settle(observer);
   return missing;
 }
 

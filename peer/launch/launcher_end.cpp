@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <csignal>
 #include <utility>
 
@@ -19,11 +18,6 @@ namespace gv {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// Returns whether the loss has diverged; one that nobody could find out has not.
-bool has_diverged(const FleetRecord& end) {
-  return !std::isfinite(end.mean.loss) && !is_unknown(end.mean.loss);
-}
 
 /// The time before the end of the grace time at which the peers that still run are killed.
 constexpr auto kill_reserve = std::chrono::seconds(1);
@@ -131,7 +125,7 @@ LaunchResult Launcher::result() const {
     result.code = exit_code::could_not_start;
   } else if (!too_few_ && observer_.has_no_model()) {
     result.code = exit_code::peers_lost;
-  } else if (too_few_ || !summary || has_diverged(*summary)) {
+  } else if (too_few_ || !summary || has_diverged(summary->mean.loss)) {
     result.code = exit_code::failed;
   } else if (gone() > 0 || broken_ || !parts_ended_.empty()) {
     result.code = exit_code::peers_lost;

@@ -243,7 +243,7 @@ void Observer::watch(FleetRecord& record) {
   const double median = known.empty() ? 0 : known[known.size() / 2];
   const bool high = known.size() >= least_known && loss > hundredfold * median &&
                     loss > known.back() / hundredfold;
-  if (!loss_rise_ && !is_unknown(loss) && (high || !std::isfinite(loss)))
+  if (!loss_rise_ && (high || has_diverged(loss)))
     loss_rise_ = LossRise{.round = record.round, .from = median, .to = loss};
   record.loss_rise = loss_rise_;
   if (std::isfinite(loss)) losses_.push_back(loss);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 namespace gv {
@@ -18,6 +19,11 @@ inline double unknown_figure() {
 /// Returns whether this is it, and not another NaN.
 inline bool is_unknown(double figure) {
   return std::bit_cast<std::uint64_t>(figure) == unknown_figure_bits;
+}
+
+/// Returns whether this is what comes of a sum that diverged.
+inline bool has_diverged(double figure) {
+  return !std::isfinite(figure) && !is_unknown(figure);
 }
 
 }  // namespace gv

@@ -96,15 +96,16 @@ def init(fleet: Union[str, os.PathLike, None] = None, id: Optional[int] = None, 
     """Makes this process a peer.
 
     Without arguments the environment says of which fleet: `grapevine run` and `grapevine peer` do; by itself the script
-    is a fleet of one.
+    is a fleet of one. Under these two the arguments count for nothing where they give no id, so that torchrun starts
+    the same script.
 
     fleet: path of the fleet file. id: 0 .. peers - 1; torchrun, srun, mpirun and indexed Kubernetes jobs say it too.
     meet: how the peers learn each other's ports: a function all_gather(text) -> texts of all peers in the order of
     their ids, or a folder that all can write; without it the hosts of the fleet file say where the others are.
     keys: folder with this peer's key. sets: "train.batch=32", over the file's values. folder: takes checkpoints and
-    record. listen: "127.0.0.1:0"; port 0 is any free one. Peers that meet dial this address, or without it the one by
-    which MASTER_ADDR sees this machine. rejoin: goes on from the newest checkpoint in the folder, or else from a
-    neighbour's model.
+    record; where it is RUN/peers/003, and so on of each peer, `grapevine collect RUN` puts the run together. listen:
+    "127.0.0.1:0"; port 0 is any free one. Peers that meet dial this address, or without it the one by which MASTER_ADDR
+    sees this machine. rejoin: goes on from the newest checkpoint in the folder, or else from a neighbour's model.
 
     In a function that is simulated the arguments count for nothing: the simulation says which fleet and which peer.
     Raises Error for a second peer in one process and for whatever is wrong with the file.
@@ -115,6 +116,9 @@ def init(fleet: Union[str, os.PathLike, None] = None, id: Optional[int] = None, 
     if virtual.open is not None:
         virtual.current = Process(virtual.open(), None)
         return
+    if fleet is not None and id is None and "GRAPEVINE_PEER" in os.environ:
+        fleet = meet = keys = folder = listen = None
+        sets, rejoin = (), False
     launched = _meeting.by_torchrun(fleet, id)
     if launched is not None:
         id, meet = launched.id, meet or launched.all_gather

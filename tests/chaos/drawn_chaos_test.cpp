@@ -1,6 +1,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 
 #include <gtest/gtest.h>
 
@@ -37,7 +38,9 @@ class RealFleet {
   RealFleet(std::uint64_t number, Trains trains)
       : rng_(Rng(number).derive("real")), number_(number), trains_(trains) {
     for (std::uint64_t attempt = 0; !fleet_; ++attempt) {
-      keys_ = draw(number, attempt, rows()).keys;
+      if (attempt == most_attempts)
+        throw std::logic_error(fmt::format("nobody takes fleet {}:\n{}", number, refused_.back()));
+      keys_ = draw(number, attempt, rows(trains)).keys;
       make_real();
       fleet_ = read();
     }
@@ -80,11 +83,15 @@ class RealFleet {
   }
 
  private:
-  /// All but those that need several machines.
-  static std::vector<const AlgorithmRow*> rows() {
+  static constexpr std::uint64_t most_attempts = 1000;
+
+  /// All but those that need several machines, and those that take no programs.
+  static std::vector<const AlgorithmRow*> rows(Trains trains) {
     std::vector<const AlgorithmRow*> rows;
     for (const AlgorithmRow* row : algorithms())
-      if (row->order != "hierarchical") rows.push_back(row);
+      if (row->order != "hierarchical" &&
+          (trains == Trains::peers || row->program.objection.empty()))
+        rows.push_back(row);
     return rows;
   }
 
@@ -167,7 +174,7 @@ class RealFleet {
   Rng rng_;
   std::uint64_t number_;
   Trains trains_;
-  std::vector<std::string> refused_;
+  std::vector<std::string> refused_{""};
   ScratchFolder scratch_;
   FlatKeys keys_;
   Refusals refusals_;

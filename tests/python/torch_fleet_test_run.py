@@ -46,6 +46,14 @@ class RunTest(unittest.TestCase):
         self.assertEqual(asked.returncode, 0, asked.stdout)
         self.assertIn(f"loss       {self.summary('launched')['loss']:.6g}\n", asked.stdout)
 
+    def test_a_script_that_names_its_fleet_as_for_torchrun_is_the_peer_that_the_launcher_says(self):
+        path = self.script("quadratic.py", centers=self.fleet.centers(), rate=0.5, curvature=0.5, fleet="elsewhere.yaml")
+        done = self.run_file("run", path)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        simulated = self.run_file("simulate", self.fleet.write("simulated", BUILT_IN))
+        self.assertEqual(simulated.returncode, 0, simulated.stdout)
+        self.assertEqual(self.summary("launched")["params_hash"], self.summary("simulated")["params_hash"])
+
     def test_the_first_mistake_of_a_script_is_shown_once(self):
         done = self.run_file("run", self.script("quadratic.py", rate=0.5, curvature=0.5))     # without centers
         self.assertEqual(done.returncode, 5, done.stdout)

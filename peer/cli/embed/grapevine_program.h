@@ -109,14 +109,17 @@ GV_API int gv_abi(void);
 
 /*
 Which peer of which fleet. `json`: an object with any of these members (each may be null, and no
-others are taken), or NULL, "" or "{}":
+others are taken), or NULL, "" or "{}". Of a program that `grapevine` started they count for
+nothing where they name a fleet and no id: whoever launches says which peer it is.
   "fleet"   path of the fleet file
   "text"    in its place: the text of one
   "sets"    ["train.local_steps=4", ...], as --set of the command line
   "id"      0 .. peers - 1; without it srun, mpirun and indexed Kubernetes jobs say it
   "listen"  "127.0.0.1:0", where it listens; port 0: any free one. Without it: the address of its
             host in the fleet file, else 127.0.0.1 and any free port
-  "folder"  takes its checkpoints, its ledger and its record; without it there are none
+  "folder"  takes its checkpoints, its ledger and its record, and where no launcher hears them its
+            reports, for `grapevine collect` (of RUN, where this is RUN/peers/003); without it there
+            are none
   "keys"    folder with its key, peer-N.pem; without it security.keys of the file
   "rejoin"  true: goes on from its newest checkpoint in the folder, or else from a neighbour's model
   "from"    goes on from its checkpoint of this round

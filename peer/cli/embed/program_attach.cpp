@@ -1,5 +1,6 @@
 #include <chrono>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <stdexcept>
 #include <utility>
@@ -68,6 +69,7 @@ TcpPeerOptions ProgramPeer::options() {
   if (line_) line_->tell_all(options);
   options.on_report = [this, tell = options.on_report](Report report) {
     heed(report);
+    keep(report);
     if (tell) tell(std::move(report));
   };
   options.log = [this](const std::string& line) { log(line); };
@@ -104,6 +106,7 @@ void ProgramPeer::make_peer() {
     if (!words_.folder.empty())
       if (const Verdict wrong = PosixDisk().make_folder(words_.folder); !wrong.empty())
         throw std::runtime_error(words_.folder + ": " + wrong);
+    keep_reports();
     auto peer = std::make_unique<TcpPeer>(*assembly_, fleet_.id, options());
     state_.port = peer->listen();
     if (std::optional<std::string> state = replica_->take_restored()) restored_ = std::move(*state);
@@ -115,6 +118,34 @@ void ProgramPeer::make_peer() {
   } catch (const std::exception& e) {
     throw Fault(GV_E_FAILED, e.what());
   }
+}
+
+/// What a launcher would hear, `grapevine collect` finds in the folder.
+void ProgramPeer::keep_reports() {
+  if (line_ || words_.folder.empty()) return;
+  const ReportsOf whose{
+      .digest = fleet_.fleet.digest,
+      .peer = fleet_.id,
+      .peers = fleet_.fleet.size(),
+      .file = words_.fleet.empty() ? "" : std::filesystem::absolute(words_.fleet).string(),
+      .sets = words_.sets};
+  reports_ = std::make_unique<PeerReports>(
+      words_.folder, whose, words_.rejoin || words_.from.has_value());
+}
+
+/// A disk that is full ends the notes, and not the training.
+void ProgramPeer::keep(const Report& report) {
+  if (!reports_) return;
+  try {
+    reports_->keep(report);
+  } catch (const std::exception& e) {
+    log(fmt::format("{}: nothing more is kept for `grapevine collect`", e.what()));
+    reports_.reset();
+    return;
+  }
+  const std::filesystem::path peers = std::filesystem::path(words_.folder).parent_path();
+  if (report.last && peers.filename() == "peers")
+    log(fmt::format("of all peers: grapevine collect {}", peers.parent_path().string()));
 }
 
 void ProgramPeer::heed(const Report& report) {

@@ -13,6 +13,7 @@
 #include "peer/cli/embed/program_tensors.h"
 #include "peer/cli/embed/verb_at_hand.h"
 #include "peer/launch/launcher_line.h"
+#include "peer/launch/peer_reports.h"
 #include "peer/launch/watch_thread.h"
 
 namespace gv::embed {
@@ -50,6 +51,8 @@ class ProgramPeer : public Program {
   TcpPeerOptions options();
   void stop_in_time(TcpPeerOptions& options);
   void heed(const Report& report);
+  void keep_reports();
+  void keep(const Report& report);
   ProgramLife::Addresses meet_launcher(TcpPeer& peer);
   ProgramLife::Addresses meet_in_folder() const;
   bool launcher_speaks() const;
@@ -64,6 +67,7 @@ class ProgramPeer : public Program {
   std::unique_ptr<Hands> hands_;
   ProgramReplica* replica_ = nullptr;  ///< the life's
   std::unique_ptr<ProgramLog> kept_;
+  std::unique_ptr<PeerReports> reports_;  ///< null: there is a launcher, or no folder
   TurnChecks checks_;
   std::shared_ptr<VerbAtHand> verb_;  ///< null: none; its end comes from the loop
   TransfersAtHand transfers_;

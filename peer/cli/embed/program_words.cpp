@@ -82,11 +82,17 @@ void read_environment(const Environment& environment, OpenWords& open) {
 
 OpenWords open_words(const char* json, const Environment& environment) {
   WordReader words("gv_open", json);
+  const bool names_fleet = words.find("fleet") != nullptr || words.find("text") != nullptr;
   OpenWords open;
-  if (words.find("fleet") == nullptr && words.find("text") == nullptr)
-    read_environment(environment, open);
+  if (!names_fleet) read_environment(environment, open);
   read_open(words, open);
   words.finish();
+  if (names_fleet && words.find("id") == nullptr && environment("GRAPEVINE_PEER") != nullptr) {
+    OpenWords launched;
+    launched.log = open.log;
+    read_environment(environment, launched);
+    return launched;
+  }
   if (!open.fleet.empty() && !open.text.empty())
     words.refuse("text", "and `fleet` both say what the fleet is: give one");
   if (!open.meet.empty() && !open.at.empty())

@@ -44,7 +44,8 @@ struct OpenWords {
 };
 
 using Environment = std::function<const char*(const char*)>;
-/// `json` may be null, as in each of these. What it leaves out, `environment` says.
+/// `json` may be null, as in each of these. What it leaves out, `environment` says. A fleet without
+/// an id is how other launchers start the program: where `grapevine` has, its words alone count.
 OpenWords open_words(const char* json, const Environment& environment);
 
 /// The words of gv_simulate.

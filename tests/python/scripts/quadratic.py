@@ -51,7 +51,7 @@ def train(given):
     way = given.get("way", "plain")
     # copied: as where the parameters are on a device
     grapevine._tensors.on_cpu = (lambda p: False) if way == "copied" else ON_CPU
-    if "RANK" in os.environ or given["fleet"] is None:
+    if "RANK" in os.environ or "id" not in given:
         gv.init(given["fleet"])
     else:
         gv.init(given["fleet"], given["id"], meet=given["meet"])
@@ -67,7 +67,7 @@ def train(given):
     answer = {"x": model.x.tolist(), "frozen": model.frozen.tolist(), "round": gv.round(), "steps": steps,
               "neighbors": gv.neighbors(), "weights": sum(gv.weights().values()), "size": gv.size()}
     gv.shutdown()
-    if given["fleet"] is not None:
+    if "id" in given:
         with open(given["answer"], "w") as file:
             json.dump(answer, file)
 

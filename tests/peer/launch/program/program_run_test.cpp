@@ -71,6 +71,38 @@ TEST_F(ProgramRun, LearnsWhatNoPeerAloneWould) {
             std::string::npos);
 }
 
+/// Peers without a launcher leave what `collect` makes the same run of.
+TEST_F(ProgramRun, OfPeersByHandIsCollected) {
+  const std::string at = fmt::format("127.0.0.1:{}", 30'000 + ::getpid() * 4 % 8'000);
+  for (const char* algorithm : {"d-psgd", "{ kind: d-psgd, order: atc }", "gradient-tracking"}) {
+    SCOPED_TRACE(algorithm);
+    const std::string file = fleet("", fmt::format("algorithm: {}\n{}", algorithm, forty));
+    const std::string hand = "output.dir=" + path("hand");
+    std::filesystem::remove_all(path("hand"));
+    std::vector<std::unique_ptr<Program>> peers;
+    for (const char* id : {"0", "1", "2"})
+      peers.push_back(std::make_unique<Program>(
+          std::vector<std::string>{"peer", file, "--id", id, "--at", at, "--set", hand}));
+    for (const auto& peer : peers) {
+      const Ended ended = peer->wait();
+      ASSERT_EQ(ended.code, 0) << ended.err;
+      EXPECT_NE(ended.err.find("grapevine collect " + path("hand")), std::string::npos)
+          << ended.err;
+    }
+    const Ended collected = Program({"collect", path("hand"), "--json"}).wait();
+    ASSERT_EQ(collected.code, 0) << collected.err;
+    const Ended run = Program({"run", file, "--json"}).wait();
+    ASSERT_EQ(run.code, 0) << run.err;
+    for (const char* figure : {"params_hash", "model_hash", "loss", "rounds", "peers", "consensus"})
+      EXPECT_EQ(collected.summary()[figure], run.summary()[figure]) << figure;
+    EXPECT_EQ(collected.out.size(), run.out.size());
+    for (const char* kept : {"model.safetensors", "metrics.jsonl", "fleet.yaml"})
+      EXPECT_TRUE(std::filesystem::exists(path("hand/") + kept)) << kept;
+    EXPECT_EQ(document("hand/run.json")["program"], document("run/run.json")["program"]);
+    EXPECT_EQ(Program({"report", path("hand"), "-o", path("report.html")}).wait().code, 0);
+  }
+}
+
 TEST_F(ProgramRun, EndsWithTheSameBitsEachTime) {
   std::vector<std::string> hashes;
   for (int k = 0; k < 2; ++k) {
