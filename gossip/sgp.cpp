@@ -84,17 +84,21 @@ Task<> take(Peer& me, Pushes& pushes, Round until, Vector u, double& w) {
   }
 }
 
-/// What was pushed in the round that lies `overlap` back counts now, and whatever came late.
-Task<> hear(Peer& me, Pushes& pushes, Vector u, double& w) {
-  const auto overlap = static_cast<Round>(me.number("overlap"));
-  if (me.clock() < overlap) co_return;
-  const Round until = me.clock() - overlap;
+/// What was pushed in round `until` counts now, and whatever came late.
+Task<> hear(Peer& me, Pushes& pushes, Round until, Vector u, double& w) {
   const std::vector<PeerId> senders = row(me, until).peers;
   const std::vector<PeerId> receivers = row(me, me.clock()).receivers;
   for (bool all = false; !all;) {
     all = co_await pushes.hear(senders, until, receivers);
     co_await take(me, pushes, until, u, w);
   }
+}
+
+/// The mass of the last rounds, which is still under way, is part of the fleet's model.
+Task<> settle(Peer& me, Pushes& pushes, Round overlap, Vector u, double& w) {
+  const Round over = me.clock();
+  for (Round until = over - std::min(over, overlap); until < over; ++until)
+    co_await hear(me, pushes, until, u, w);
 }
 
 /// Counts along the longest way round to us, at each hop a round and the overlap.
@@ -111,12 +115,16 @@ Task<> sgp(Peer& me) {
     w = 1;
   }
   Pushes pushes(me, ahead(*me.plan.setup), true);
+  const auto overlap = static_cast<Round>(me.number("overlap"));
   for (; me.running(); co_await me.end_round()) {
     co_await step(me, u, before, w);
     co_await push(me, pushes, u, w);
-    co_await hear(me, pushes, u, w);
+    if (me.clock() >= overlap) co_await hear(me, pushes, me.clock() - overlap, u, w);
     co_await me.axpby(static_cast<float>(1 / w), u, 0, Vector::x);
   }
+  if (overlap == 0) co_return;
+  co_await settle(me, pushes, overlap, u, w);
+  co_await me.axpby(static_cast<float>(1 / w), u, 0, Vector::x);
 }
 
 std::vector<Channel> channels(const Setup& setup, std::size_t d) {

@@ -60,6 +60,13 @@ std::string consensus_of(const FleetRecord& r) {
   return std::isnan(r.consensus) ? "-" : fmt::format("{:.2e}", r.consensus);
 }
 
+/// Of local models nothing is said where a program ended before its last evaluation.
+std::string loss_text(const FleetRecord& r) {
+  const std::string mean = fmt::format("\nloss       {:.6g} mean model", unsigned_nan(r.mean.loss));
+  if (std::isnan(r.loss_local) && !std::isnan(r.mean.loss)) return mean;
+  return fmt::format("{}, {:.6g} mean of local models", mean, unsigned_nan(r.loss_local));
+}
+
 }  // namespace
 
 std::string table_header(const Dataset* test, bool validated, bool agents) {
@@ -102,10 +109,9 @@ std::string summary_text(const FleetRecord& r,
                                                 : "whole models of chains");
   if (lost > 0) text += fmt::format(", {} lost", lost);
   if (r.mean.accuracy) {
-    text += fmt::format("\naccuracy   {:.4f} mean model, local models {:.4f} .. {:.4f}",
-                        *r.mean.accuracy,
-                        r.accuracy_min.value_or(0),
-                        r.accuracy_max.value_or(0));
+    text += fmt::format("\naccuracy   {:.4f} mean model", *r.mean.accuracy);
+    if (r.accuracy_min && r.accuracy_max)
+      text += fmt::format(", local models {:.4f} .. {:.4f}", *r.accuracy_min, *r.accuracy_max);
   }
   if (const auto score = regression_score(test, r.mean.loss))
     text += fmt::format("\n{}", score_text(*score));
@@ -115,9 +121,7 @@ std::string summary_text(const FleetRecord& r,
                         0 - unsigned_nan(r.loss_local),
                         *r.frames);
   else
-    text += fmt::format("\nloss       {:.6g} mean model, {:.6g} mean of local models",
-                        unsigned_nan(r.mean.loss),
-                        unsigned_nan(r.loss_local));
+    text += loss_text(r);
   if (r.experience)
     text += fmt::format(
         "\nactors     {} alive; {:.4g} samples learnt for each transition taken, {} kept",

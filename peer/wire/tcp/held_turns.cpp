@@ -7,6 +7,7 @@ namespace gv {
 void HeldTurns::ask(Turn turn) {
   const std::lock_guard lock(mutex_);
   if (!closed_) turn_ = turn;
+  if (closed_ && turn == Turn::evaluate) told_.evaluation.reset();
 }
 
 Told HeldTurns::told() const {
@@ -57,6 +58,7 @@ void HeldTurns::close() {
   {
     const std::lock_guard lock(mutex_);
     closed_ = true;
+    if (turn_ == Turn::evaluate) told_.evaluation.reset();
     ended = end_turn();
     turn_ = Turn::none;
   }

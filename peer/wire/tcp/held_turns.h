@@ -22,7 +22,8 @@ class HeldTurns : public Turns {
   void done(const Told& told);
   /// Takes only what the program tells, in its turn or before the first one.
   void tell(const Told& told);
-  /// No more turns: what waits for one ends, and each one asked for from now on ends at once.
+  /// No more turns: what waits for one ends, and each one asked for from now on ends at once. What
+  /// was told of an earlier x is no answer to an evaluation that nobody makes.
   void close();
   /// Nobody waits for the turn at hand any more; it is over.
   void forget();

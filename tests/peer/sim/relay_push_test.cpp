@@ -141,6 +141,20 @@ TEST(Sgp, OverlapEndsAtTheSameOptimum) {
   expect_near(ends(0), ends(2), 1e-4);
 }
 
+/// Each peer begins with its own number.
+void begin_at(const Assembly& assembly, const Values& starts, SimulationOptions& options) {
+  for (PeerId i = 0; i < starts.size(); ++i) {
+    const auto replica = assembly.host_replica(i);
+    Buffer x(sizeof(float));
+    x.floats()[0] = static_cast<float>(starts[i]);
+    replica->load(Vector::x, {0, 1}, x);
+    StateWriter state;
+    replica->save(state);
+    options.resume.push_back(
+        {.fleet = {}, .model = {}, .peer = i, .round = 0, .state = state.take()});
+  }
+}
+
 /// Nothing is lost under cuts and stops: what comes late counts when it comes.
 TEST(Sgp, KeepsTheMean) {
   Fleet fleet = still(8, "exponential", "sgp");
@@ -156,21 +170,34 @@ TEST(Sgp, KeepsTheMean) {
                                           .kind = Injection::Kind::stop,
                                           .peer = 2,
                                           .length = milliseconds(100)}});
-  for (PeerId i = 0; i < 8; ++i) {
-    const auto replica = assembly.host_replica(i);
-    Buffer x(sizeof(float));
-    x.floats()[0] = static_cast<float>(i);
-    replica->load(Vector::x, {0, 1}, x);
-    StateWriter state;
-    replica->save(state);
-    options.resume.push_back(
-        {.fleet = {}, .model = {}, .peer = i, .round = 0, .state = state.take()});
-  }
+  begin_at(assembly, {0, 1, 2, 3, 4, 5, 6, 7}, options);
   Observer observer(8, assembly.evaluator(), {});
   simulate(assembly, observer, options);
   for (const auto& [peer, report] : observer.finals()) {
     EXPECT_EQ(report.round, 300U) << peer;
     EXPECT_NEAR(report.model->floats()[0], 3.5, 1e-4) << peer;
+  }
+}
+
+/// However far they are from agreeing when the rounds are over, the fleet's model is their mean.
+TEST(Sgp, CountsWhatIsUnderWayWhenTheRoundsAreOver) {
+  for (const auto& [graph, peers] :
+       {std::pair{"exponential", 8}, {"one-peer-exponential", 6}, {"exponential", 5}}) {
+    for (const double overlap : {0, 1, 2, 5}) {
+      SCOPED_TRACE(testing::Message() << graph << ", overlap " << overlap);
+      Fleet fleet = still(static_cast<PeerId>(peers), graph, "sgp");
+      fleet.settings = {{"overlap", overlap}};
+      fleet.stop.rounds = 4;
+      Values starts;
+      for (int i = 0; i < peers; ++i) starts.push_back(i * i);
+      const double mean = std::accumulate(starts.begin(), starts.end(), 0.0) / peers;
+      const Assembly assembly(fleet);
+      SimulationOptions options;
+      begin_at(assembly, starts, options);
+      Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
+      simulate(assembly, observer, options);
+      EXPECT_NEAR(observer.mean_model()[0], mean, 1e-4);
+    }
   }
 }
 

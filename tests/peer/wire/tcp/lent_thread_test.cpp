@@ -53,6 +53,25 @@ TEST(LentThread, BehindTheLastTurnJobsEndAtOnce) {
   EXPECT_EQ(ended, 2);
 }
 
+/// What it said of an earlier model is not said of the last one.
+TEST(LentThread, NobodyEvaluatesBehindTheLastTurn) {
+  for (const bool at_hand : {false, true}) {
+    HeldTurns turns;
+    LentThread lent(turns);
+    turns.tell({.evaluation = Evaluation{.loss = 0.5, .accuracy = {}}});
+    const auto ask = [&] { turns.ask(Turn::evaluate); };
+    if (!at_hand) turns.close();
+    lent.submit(ask, [] {});
+    EXPECT_EQ(lent.lend(milliseconds(at_hand ? 10'000 : 1)),
+              at_hand ? Turn::evaluate : Turn::none);
+    if (at_hand) {
+      EXPECT_TRUE(turns.told().evaluation);
+      turns.close();
+    }
+    EXPECT_FALSE(turns.told().evaluation);
+  }
+}
+
 TEST(LentThread, WhatWaitsAtTheEndIsDropped) {
   HeldTurns turns;
   LentThread lent(turns);
