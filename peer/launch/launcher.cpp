@@ -101,6 +101,7 @@ LaunchResult Launcher::run() {
     take_signals();
     for (PeerId i = 0; i < slots_.size() && can_hear(); ++i) hear(i);
     restart_when_due();
+    end_who_comes_too_late();
     inject_when_due();
     check_time_and_target();
     take_orders();

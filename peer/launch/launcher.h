@@ -119,6 +119,8 @@ class Launcher {
   void restart_when_due();
   void say_not_restarted(PeerId id);
   bool restart_later(PeerId id);
+  bool has_company(PeerId id) const;
+  void end_who_comes_too_late();
   void introduce(PeerId id);
   void wait_for_events();
   bool can_hear() const;

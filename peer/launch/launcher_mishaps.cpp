@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "gossip/links.h"
 #include "peer/launch/launcher.h"
 
 // Peers that die, and those that the fleet file lets die or stand still.
@@ -94,12 +95,35 @@ void Launcher::say_not_restarted(PeerId id) {
       fleet_.fleet.checkpoint.every ? " (run --resume goes on from the checkpoints)" : ""));
 }
 
+/// Returns whether anybody trains, or will again, with whom it exchanges; where nobody exchanges,
+/// anybody.
+bool Launcher::has_company(PeerId id) const {
+  const auto trains = [](const Slot& s) {
+    return !s.finished && (s.process->running() || s.restart_at.has_value());
+  };
+  const std::vector<PeerId> neighbors = links_of(fleet_.plan(id));
+  if (neighbors.empty()) return std::ranges::any_of(slots_, trains);
+  return std::ranges::any_of(neighbors, [&](PeerId j) { return trains(slots_[j]); });
+}
+
+/// Who has been started again waits for a neighbour, and when all of these have finished nobody
+/// comes: its own last model is that of a round that they passed long ago.
+void Launcher::end_who_comes_too_late() {
+  if (stopping_ || phase_ != Phase::training) return;
+  for (PeerId i = 0; i < slots_.size(); ++i) {
+    const Slot& slot = slots_[i];
+    const bool comes = slot.restarts.all() > 0 && slot.process->running() && !slot.ready_at;
+    if (!comes || has_company(i)) continue;
+    screen_.on_note(fmt::format("peer {} comes too late: its neighbours have finished", i));
+    slot.process->kill(SIGKILL);
+  }
+}
+
 /// Returns whether it will be, where the fleet file asks for it.
 bool Launcher::restart_later(PeerId id) {
   Slot& slot = slots_[id];
-  const auto trains = [](const Slot& s) { return s.process->running() && !s.finished; };
   if (!fleet_.fleet.restart || stopping_ || phase_ != Phase::training) return false;
-  if (std::ranges::none_of(slots_, trains)) return false;
+  if (!has_company(id)) return false;
   if (!fleet_.plan(id).successors) {
     say_not_restarted(id);
     return false;

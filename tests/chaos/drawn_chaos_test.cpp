@@ -151,15 +151,22 @@ class RealFleet {
   static void pause(std::uint64_t milliseconds) {
     std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
   }
-  pid_t any_pid() {
-    const auto peer = rng_.below(fleet_->fleet.size());
+  /// 0: it does not live.
+  pid_t pid_of(std::uint64_t peer) const {
     pid_t pid = 0;
     std::ifstream(fmt::format("{}/peers/{:03}/pid", run_folder(), peer)) >> pid;
     return pid > 0 && alive(pid) ? pid : 0;
   }
+  pid_t any_pid() { return pid_of(rng_.below(fleet_->fleet.size())); }
+  int living() const {
+    int living = 0;
+    for (PeerId i = 0; i < fleet_->fleet.size(); ++i) living += pid_of(i) > 0 ? 1 : 0;
+    return living;
+  }
+  /// The last one lives, so that there is a fleet to be judged.
   void kill_one() {
     const pid_t pid = any_pid();
-    if (pid == 0) return;
+    if (pid == 0 || living() < 2) return;
     ++kills_;
     ::kill(pid, SIGKILL);
   }

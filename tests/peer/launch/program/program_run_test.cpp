@@ -103,6 +103,29 @@ TEST_F(ProgramRun, OfPeersByHandIsCollected) {
   }
 }
 
+/// The process that takes a dead peer's place never gets as far as to meet the others, which finish
+/// meanwhile: the run is over with them.
+TEST_F(ProgramRun, WaitsForNobodyWhoseNeighboursHaveFinished) {
+  std::ofstream(path("slow.sh")) << "case \"$GRAPEVINE_PEER\" in *'\"rejoin\":true'*) exec sleep 600;; esac\n"
+                                 << "exec " << quadratic_peer() << "\n";
+  for (const char* topology : {"path", "complete"}) {
+    std::ofstream(path("fleet.yaml"))
+        << "version: 1\nseed: 5\npeers: 3\nprogram: [sh, " << path("slow.sh")
+        << "]\ntopology: " << topology
+        << "\noutput: { dir: " << path(topology) << " }\nstop: { rounds: 300 }\n"
+        << "evaluate: { every: 100 rounds }\nlaunch: { restart: on-failure }\n"
+        << "network: { latency: 1 ms, emulate: true }\n"
+        << "faults: { inject: [{ at: 200 ms, kill: 2 }] }\n";
+    const Ended ended = Program({"run", path("fleet.yaml"), "--json"}).wait();
+    EXPECT_EQ(ended.code, 3) << ended.err;
+    EXPECT_NE(ended.err.find("peer 2 comes too late: its neighbours have finished"),
+              std::string::npos)
+        << ended.err;
+    EXPECT_EQ(ended.summary()["lost"], 1) << ended.err;
+    EXPECT_EQ(ended.summary()["rounds"], 300) << ended.err;
+  }
+}
+
 TEST_F(ProgramRun, EndsWithTheSameBitsEachTime) {
   std::vector<std::string> hashes;
   for (int k = 0; k < 2; ++k) {
