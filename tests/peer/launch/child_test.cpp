@@ -1,12 +1,27 @@
 #include "peer/launch/child.h"
 
 #include <algorithm>
+#include <fstream>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "tests/scratch_folder.h"
+
 namespace gv {
 namespace {
+
+/// A file that is open in the launcher, as metrics.jsonl is, is none of the program's.
+TEST(Child, HasNoFilesOfItsLauncher) {
+  const ScratchFolder folder;
+  const std::ofstream open(folder.path() + "/metrics.jsonl");
+  Child child({"sh", "-c", "ls -l /proc/$$/fd"});
+  std::string said;
+  hear_out(
+      child, [&](const std::string& line) { said += line + "\n"; }, [](const std::string&) {});
+  EXPECT_NE(said.find("1 -> pipe:"), std::string::npos) << said;
+  EXPECT_EQ(said.find("metrics.jsonl"), std::string::npos) << said;
+}
 
 /// A process that never ends its line would otherwise take all memory of who hears it.
 TEST(Child, HearsALineWithoutEndInPieces) {
