@@ -1,5 +1,6 @@
 #include "peer/cli/asked_fleet.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <utility>
@@ -7,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "peer/cli/this_program.h"
+#include "peer/launch/agent/lan.h"
+#include "peer/launch/machine_facts.h"
 #include "peer/launch/program/start_file.h"
 
 namespace gv::cli {
@@ -59,8 +62,15 @@ Assembly assemble_to_plan(const FleetOptions& given) {
                                     .awaited = "taken the steps that it is timed by"});
   ProgramModel model = model_of(measured.introduction(), measured.start());
   const double seconds = measured.introduction().seconds_per_step.value_or(0);
-  model.gradient_flops = seconds * fleet.flops * fleet.peers.front().speed;
+  model.gradient_flops = seconds * crowding(fleet) * fleet.flops * fleet.peers.front().speed;
   return Assembly(std::move(fleet), std::nullopt, std::move(model));
+}
+
+double crowding(const Fleet& fleet) {
+  if (is_lan(fleet)) return 1;
+  double threads = 0;
+  for (PeerId i = 0; i < fleet.trainers(); ++i) threads += fleet.peers[i].threads;
+  return std::max(1.0, threads / machine_facts().cores);
 }
 
 std::vector<std::string> hand_over(const Scout* scout, const RunFolder& folder) {

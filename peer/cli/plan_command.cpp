@@ -76,18 +76,27 @@ Json predicted_json(const Assembly& fleet, const RoundPrediction& round) {
           {"seconds", endless(fleet) ? Json(nullptr) : Json(seconds)}};
 }
 
+/// The scout took its steps alone.
+std::string sharing_text(const Fleet& fleet) {
+  const double times = crowding(fleet);
+  if (times == 1) return "one peer alone";
+  return fmt::format("one alone, times {:.3g} for the cores that they share", times);
+}
+
 /// Prints what the alpha-beta model says of the time.
 void print_prediction(const Assembly& fleet, const RoundPrediction& round) {
-  fmt::print(
-      "time   about {} a round: {} of compute {}\n"
-      "       {}, {} of waiting for the network ({})\n",
+  const std::string measured =
+      fleet.fleet.program
+          ? "as the program's steps took, " + sharing_text(fleet.fleet)
+          : fmt::format("at {:.3g} GFLOP/s\n       (simulate.flops)", fleet.fleet.flops / 1e9);
+  const std::string text = fmt::format(
+      "time   about {} a round: {} of compute {}, {} of waiting for the network ({})",
       seconds_text(round.seconds_per_round),
       seconds_text(round.compute_seconds),
-      fleet.fleet.program ? "as the program's steps took,"
-                          : fmt::format("at {:.3g} GFLOP/s", fleet.fleet.flops / 1e9),
-      fleet.fleet.program ? "one peer alone" : "(simulate.flops)",
+      measured,
       seconds_text(round.network_seconds),
       name_of(fleet.fleet.network.shape));
+  fmt::print("{}\n", fleet.fleet.program ? wrapped(text, 7) : text);
   if (endless(fleet)) return;
   fmt::print(
       "       about {} in all ({}), as `simulate` counts it, and `run` with\n"

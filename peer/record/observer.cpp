@@ -236,13 +236,14 @@ void Observer::watch(FleetRecord& record) {
   // A loss that is minus a return is below 0, and no multiple of it says anything.
   if (record.frames) return;
   constexpr double hundredfold = 100;
+  constexpr double rounding = 1e-10;  // of float32, squared and summed: below it nothing rises
   constexpr std::size_t least_known = 3;
   const double loss = record.mean.loss;
   std::vector<double> known = losses_;
   std::ranges::sort(known);
   const double median = known.empty() ? 0 : known[known.size() / 2];
-  const bool high = known.size() >= least_known && loss > hundredfold * median &&
-                    loss > known.back() / hundredfold;
+  const bool high = known.size() >= least_known && loss > rounding &&
+                    loss > hundredfold * median && loss > known.back() / hundredfold;
   if (!loss_rise_ && (high || has_diverged(loss)))
     loss_rise_ = LossRise{.round = record.round, .from = median, .to = loss};
   record.loss_rise = loss_rise_;

@@ -1,8 +1,10 @@
 #include <csignal>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -280,6 +282,20 @@ TEST_F(ProgramRun, IsPlannedByTheStepsOfOneProgram) {
             std::string::npos)
       << said;
   EXPECT_EQ(said.find("train.optimizer"), std::string::npos) << said;
+}
+
+/// The one that took its steps alone had the cores for itself.
+TEST_F(ProgramRun, IsPlannedByTheCoresThatItsPeersShare) {
+  std::vector<std::string> words{
+      "plan", fleet("slow=10", forty), "--set", "peers=[{count: 3, threads: 1024}]"};
+  const std::string said = Program(words).wait().output();
+  EXPECT_NE(said.find("for the cores that they share"), std::string::npos) << said;
+  words.push_back("--json");
+  const Ended ended = Program(words).wait();
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const nlohmann::json plan = nlohmann::json::parse(ended.out.at(0));
+  EXPECT_GE(plan["predicted"]["compute_seconds"].get<double>(),
+            0.01 * 3 * 1024 / std::max(1U, std::thread::hardware_concurrency()));
 }
 
 TEST_F(ProgramRun, HasTheSpeedOfEachProgramMeasured) {
