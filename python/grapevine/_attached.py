@@ -31,6 +31,7 @@ class Attached:
         self._losses: List[Any] = []
         self._scalars: Dict[str, Any] = {}
         self._hooks = Hooks(optimizers[-1], self._before, self._after)
+        self._place: Optional[Dict[str, int]] = None      # of a checkpoint that waits
         try:
             self._attach()
         except BaseException:
@@ -51,6 +52,8 @@ class Attached:
             seed_all(process.info["peer_seed"])
         process.progress.over = lambda: self._turns.over
         process.progress.steps = lambda: self._turns.done
+        process.progress.behind = self._turns.go_on
+        process.progress.random, process.progress.be_random = random_state, be_random
         process.progress.warn = lambda text: process.session.say(text=text)
         process.begin()
         self._turns.start(Told(rate=self._rate()))
@@ -136,11 +139,18 @@ class Attached:
             for module, mode in modes.items():
                 module.training = mode
 
+    def waits(self) -> bool:
+        """Says whether the script comes back for its next batch; the place in the data is that of now."""
+        if self._process.progress.within:
+            self._place = self._process.progress.place()
+        return self._process.progress.within
+
     def save(self) -> bytes:
         """Answers the turn before a checkpoint, or writes the whole model of the fleet where the launcher asks for it.
 
         Raises Error for a state that cannot be written.
         """
+        place, self._place = self._place, None
         path = self._process.session.info().get("save_to")
         if path:
             self._write(path)
@@ -149,8 +159,8 @@ class Attached:
             "optimizers": [optimizer.state_dict() for optimizer in self._optimizers],
             "state": [part.state_dict() for part in self._state],
             "buffers": dict(self._model.named_buffers()) if self._model is not None else {},
-            "torch_rng": torch.get_rng_state(), "python_rng": random.getstate(),
-            "place": self._process.progress.place()})
+            "random": random_state(), "began": self._process.progress.began,
+            "place": place or self._process.progress.place()})
 
     def _write(self, path: str) -> None:
         """Writes the model's state_dict, on the CPU, so that any machine can read it. A failure is told and no more."""
@@ -180,9 +190,8 @@ class Attached:
                 part.load_state_dict(values)
             for name, values in kept["buffers"].items():
                 self._model.get_buffer(name).copy_(values)
-            torch.set_rng_state(kept["torch_rng"])
-            random.setstate(kept["python_rng"])
-            self._process.progress.go_on(kept["place"])
+            be_random(kept["random"])
+            self._process.progress.go_on(kept["place"], kept["began"])
             return True
         except Exception as why:
             self._process.session.say(text=f"the state of the checkpoint does not load ({why}): the optimizer and "
@@ -196,6 +205,20 @@ def seed_all(seed: int) -> None:
     random.seed(seed)
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(seed % 2**32)
+
+
+def random_state() -> Dict[str, Any]:
+    """Returns where the random numbers are: torch's on all devices, and those of random."""
+    return {"torch": torch.get_rng_state(), "python": random.getstate(),
+            "devices": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []}
+
+
+def be_random(state: Dict[str, Any]) -> None:
+    """Goes back to such a state; on another number of devices these go on as they are."""
+    torch.set_rng_state(state["torch"])
+    random.setstate(state["python"])
+    if state["devices"] and len(state["devices"]) == torch.cuda.device_count():
+        torch.cuda.set_rng_state_all(state["devices"])
 
 
 @torch.no_grad()

@@ -57,6 +57,7 @@ class Peer:
         self._turns = Turns(process.session, self)
         process.begin()
         process.progress.over = lambda: self._turns.over
+        process.progress.behind = self._turns.go_on
         self._turns.start(Told(rate=rate))
         if process.info["task"] == "ask":
             raise Stopped()
@@ -110,6 +111,10 @@ class Peer:
     def evaluate(self) -> Told:
         """Answers the turn of an evaluation."""
         return self._evaluations.told(self._evaluate)
+
+    def waits(self) -> bool:
+        """Says whether the script comes back for its next batch."""
+        return self._process.progress.within
 
     def save(self) -> bytes:
         """Answers the turn before a checkpoint."""

@@ -52,6 +52,8 @@ class Process:
     def _finish(self) -> None:
         limit = time.monotonic() + INTERRUPTED_S if self.interrupted else float("inf")
         try:
+            if not self.interrupted:
+                self.progress.behind()
             while not self.session.finish() and time.monotonic() < limit:
                 pass
         except (Error, KeyboardInterrupt):

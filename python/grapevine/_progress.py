@@ -15,10 +15,15 @@ class Progress:
         self.given = 0            # batches of this epoch that the script has got
         self.samples = 0          # in them since the last turn
         self.active = False       # the script is inside `running`, which ends by itself
+        self.within = False       # it has a batch of `running`, and comes back for the next one
         self.samplers: List[Any] = []
         self.over: Callable[[], bool] = lambda: False
         self.steps: Callable[[], Optional[int]] = lambda: None
         self.warn: Callable[[str], None] = lambda text: None
+        self.began: Any = None    # the state of the random numbers before this pass
+        self.random: Callable[[], Any] = lambda: None
+        self.be_random: Callable[[Any], None] = lambda state: None
+        self.behind: Callable[[], Any] = lambda: None     # called when a batch is done, with the code behind its step
 
     def epochs(self, n: Optional[int]) -> Iterator[int]:
         """Gives the epochs from the place at hand on, until n are done or the fleet stops."""
@@ -43,10 +48,13 @@ class Progress:
                 self.active = True
                 self.given += 1
                 self.samples += length(batch)
+                self.within = True
                 yield batch
+                self.within = False
+                self.behind()
                 watch.look()
         finally:
-            self.active = False
+            self.active = self.within = False
             if not self.over():
                 self.given = 0
 
@@ -59,15 +67,27 @@ class Progress:
         """Returns the place in the data, for a checkpoint."""
         return {"epoch": self.epoch, "given": self.given}
 
-    def go_on(self, place: Dict[str, int]) -> None:
-        """Goes on from the place that a checkpoint held."""
-        self.epoch, self.given = int(place["epoch"]), int(place["given"])
+    def go_on(self, place: Dict[str, int], began: Any = None) -> None:
+        """Goes on from the place that a checkpoint held; began: random numbers as they were before its pass."""
+        self.epoch, self.given, self.began = int(place["epoch"]), int(place["given"]), began
 
     def _from_here(self, loader: Iterable[Any]) -> Iterator[Any]:
+        """Begins a pass. In the middle of one a loader draws what it drew at its beginning, and nothing more is drawn."""
+        now = self.random()
+        if not self.given:
+            self.began = now
+            return iter(loader)
+        if self.began is not None:
+            self.be_random(self.began)
+        batches = self._skipped(loader)
+        self.be_random(now)
+        return batches
+
+    def _skipped(self, loader: Iterable[Any]) -> Iterator[Any]:
         """Skips what was given out before: in the sampler where it is ours, else by loading it."""
         batch = getattr(loader, "batch_size", None)
         sampler = getattr(loader, "sampler", None)
-        if self.given and batch and sampler in self.samplers:
+        if batch and sampler in self.samplers:
             sampler.skip(self.given * batch)
             return iter(loader)
         batches = iter(loader)

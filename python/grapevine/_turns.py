@@ -22,6 +22,9 @@ class Program(Protocol):
     def evaluate(self) -> Told:
         """Looks at x with the test set."""
 
+    def waits(self) -> bool:
+        """Says whether code of this batch is still to come, which belongs into a checkpoint, and then `go_on`."""
+
     def save(self) -> bytes:
         """Returns the state from which the program goes on."""
 
@@ -50,6 +53,7 @@ class Turns:
         gradients: an address for each tensor, where the row reads them. Returns False where the optimizer must not
         step: the servers have stepped, or the fleet has stopped.
         """
+        self.go_on()
         if self.turn in (lib.GRADIENT, lib.GRADIENT_AND_STEP):
             self.done += 1
             if gradients is not None:
@@ -70,8 +74,21 @@ class Turns:
         self._told = None
         return not self.over
 
+    def go_on(self) -> None:
+        """Answers a checkpoint that waited for the code behind the step: schedulers and scalers are stepped there."""
+        if self.turn == lib.SAVE:
+            self._program.give()
+            self._await(self._saved())
+
     def _drive(self, told: Told) -> int:
         self._program.give()
+        return self._await(told)
+
+    def _saved(self) -> Told:
+        self._session.give_state(self._program.save())
+        return Told()
+
+    def _await(self, told: Told) -> int:
         done: Optional[Told] = told
         while True:
             self.turn = self._session.turn(done)
@@ -81,9 +98,8 @@ class Turns:
             self._program.take()
             if self.turn == lib.EVALUATE:
                 done = self._program.evaluate()
-            elif self.turn == lib.SAVE:
-                self._session.give_state(self._program.save())
-                done = Told()
+            elif self.turn == lib.SAVE and not self._program.waits():
+                done = self._saved()
             else:
                 return self.turn
             self._program.settle()

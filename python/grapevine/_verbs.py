@@ -83,4 +83,5 @@ def joined() -> _process.Process:
     if not process.attached:
         raise Error("what all peers do together comes after DistributedOptimizer, or grapevine.Peer: until then a peer "
                     "has no links")
+    process.progress.behind()       # neighbours may be at a turn that comes after this peer's checkpoint
     return process

@@ -13,6 +13,7 @@ class Counting:
 
     def __init__(self) -> None:
         self.given = self.taken = self.settled = 0
+        self.behind = False     # code of the batch is still to come
 
     def give(self) -> None:
         self.given += 1
@@ -25,6 +26,9 @@ class Counting:
 
     def evaluate(self) -> Told:
         return Told(test_loss=0.5)
+
+    def waits(self) -> bool:
+        return self.behind
 
     def save(self) -> bytes:
         return b"state"
@@ -67,6 +71,22 @@ class TurnsTest(unittest.TestCase):
         session.calls.clear()
         self.assertTrue(turns.after())
         self.assertEqual(session.calls, [Told(), None, Told(test_loss=0.5), None, ("state", b"state"), Told()])
+
+    def test_a_checkpoint_waits_for_the_code_behind_the_step(self):
+        for ways in ("next batch", "next step"):
+            session, turns = begun([lib.GRADIENT, lib.STEP, lib.SAVE, lib.GRADIENT, lib.STEP])
+            turns.before(Told())
+            turns._program.behind = True
+            session.calls.clear()
+            self.assertTrue(turns.after())
+            self.assertEqual((session.calls, turns.turn), ([Told()], lib.SAVE))
+            if ways == "next batch":
+                turns.go_on()
+                self.assertEqual(turns.turn, lib.GRADIENT)
+                turns.go_on()       # does nothing twice
+                self.assertEqual(session.calls, [Told(), ("state", b"state"), Told()])
+            self.assertTrue(turns.before(Told(loss=1.0)))
+            self.assertEqual(session.calls, [Told(), ("state", b"state"), Told(), Told(loss=1.0)])
 
     def test_the_end_may_come_in_either_call(self):
         _, turns = begun([lib.GRADIENT])
