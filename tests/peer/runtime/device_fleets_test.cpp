@@ -30,7 +30,7 @@ Vectors ends_of(const Fleet& fleet) {
   return ends;
 }
 
-/// What each of those peers begins with.
+/// Returns what each of those peers begins with.
 Vectors starts_of(const Fleet& fleet) {
   const Assembly assembly(fleet);
   Vectors starts;
