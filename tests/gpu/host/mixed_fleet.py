@@ -53,10 +53,12 @@ def run(program, *arguments):
     return summary(done.stdout)
 
 
-def must_agree_in_their_books(program, folder):
+def must_have_gone_well(program, folder):
     done = subprocess.run([program, 'audit', folder], capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f'audit of {folder.name}:\n{done.stdout}{done.stderr}')
+    for log in folder.glob('peers/*/stderr.log'):
+        must('host CUDA' not in log.read_text(), f'{log}: a peer did what no device allows, and came back')
 
 
 def must(holds, what):
@@ -79,7 +81,7 @@ def killed_and_back(program, folder):
     end = summary(text)
     must(end['peers'] == 4 and end['lost'] == 0, f'not all four were there at the end: {end}')
     must(len(end['shared_edges']) == 4, f'not all edges shared memory at the end: {end}')
-    must_agree_in_their_books(program, out)
+    must_have_gone_well(program, out)
 
 
 def main():
@@ -91,12 +93,12 @@ def main():
         for kind, devices in fleets.items():
             path, out = fleet(folder, kind, devices, 40)
             ends[kind] = run(program, path)
-            must_agree_in_their_books(program, out)
+            must_have_gone_well(program, out)
             print(f'{kind}: loss {ends[kind]["loss"]:.6f}, accuracy {ends[kind]["accuracy"]}', flush=True)
             must(len(ends[kind]['shared_edges']) == 4, f'{kind}: not all edges shared memory')
             path, out = fleet(folder, kind + '-tcp', devices, 40)
             over_tcp = run(program, path, '--set', 'network.local=tcp')
-            must_agree_in_their_books(program, out)
+            must_have_gone_well(program, out)
             must(not over_tcp['shared_edges'], f'{kind}: memory was shared that was not to be')
             must(over_tcp['model_hash'] == ends[kind]['model_hash'], f'{kind}: other bits over TCP')
         must(ends['devices']['model_hash'] != ends['host']['model_hash'], 'not a bit differs: nobody was on a device')

@@ -205,7 +205,7 @@ OVERLAPPED = [
 ]
 LOCKED = [
     Bug('memory of a neighbour locked to be written', 'gpu/device/locked_pages.cpp',
-        '(only_read ? cudaHostRegisterReadOnly : 0U)', '0U', LOCKS),
+        'only_read ? cudaHostRegisterReadOnly', 'only_read ? 0U', LOCKS),
     Bug('an error left behind by a lock', 'gpu/device/locked_pages.cpp',
         '  if (status != cudaSuccess) cudaGetLastError();\n  return', '  return', LOCKS),
     Bug('a lock that was refused taken for one', PINNED, 'if (status == cudaSuccess) return true;', 'return true;', LOCKS),

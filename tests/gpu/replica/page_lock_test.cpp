@@ -125,6 +125,9 @@ TEST_F(PageLocks, WhatADriverRefusesIsSaidOnce) {
   EXPECT_FALSE(pages_->lock(mapped_->theirs(), true));
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess) << "no error is left behind";
+  pages_->unlock(mapped_->ours().data());
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess) << "nor by what was not locked";
   EXPECT_NE(said.find("2 MiB of memory that neighbours share are not locked for the device "
                       "(cudaErrorNotSupported: "),
             std::string::npos)
