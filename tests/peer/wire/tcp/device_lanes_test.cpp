@@ -67,6 +67,11 @@ class DeviceLanes : public testing::Test {
     shared = run(shared_fleet);
     over_tcp = run(Assembly(ring_of(devices, LocalTransport::tcp)));
     dimension_bytes = shared_fleet.dimension * sizeof(float);
+    RecordProperty("a model", static_cast<int>(dimension_bytes));
+    RecordProperty("to what is lent", static_cast<int>(shared.to_registered));
+    RecordProperty("from what is lent", static_cast<int>(shared.from_registered));
+    RecordProperty("not locked", static_cast<int>(shared.pageable));
+    RecordProperty("not locked over TCP", static_cast<int>(over_tcp.pageable));
     EXPECT_EQ(shared.hash, over_tcp.hash);
     EXPECT_EQ(shared.sent, over_tcp.sent);
   }
@@ -99,6 +104,7 @@ TEST_F(DeviceLanes, WhereMemoryIsNotLockedHalvesTravelAsBytesAndEachPeerSaysSo) 
   refusals().page_locks = true;
   run_both({"cuda", "cuda", "cpu", "cpu"});
   EXPECT_EQ(shared.to_registered + shared.from_registered, 0U);
+  EXPECT_GT(shared.pageable, over_tcp.pageable) << "what hosts lend is read where it is";
   EXPECT_EQ(std::ranges::count(shared.said, '\n'), 2) << shared.said;
   EXPECT_NE(shared.said.find("what this peer sends them travels as bytes"), std::string::npos);
   EXPECT_EQ(over_tcp.said, "");
