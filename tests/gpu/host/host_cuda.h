@@ -56,7 +56,7 @@ struct Counts {
   /// given to another stream before: neither an event nor a wait of the host stands between.
   std::size_t bus_bytes = 0, bus_bytes_beside = 0;
   /// Such copies count here whose host memory is not page-locked; and those to memory that
-  /// cudaHostRegister locked, and from it.
+  /// cudaHostRegister locked, and from what it locked to be read.
   std::size_t pageable_bytes = 0, to_registered = 0, from_registered = 0;
   /// Counts what a device has to begin for itself.
   std::size_t operations() const { return kernels + products + copies + sets; }

@@ -268,7 +268,8 @@ cudaError_t cudaMemcpyAsync(
   if ((locked > 0 && locked < bytes) || (down && locked_to_be_read(host)))
     return failed(cudaErrorInvalidValue);
   if ((up || down) && locked == 0) counts().pageable_bytes += bytes;
-  if (registered > 0) (up ? counts().from_registered : counts().to_registered) += bytes;
+  if (down && registered > 0) counts().to_registered += bytes;
+  if (up && locked_to_be_read(host)) counts().from_registered += bytes;
   if (up && locked == 0) {
     const char* const bytes_of = static_cast<const char*>(from);
     staged = std::make_shared<std::vector<char>>(bytes_of, bytes_of + bytes);

@@ -80,7 +80,7 @@ class DeviceLanes : public testing::Test {
   std::size_t dimension_bytes = 0;
 };
 
-/// Only loans lie in locked memory of a neighbour: bytes that came lie in the device's own.
+/// Only loans lie in memory that is locked to be read: bytes that came lie in the device's own.
 TEST_F(DeviceLanes, BetweenDevicesHalvesAreCopiedWhereTheyAreLent) {
   run_both({"cuda", "cuda", "cuda", "cuda"});
   const std::size_t halves = 4 * rounds * dimension_bytes;
