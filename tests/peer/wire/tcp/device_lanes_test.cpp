@@ -36,7 +36,7 @@ struct Course {
   std::string hash;
   std::uint64_t sent = 0;
   Counts before = counts();
-  std::size_t pageable = 0, to_registered = 0, from_registered = 0;
+  std::size_t all = 0, pageable = 0, to_registered = 0, from_registered = 0;
   std::string said{};
 };
 
@@ -51,6 +51,7 @@ Course run(const Assembly& assembly) {
     course.sent = fleet.observer.summary()->sent_bytes;
   }
   course.said = testing::internal::GetCapturedStderr();
+  course.all = counts().bus_bytes - course.before.bus_bytes;
   course.pageable = counts().pageable_bytes - course.before.pageable_bytes;
   course.to_registered = counts().to_registered - course.before.to_registered;
   course.from_registered = counts().from_registered - course.before.from_registered;
@@ -108,6 +109,16 @@ TEST_F(DeviceLanes, WhereMemoryIsNotLockedHalvesTravelAsBytesAndEachPeerSaysSo) 
   EXPECT_EQ(std::ranges::count(shared.said, '\n'), 2) << shared.said;
   EXPECT_NE(shared.said.find("what this peer sends them travels as bytes"), std::string::npos);
   EXPECT_EQ(over_tcp.said, "");
+}
+
+/// A peer's own half goes and two come; beside them samples, losses, and models that are reported.
+TEST_F(DeviceLanes, EveryHalfCrossesTheBusOnce) {
+  run_both({"cuda", "cuda", "cuda", "cuda"});
+  const std::size_t halves = 4 * rounds * 3 * dimension_bytes;
+  for (const std::size_t all : {shared.all, over_tcp.all}) {
+    EXPECT_GE(all, halves);
+    EXPECT_LT(all, halves + halves / 10) << "what was mixed already is not copied for it again";
+  }
 }
 
 /// Nobody there could read what is lent, and locked memory is taken from the whole machine.
