@@ -33,10 +33,11 @@ std::vector<Neighbor> neighbors_of(const Plan& plan) {
   return neighbors;
 }
 
-/// A device's own memory is worth more to it than that which neighbours can read.
+/// A world offers a device's peer memory that neighbours can read only where the device copies to
+/// it as fast as to its own.
 std::shared_ptr<BufferMemory> memory_of(const Replica& replica, const World& world) {
-  std::shared_ptr<BufferMemory> memory = replica.buffer_memory();
-  return memory ? memory : world.memory();
+  std::shared_ptr<BufferMemory> memory = world.memory();
+  return memory ? memory : replica.buffer_memory();
 }
 
 }  // namespace

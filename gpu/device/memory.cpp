@@ -1,7 +1,5 @@
 #include "gpu/device/memory.h"
 
-#include <array>
-
 #include "gpu/device/near_memory.h"
 
 namespace gv::gpu {
@@ -21,18 +19,6 @@ std::string mib(std::size_t bytes) {
   throw DeviceFull("[gpu] device " + std::to_string(device) + " is out of memory: " + mib(bytes) +
                    " (" + std::to_string(bytes) + " bytes) wanted for " + what + ", " + mib(free) +
                    " of " + mib(total) + " free; a smaller batch or fewer peers on it may fit");
-}
-
-/// The NUMA node next to the device that is the calling thread's.
-std::optional<int> own_node() {
-  int device = 0;
-  std::array<char, 32> address{};
-  GV_CUDA(cudaGetDevice(&device));
-  const auto room = static_cast<int>(address.size());
-  if (cudaDeviceGetPCIBusId(address.data(), room, device) == cudaSuccess)
-    return node_of(address.data());
-  cudaGetLastError();
-  return {};
 }
 
 }  // namespace

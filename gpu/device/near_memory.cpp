@@ -1,12 +1,16 @@
 #include "gpu/device/near_memory.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <fstream>
 
+#include <cuda_runtime_api.h>
 #include <linux/mempolicy.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "gpu/device/check.h"
 
 namespace gv::gpu {
 
@@ -17,6 +21,17 @@ std::optional<int> node_of(std::string address, const std::string& devices) {
   int node = -1;
   if (!(file >> node) || node < 0) return {};
   return node;
+}
+
+std::optional<int> own_node() {
+  int device = 0;
+  std::array<char, 32> address{};
+  GV_CUDA(cudaGetDevice(&device));
+  const auto room = static_cast<int>(address.size());
+  if (cudaDeviceGetPCIBusId(address.data(), room, device) == cudaSuccess)
+    return node_of(address.data());
+  cudaGetLastError();
+  return {};
 }
 
 NearMemory::NearMemory(std::optional<int> node) {

@@ -11,6 +11,9 @@ namespace gv::gpu {
 std::optional<int> node_of(std::string address,
                            const std::string& devices = "/sys/bus/pci/devices");
 
+/// Returns the node next to the device that is the calling thread's.
+std::optional<int> own_node();
+
 /// As long as it lives, memory that the calling thread is the first to touch lies on a node, where
 /// there is room: what a device copies from another node crosses the link between the sockets.
 /// Afterwards it lies where it did before. Where the system forbids it (a container), nothing

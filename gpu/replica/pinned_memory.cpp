@@ -1,12 +1,21 @@
+#include <string>
+
+#include "gpu/device/locked_pages.h"
 #include "gpu/device/memory.h"
+#include "gpu/device/notice.h"
 #include "gpu/replica/make_replica.h"
+#include "optim/page_lock.h"
 
 namespace gv::gpu {
 namespace {
 
+/// Locked pages are taken from everybody else, whether they are in use or not: as many as eight
+/// models of 134 million parameters have.
+constexpr std::size_t most_locked = std::size_t{4} << 30;
+
 /// Buffers come and go on the peer's loop, which does no arithmetic: without naming the device they
 /// would begin to use another one.
-class PinnedMemory : public BufferMemory {
+class PinnedMemory : public BufferMemory, public PageLock {
  public:
   explicit PinnedMemory(int device) : device_(device) {}
   std::byte* allocate(std::size_t bytes) override {
@@ -18,8 +27,31 @@ class PinnedMemory : public BufferMemory {
     free_pinned(memory);
   }
 
+  bool lock(std::span<const std::byte> pages, bool only_read) override {
+    if (pages.size() > most_locked) return refuse(pages, only_read, "more than a peer locks");
+    GV_CUDA(cudaSetDevice(device_));
+    const cudaError_t status = lock_pages(pages, only_read);
+    if (status == cudaSuccess) return true;
+    const std::string name(cudaGetErrorName(status));
+    return refuse(pages, only_read, name + ": " + cudaGetErrorString(status));
+  }
+  void unlock(const std::byte* pages) noexcept override {
+    cudaSetDevice(device_);
+    unlock_pages(pages);
+  }
+
  private:
+  bool refuse(std::span<const std::byte> pages, bool only_read, const std::string& why) {
+    if (!said_)
+      notice(std::to_string(pages.size() >> 20) + " MiB of memory that neighbours share are not " +
+             "locked for the device (" + why + "); what " +
+             (only_read ? "they lend is copied twice" : "this peer sends them travels as bytes"));
+    said_ = true;
+    return false;
+  }
+
   int device_;
+  bool said_ = false;  ///< that something is not locked
 };
 
 }  // namespace

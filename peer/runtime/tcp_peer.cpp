@@ -65,6 +65,12 @@ TcpOptions tcp_options(const Assembly& fleet, const Plan& plan, const TcpPeerOpt
   return tcp;
 }
 
+bool has_neighbor_on_its_host(const Fleet& fleet, const Plan& plan) {
+  const std::string& host = fleet.peers.at(plan.id).host;
+  return std::ranges::any_of(links_of(plan),
+                             [&](PeerId other) { return fleet.peers.at(other).host == host; });
+}
+
 Task<> live_and_leave(Peer& me, Algorithm run, TcpWorld& world) {
   try {
     co_await live(me, run);
@@ -95,6 +101,8 @@ TcpPeer::TcpPeer(const Assembly& fleet, PeerId id, TcpPeerOptions options)
     journal_.attendance.heard(event, neighbor);
   };
   tcp.memory = replica_->buffer_memory();
+  if (has_neighbor_on_its_host(fleet.fleet, plan))
+    tcp.page_lock = std::dynamic_pointer_cast<PageLock>(tcp.memory);
   tcp.runs_inline = [this](double flops) { return replica_->runs_inline(flops); };
   world_ = TcpWorld::make(std::move(tcp));
   journal_.on_report = options.on_report;

@@ -19,10 +19,12 @@ std::uint64_t aligned(std::size_t bytes) {
 
 Lender::Lender(Region region,
                std::size_t smallest,
-               std::function<bool(std::uint64_t, std::uint64_t)> reserve)
+               std::function<bool(std::uint64_t, std::uint64_t)> reserve,
+               std::shared_ptr<BufferMemory> beside)
     : region_(std::move(region)),
       smallest_(smallest),
       reserve_(std::move(reserve)),
+      beside_(std::move(beside)),
       used_(region_.shape.blocks_begin()),
       rows_(region_.shape.rows) {}
 
@@ -32,8 +34,9 @@ std::byte* Lender::allocate(std::size_t bytes) {
   std::optional<std::uint32_t> block;
   if (bytes >= smallest_) block = free_block(aligned(bytes));
   if (bytes >= smallest_ && !block) block = new_block(aligned(bytes));
-  if (!block) return static_cast<std::byte*>(::operator new(bytes, alignment));
-  return region_.memory + blocks_[*block].offset;
+  if (block) return region_.memory + blocks_[*block].offset;
+  if (beside_) return beside_->allocate(bytes);
+  return static_cast<std::byte*>(::operator new(bytes, alignment));
 }
 
 std::optional<std::uint32_t> Lender::free_block(std::uint64_t capacity) {
@@ -56,7 +59,7 @@ std::optional<std::uint32_t> Lender::new_block(std::uint64_t capacity) {
 }
 
 void Lender::release(std::byte* block) noexcept {
-  if (!ours(block)) return ::operator delete(block, alignment);
+  if (!ours(block)) return beside_ ? beside_->release(block) : ::operator delete(block, alignment);
   const std::uint32_t index = index_of(block);
   free_[blocks_[index].capacity].push_back(index);
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -20,11 +21,13 @@ class Lender : public BufferMemory {
  public:
   /// Payloads under `smallest` bytes are not lent: to send them costs less. `reserve`: gets the
   /// memory of so many bytes from an offset on; false: there is none. Empty: it is there.
+  /// `beside`: where the others lie; null: in ordinary memory.
   Lender(Region region,
          std::size_t smallest,
-         std::function<bool(std::uint64_t offset, std::uint64_t bytes)> reserve = {});
+         std::function<bool(std::uint64_t offset, std::uint64_t bytes)> reserve = {},
+         std::shared_ptr<BufferMemory> beside = nullptr);
 
-  /// Allocates in the region while it has room, else in ordinary memory.
+  /// Allocates in the region while it has room, else beside it.
   std::byte* allocate(std::size_t bytes) override;
   void release(std::byte* block) noexcept override;
   bool lent(const std::byte* block) const override;
@@ -63,6 +66,7 @@ class Lender : public BufferMemory {
   Region region_;
   std::size_t smallest_;
   std::function<bool(std::uint64_t, std::uint64_t)> reserve_;
+  std::shared_ptr<BufferMemory> beside_;
   std::vector<Block> blocks_;                                 ///< ascending in their offsets
   std::uint64_t used_;                                        ///< up to this offset
   std::map<std::uint64_t, std::vector<std::uint32_t>> free_;  ///< by capacity

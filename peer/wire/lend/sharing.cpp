@@ -7,7 +7,8 @@ namespace gv {
 Sharing::Sharing(Options options) : options_(std::move(options)) {
   const auto& [lender, borrower] = options_.parts;
   lender_ = lender ? lender(options_.region, options_.smallest)
-                   : std::make_shared<Lender>(options_.region, options_.smallest, options_.reserve);
+                   : std::make_shared<Lender>(
+                         options_.region, options_.smallest, options_.reserve, options_.beside);
 }
 
 std::uint32_t Sharing::row_of(PeerId neighbor) const {

@@ -37,6 +37,7 @@ class Sharing {
     Region region;
     std::size_t smallest = 1024;  ///< bytes of a payload that is lent
     std::function<bool(std::uint64_t offset, std::uint64_t bytes)> reserve{};  ///< see Lender
+    std::shared_ptr<BufferMemory> beside{};                                    ///< see Lender
     std::function<void(PeerId neighbor, bool open)> on_change{};
     SharingParts parts{};
   };

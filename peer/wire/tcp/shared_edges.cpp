@@ -65,6 +65,13 @@ bool SharedEdges::listen() {
   return !error;
 }
 
+bool SharedEdges::lock_for(std::shared_ptr<PageLock> device, LockedRegions::Lane lane) {
+  locked_.emplace(std::move(device), sharing_.region(), std::move(lane));
+  const bool locked = locked_->lock_ours();
+  if (!locked) locked_.reset();
+  return locked;
+}
+
 // ---- How an edge opens.
 
 void SharedEdges::met(PeerId neighbor, const Hello& theirs) {
@@ -136,6 +143,7 @@ std::optional<PeerId> SharedEdges::take(const Socket& socket, std::optional<Peer
       !sharing_.fits(from, offer.incarnation, offer.shape(), offer.row) ||
       !map_region(file, offer.shape(), theirs).empty())
     return {};
+  if (locked_) locked_->lock(theirs);
   sharing_.take(from, std::move(theirs), offer.row);
   sockets_[from] = socket;
   return from;

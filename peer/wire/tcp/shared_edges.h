@@ -11,6 +11,7 @@
 #include <asio/local/stream_protocol.hpp>
 
 #include "gossip/link/frames.h"
+#include "peer/wire/lend/locked_regions.h"
 #include "peer/wire/lend/memory_file.h"
 #include "peer/wire/lend/sharing.h"
 #include "peer/wire/tcp/offer.h"
@@ -37,6 +38,13 @@ class SharedEdges {
   const Sharing& sharing() const { return sharing_; }
   /// Its Hello came over a connection that is now the link's.
   void met(PeerId neighbor, const Hello& theirs);
+  /// Locks our region for a device, before the loop runs, and from then on in jobs each that a
+  /// neighbour gives us; false: the driver refuses ours, and nothing is locked.
+  bool lock_for(std::shared_ptr<PageLock> device, LockedRegions::Lane lane);
+  /// Unlocks what nobody needs any more; to be called now and then.
+  void look_after() {
+    if (locked_) locked_->unlock_unused();
+  }
   /// Nobody comes in any more.
   void close();
 
@@ -58,6 +66,7 @@ class SharedEdges {
   asio::io_context& io_;
   std::shared_ptr<MemoryFile> file_;
   Sharing sharing_;
+  std::optional<LockedRegions> locked_;  ///< none: no device copies from here or there
   Local::acceptor acceptor_;
   std::string door_;
   std::map<PeerId, Socket> sockets_;  ///< over which each region came

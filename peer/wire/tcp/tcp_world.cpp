@@ -55,8 +55,15 @@ TcpWorldImpl::TcpWorldImpl(TcpOptions options) : options_(std::move(options)) {
                                .incarnation = options_.links.self.incarnation,
                                .neighbors = options_.links.neighbors,
                                .region = {},
+                               .beside = options_.memory,
                                .on_change = options_.on_share});
-  if (shared_) options_.links.self.door = shared_->door();
+  if (!shared_) return;
+  options_.links.self.door = shared_->door();
+  const auto at_home = [this](std::function<void()> job) {
+    offload(Lane::home, 0, std::move(job), [] {});
+  };
+  lends_ =
+      !options_.memory || (options_.page_lock && shared_->lock_for(options_.page_lock, at_home));
 }
 
 void TcpWorldImpl::run(const std::vector<PeerAddress>& addresses,
@@ -192,6 +199,7 @@ void TcpWorldImpl::watch_own_work() {
 
 void TcpWorldImpl::beat() {
   standstill_.beat(now(), worked_by_this_thread());
+  if (shared_) shared_->look_after();
   after(Standstill::period, [this] { beat(); });
 }
 

@@ -11,6 +11,7 @@
 #include "gossip/link/carrier.h"
 #include "gossip/link/link_settings.h"
 #include "gossip/peer.h"
+#include "optim/page_lock.h"
 #include "peer/fleet/network_spec.h"
 #include "peer/fleet/security_spec.h"
 #include "peer/wire/frame/frame_reader.h"
@@ -33,6 +34,9 @@ struct TcpOptions {
   /// to another thread and back, and does not block. Empty: none may.
   std::function<bool(double flops)> runs_inline;
   std::shared_ptr<BufferMemory> memory;  ///< of received payloads; null: the ordinary one
+  /// Locks shared memory for the device to which `memory` belongs; null: nothing does, and what
+  /// lies in `memory` is not lent.
+  std::shared_ptr<PageLock> page_lock{};
   /// The longest that one job of ours may take; then on_stuck is called, on the loop. 0: never.
   Time stuck_after{0};
   std::function<void()> on_stuck;

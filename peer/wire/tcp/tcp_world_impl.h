@@ -72,7 +72,7 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   std::uint64_t sent_bytes() const override { return sent_bytes_; }
   std::uint64_t repeated_bytes() const override { return repeated_bytes_; }
   std::shared_ptr<BufferMemory> memory() const override {
-    return shared_ ? shared_->sharing().memory() : nullptr;
+    return lends_ ? shared_->sharing().memory() : nullptr;
   }
   std::uint64_t incarnation(PeerId neighbor) const override {
     return links_->incarnation(neighbor);
@@ -176,6 +176,7 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   std::optional<Shaper> shaper_;
   HandshakeBudget handshakes_;
   std::unique_ptr<SharedEdges> shared_;  ///< null: payloads are always sent
+  bool lends_ = false;                   ///< what we send lies where neighbours can read it
   LinkUser* user_ = nullptr;
   std::function<void()> begin_;
   bool begun_ = false;

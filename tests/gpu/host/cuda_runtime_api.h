@@ -15,6 +15,9 @@ enum cudaError_t {
   cudaErrorInvalidMemcpyDirection = 21,
   cudaErrorInvalidDevice = 101,
   cudaErrorInvalidResourceHandle = 400,
+  cudaErrorHostMemoryAlreadyRegistered = 712,
+  cudaErrorHostMemoryNotRegistered = 713,
+  cudaErrorNotSupported = 801,
   cudaErrorStreamCaptureUnsupported = 900,
   cudaErrorStreamCaptureInvalidated = 901,
 };
@@ -43,6 +46,8 @@ constexpr unsigned cudaDeviceScheduleAuto = 0, cudaDeviceScheduleBlockingSync = 
 constexpr unsigned cudaStreamDefault = 0, cudaStreamNonBlocking = 1;
 constexpr unsigned cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2;
 constexpr unsigned cudaHostAllocDefault = 0, cudaHostAllocPortable = 1;
+constexpr unsigned cudaHostRegisterDefault = 0, cudaHostRegisterPortable = 1,
+                   cudaHostRegisterReadOnly = 8;
 
 struct cudaDeviceProp {
   char name[256];
@@ -66,6 +71,8 @@ cudaError_t cudaMalloc(void**, std::size_t);
 cudaError_t cudaFree(void*);
 cudaError_t cudaHostAlloc(void**, std::size_t, unsigned);
 cudaError_t cudaFreeHost(void*);
+cudaError_t cudaHostRegister(void*, std::size_t, unsigned);
+cudaError_t cudaHostUnregister(void*);
 cudaError_t cudaMemset(void*, int, std::size_t);
 cudaError_t cudaMemsetAsync(void*, int, std::size_t, cudaStream_t);
 cudaError_t cudaMemcpy(void*, const void*, std::size_t, cudaMemcpyKind);

@@ -55,6 +55,9 @@ struct Counts {
   /// Of copies between host and device, and of these what may run while a kernel does that was
   /// given to another stream before: neither an event nor a wait of the host stands between.
   std::size_t bus_bytes = 0, bus_bytes_beside = 0;
+  /// Such copies count here whose host memory is not page-locked; and those to memory that
+  /// cudaHostRegister locked, and from what it locked to be read.
+  std::size_t pageable_bytes = 0, to_registered = 0, from_registered = 0;
   /// Counts what a device has to begin for itself.
   std::size_t operations() const { return kernels + products + copies + sets; }
 };
@@ -71,6 +74,7 @@ std::size_t live_device_bytes();
 struct Refusals {
   bool recordings = false;
   bool bf16_convolutions = false;
+  bool page_locks = false;
 };
 Refusals& refusals();
 

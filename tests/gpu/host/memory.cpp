@@ -7,6 +7,7 @@
 
 #include <sys/mman.h>
 
+#include "tests/gpu/host/page_locks.h"
 #include "tests/gpu/host/streams.h"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -150,6 +151,10 @@ void open_memory(bool open) {
   if (to != from) ::mprotect(from, static_cast<std::size_t>(to - from), access);
 }
 
+bool is_allocation(const void* p) {
+  return on_device(p) || memory().pinned.holds(p);
+}
+
 bool in_arena(const void* p, std::size_t& offset) {
   if (!on_device(p)) return false;
   offset = static_cast<std::size_t>(static_cast<const char*>(p) - memory().device.begin);
@@ -241,9 +246,9 @@ cudaError_t cudaMemset(void* p, int value, std::size_t bytes) {
   return cudaMemsetAsync(p, value, bytes, nullptr);
 }
 
-/// Memory of the host that is not pinned is read before the call returns. What is copied to the
-/// host is there when somebody has waited, wherever it lies: CUDA waits by itself where the memory
-/// is not pinned, which nobody should lean on.
+/// Memory of the host that is not page-locked is read before the call returns. What is copied to
+/// the host is there when somebody has waited, wherever it lies: CUDA waits by itself where the
+/// memory is not page-locked, which nobody should lean on.
 cudaError_t cudaMemcpyAsync(
     void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   const Call call(calls());
@@ -255,8 +260,17 @@ cudaError_t cudaMemcpyAsync(
   if (to_device) must_hold(to, bytes, "cudaMemcpy to the device");
   if (from_device) must_hold(from, bytes, "cudaMemcpy from the device");
   std::shared_ptr<std::vector<char>> staged;
-  const bool pinned = memory().pinned.room_at(from) > 0;
-  if (up && !pinned) {
+  const void* const host = up ? from : to;
+  const std::size_t registered = up || down ? room_in_page_locked(host) : 0;
+  const std::size_t pinned = up || down ? memory().pinned.room_at(host) : 0;
+  const std::size_t locked = std::max(pinned, registered);
+  // What begins in page-locked memory and ends in other, CUDA takes for a mistake.
+  if ((locked > 0 && locked < bytes) || (down && locked_to_be_read(host)))
+    return failed(cudaErrorInvalidValue);
+  if ((up || down) && locked == 0) counts().pageable_bytes += bytes;
+  if (down && registered > 0) counts().to_registered += bytes;
+  if (up && locked_to_be_read(host)) counts().from_registered += bytes;
+  if (up && locked == 0) {
     const char* const bytes_of = static_cast<const char*>(from);
     staged = std::make_shared<std::vector<char>>(bytes_of, bytes_of + bytes);
   }
@@ -271,7 +285,7 @@ cudaError_t cudaMemcpyAsync(
              note_write(to, bytes);
              if (bytes > 0) std::memcpy(to, staged ? staged->data() : from, bytes);
            },
-       .reads = up && pinned ? Range{source, bytes} : Range{},
+       .reads = up && locked > 0 ? Range{source, bytes} : Range{},
        .writes = down ? Range{static_cast<char*>(to), bytes} : Range{},
        .over_bus = up || down ? bytes : 0});
   return cudaSuccess;

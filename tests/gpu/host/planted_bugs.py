@@ -11,6 +11,7 @@ TRAIN = ('*ReplicaTest.AWhole*/cuda:*ReplicaTest.TheSame*/cuda:*ReplicaTest.AnEv
 CODEC = '*Level1Test.Encodes*/cuda:*Level1Test.Dot*/cuda'
 LARGE = 'EncoderTest*'
 OVERLAP = 'OverlapTest*:*Orders*/mlp'
+LOCKS = 'PageLocks*'
 SAMPLES = '*SamplesTest*'
 LENET = '*Parity.Gradients*/lenet5'
 TEXT = '*Parity.Gradients*/transformer'
@@ -22,6 +23,7 @@ INBOX = 'gpu/replica/inbox.cpp'
 TRAINER = 'gpu/replica/trainer.cpp'
 SAMPLES_FILE = 'gpu/replica/samples.cu'
 VECTORS = 'gpu/replica/vector_kernels.cu'
+PINNED = 'gpu/replica/pinned_memory.cpp'
 TOP_K = 'gpu/replica/top_k.cu'
 ATTENTION = 'gpu/layers/attention.cu'
 SUM = 'gpu/device/launch.h'
@@ -201,4 +203,12 @@ OVERLAPPED = [
     Bug('a vector found that is there no more', INBOX, 'place.at == &piece && !place.piece.expired()', 'place.at == &piece',
         OVERLAP),
 ]
-BUGS = STREAMS + GRAPHS_AND_MEMORY + THREADS + INDICES + JOINED + OVERLAPPED
+LOCKED = [
+    Bug('memory of a neighbour locked to be written', 'gpu/device/locked_pages.cpp',
+        'only_read ? cudaHostRegisterReadOnly', 'only_read ? 0U', LOCKS),
+    Bug('an error left behind by a lock', 'gpu/device/locked_pages.cpp',
+        '  if (status != cudaSuccess) cudaGetLastError();\n  return', '  return', LOCKS),
+    Bug('a lock that was refused taken for one', PINNED, 'if (status == cudaSuccess) return true;', 'return true;', LOCKS),
+    Bug('as much locked as a neighbour says', PINNED, 'if (pages.size() > most_locked) return', 'if (pages.empty()) return', LOCKS),
+]
+BUGS = STREAMS + GRAPHS_AND_MEMORY + THREADS + INDICES + JOINED + OVERLAPPED + LOCKED

@@ -216,6 +216,14 @@ void wait_for(const Mark& mark) {
   open_memory(false);
 }
 
+bool under_way(const Range& memory) {
+  return std::ranges::any_of(streams, [&](const HostStream* stream) {
+    return std::ranges::any_of(stream->queue, [&](const Operation& operation) {
+      return overlap(operation.reads, memory) || overlap(operation.writes, memory);
+    });
+  });
+}
+
 bool refused_while_recording() {
   if (recording == nullptr) return false;
   recording->broken = true;

@@ -63,6 +63,9 @@ void wait_for(const Mark& mark);
 /// Returns whether this thread records: then the recording is broken, and the call is refused.
 bool refused_while_recording();
 
+/// Returns whether a copy that was asked for and is not done reads or writes any of this memory.
+bool under_way(const Range& memory);
+
 /// Opens the device's memory to kernels, or shuts it for the host (GV_HOST_GUARD).
 void open_memory(bool open);
 

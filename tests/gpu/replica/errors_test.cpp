@@ -18,7 +18,7 @@
 namespace gv::gpu {
 namespace {
 
-/// What a call throws; empty: nothing.
+/// Returns what a call throws; empty: nothing.
 template <class Call>
 std::string told_by(const Call& call) {
   try {

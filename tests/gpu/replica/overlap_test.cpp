@@ -167,7 +167,7 @@ TEST_F(OverlapTest, AllBytesOfAnExchangeMayCrossTheBusBesideTheGradient) {
   EXPECT_LT(now.bytes - now.beside, 64U) << "the loss and the marks";
 }
 
-/// The same round by calls that end before the next: the rows alone have company.
+/// Calls that end before the next make the same round: the rows alone have company.
 TEST_F(OverlapTest, OneCallAfterTheOtherNothingOfAnExchangeHasCompany) {
   const auto replica = make();
   const Crossed then = crossed(

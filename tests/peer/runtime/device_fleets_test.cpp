@@ -1,3 +1,4 @@
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -30,7 +31,7 @@ Vectors ends_of(const Fleet& fleet) {
   return ends;
 }
 
-/// What each of those peers begins with.
+/// Returns what each of those peers begins with.
 Vectors starts_of(const Fleet& fleet) {
   const Assembly assembly(fleet);
   Vectors starts;
@@ -80,6 +81,13 @@ std::vector<Codec> steady_codecs_of(const AlgorithmRow& row) {
   return codecs;
 }
 
+/// What comes while a gradient is computed a device takes in at once, and the CPU behind it. Where
+/// nobody waits for a round, that is another course of the fleet.
+void let_the_network_take_all_time(Fleet& fleet) {
+  fleet.flops = 1e18;
+  fleet.network.latency = std::chrono::milliseconds(1);
+}
+
 /// A row's fleet whose peers learn a small network from samples, of drawn sizes.
 Fleet learning(const AlgorithmRow& row, std::uint64_t seed) {
   Rng rng = Rng(seed).derive(name_of(row).c_str());
@@ -94,6 +102,7 @@ Fleet learning(const AlgorithmRow& row, std::uint64_t seed) {
   fleet.model = {"mlp", {{"hidden", Widths{static_cast<std::uint32_t>(4 + rng.below(13))}}}};
   fleet.stop.rounds = 6;
   for (PeerSpec& peer : fleet.peers) peer.batch = static_cast<std::uint32_t>(1 + rng.below(12));
+  if (!row.synchronous) let_the_network_take_all_time(fleet);
   const std::vector<Codec> codecs = steady_codecs_of(row);
   if (!codecs.empty() && rng.below(2) == 0) fleet.codec = codecs[rng.below(codecs.size())];
   return fleet;

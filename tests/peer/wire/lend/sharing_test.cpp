@@ -161,6 +161,38 @@ TEST(Sharing, AFullRegionAndSmallPayloadsFallBackToBytes) {
   EXPECT_FALSE(pair.a.lend(1, Buffer(4096))) << "it lies elsewhere";
 }
 
+/// Memory that counts what lies in it.
+struct CountedMemory : BufferMemory {
+  std::byte* allocate(std::size_t bytes) override {
+    ++here;
+    return static_cast<std::byte*>(::operator new (bytes, std::align_val_t{64}));
+  }
+  void release(std::byte* block) noexcept override {
+    --here;
+    ::operator delete (block, std::align_val_t{64});
+  }
+  int here = 0;
+};
+
+TEST(Sharing, WhatDoesNotFitLiesWhereItIsTold) {
+  const auto beside = std::make_shared<CountedMemory>();
+  {
+    Sharing sharing({.self = 0,
+                     .incarnation = 10,
+                     .neighbors = {1},
+                     .region = private_region({8, 2, 8192}),
+                     .beside = beside});
+    BufferPool pool(sharing.memory());
+    const auto first = pool.acquire(4096);
+    const auto second = pool.acquire(4096);
+    EXPECT_EQ(beside->here, 0);
+    const auto third = pool.acquire(4096);
+    const auto small = pool.acquire(100);
+    EXPECT_EQ(beside->here, 2);
+  }
+  EXPECT_EQ(beside->here, 0);
+}
+
 TEST(Sharing, AProcessThatEndedHoldsNothing) {
   Pair pair;
   std::shared_ptr<Buffer> sent = pair.payload('x');

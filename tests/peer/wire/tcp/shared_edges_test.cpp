@@ -162,6 +162,59 @@ TEST(SharedEdges, ASuccessorOpensTheEdgeAgain) {
   EXPECT_TRUE(until(*a, b, [&] { return open(*a, 1) && open(b, 0); }));
 }
 
+/// Counts what is locked, at once.
+struct CountedLocks : PageLock {
+  bool lock(std::span<const std::byte>, bool only_read) override {
+    if (refuses) return false;
+    ++(only_read ? theirs : ours);
+    return true;
+  }
+  void unlock(const std::byte*) noexcept override { ++unlocked; }
+
+  bool refuses = false;
+  int ours = 0, theirs = 0, unlocked = 0;
+};
+
+void do_at_once(const std::function<void()>& job) {
+  job();
+}
+
+TEST(SharedEdges, ARegionIsLockedForADeviceUntilItsProcessEndsAndNothingIsHeld) {
+  auto a = std::make_unique<Process>(0, 10, 1);
+  Process b(1, 11, 0);
+  const auto locks = std::make_shared<CountedLocks>();
+  ASSERT_TRUE(b.edges->lock_for(locks, do_at_once));
+  EXPECT_EQ(locks->ours, 1);
+  meet(*a, b);
+  ASSERT_TRUE(until(*a, b, [&] { return open(*a, 1) && open(b, 0); }));
+  EXPECT_EQ(locks->theirs, 1);
+  const std::shared_ptr<Buffer> sent = a->pool.acquire(4096);
+  const auto loan = a->edges->sharing().lend(1, *sent);
+  Payload held;
+  ASSERT_EQ(b.edges->sharing().borrow(0, 10, *loan, 4096, held), "");
+  a.reset();
+  ASSERT_TRUE(until(b, b, [&] { return !open(b, 0); }));
+  b.edges->look_after();
+  EXPECT_EQ(locks->unlocked, 0) << "a payload is held";
+  held.reset();
+  b.edges->look_after();
+  EXPECT_EQ(locks->unlocked, 1);
+  b.edges.reset();
+  EXPECT_EQ(locks->unlocked, 2) << "our own";
+}
+
+TEST(SharedEdges, WhereADeviceRefusesOurRegionNothingIsLocked) {
+  Process a(0, 10, 1);
+  Process b(1, 11, 0);
+  const auto locks = std::make_shared<CountedLocks>();
+  locks->refuses = true;
+  EXPECT_FALSE(b.edges->lock_for(locks, do_at_once));
+  locks->refuses = false;
+  meet(a, b);
+  ASSERT_TRUE(until(a, b, [&] { return open(a, 1) && open(b, 0); }));
+  EXPECT_EQ(locks->theirs, 0);
+}
+
 TEST(SharedEdges, WhoTellsNoneOfItsDoorsIsNotVisited) {
   for (const char* door : {"", "../../elsewhere", "0123456789abcdef0123456789abcdeg"}) {
     SCOPED_TRACE(door);
