@@ -145,9 +145,7 @@ void refuse_ended(const std::string& folder) {
 
 /// The fleet of the peers, from the file that they were started with or from the one given. Where
 /// programs trained, one of them is started as `scout`, and says what the models are worth.
-Assembly fleet_of(const CollectedPeers& peers,
-                  FleetOptions& file,
-                  std::unique_ptr<Scout>& scout) {
+Assembly fleet_of(const CollectedPeers& peers, FleetOptions& file, std::unique_ptr<Scout>& scout) {
   const ReportsOf& whose = peers.begin()->second.whose;
   const bool given = !file.file.empty();
   if (!given) {

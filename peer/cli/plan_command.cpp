@@ -89,13 +89,13 @@ void print_prediction(const Assembly& fleet, const RoundPrediction& round) {
       fleet.fleet.program
           ? "as the program's steps took, " + sharing_text(fleet.fleet)
           : fmt::format("at {:.3g} GFLOP/s\n       (simulate.flops)", fleet.fleet.flops / 1e9);
-  const std::string text = fmt::format(
-      "time   about {} a round: {} of compute {}, {} of waiting for the network ({})",
-      seconds_text(round.seconds_per_round),
-      seconds_text(round.compute_seconds),
-      measured,
-      seconds_text(round.network_seconds),
-      name_of(fleet.fleet.network.shape));
+  const std::string text =
+      fmt::format("time   about {} a round: {} of compute {}, {} of waiting for the network ({})",
+                  seconds_text(round.seconds_per_round),
+                  seconds_text(round.compute_seconds),
+                  measured,
+                  seconds_text(round.network_seconds),
+                  name_of(fleet.fleet.network.shape));
   fmt::print("{}\n", fleet.fleet.program ? wrapped(text, 7) : text);
   if (endless(fleet)) return;
   fmt::print(

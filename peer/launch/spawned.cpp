@@ -54,7 +54,8 @@ Pipe make_socket_pair() {
   ::dup2(out, STDOUT_FILENO);
   ::dup2(err, STDERR_FILENO);
   ::dup2(vectors, vector_descriptor);
-  // What else is open here, such as metrics.jsonl, is none of its business. Linux before 5.11 cannot.
+  // What else is open here, such as metrics.jsonl, is none of its business. Linux before 5.11
+  // cannot.
   ::close_range(vector_descriptor + 1, ~0U, CLOSE_RANGE_CLOEXEC);
   ::execvp(argv[0], argv);
   const int error = errno;

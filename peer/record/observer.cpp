@@ -242,8 +242,8 @@ void Observer::watch(FleetRecord& record) {
   std::vector<double> known = losses_;
   std::ranges::sort(known);
   const double median = known.empty() ? 0 : known[known.size() / 2];
-  const bool high = known.size() >= least_known && loss > rounding &&
-                    loss > hundredfold * median && loss > known.back() / hundredfold;
+  const bool high = known.size() >= least_known && loss > rounding && loss > hundredfold * median &&
+                    loss > known.back() / hundredfold;
   if (!loss_rise_ && (high || has_diverged(loss)))
     loss_rise_ = LossRise{.round = record.round, .from = median, .to = loss};
   record.loss_rise = loss_rise_;

@@ -124,9 +124,13 @@ class RealFleet {
   const AlgorithmRow& find_row() const {
     return *find_algorithm(value_of(keys_, "algorithm.kind"), value_of(keys_, "algorithm.order"));
   }
-  /// Null: the reader refuses it. Of programs what they train is told, as a scout does.
+  /// Null: the reader refuses it, or it diverges by itself. Of programs what they train is told, as
+  /// a scout does.
   std::unique_ptr<Assembly> read() {
-    if (trains_ == Trains::peers) return read_drawn(fleet_text(keys_), refusals_);
+    if (trains_ == Trains::peers) {
+      std::unique_ptr<Assembly> drawn = read_drawn(fleet_text(keys_), refusals_);
+      return drawn && stays_small(*drawn) ? std::move(drawn) : nullptr;
+    }
     try {
       ProgramModel model{.parameters = {{"fc.weight", {2, 3}}, {"fc.bias", {}}}};
       model.evaluates = true;

@@ -129,8 +129,8 @@ void ProgramPeer::keep_reports() {
       .peers = fleet_.fleet.size(),
       .file = words_.fleet.empty() ? "" : std::filesystem::absolute(words_.fleet).string(),
       .sets = words_.sets};
-  reports_ = std::make_unique<PeerReports>(
-      words_.folder, whose, words_.rejoin || words_.from.has_value());
+  reports_ =
+      std::make_unique<PeerReports>(words_.folder, whose, words_.rejoin || words_.from.has_value());
 }
 
 /// A disk that is full ends the notes, and not the training.

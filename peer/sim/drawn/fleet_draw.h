@@ -34,6 +34,11 @@ using Refusals = std::map<std::string, std::uint64_t>;
 /// std::logic_error when it refuses a key that is right whatever the others say.
 std::unique_ptr<Assembly> read_drawn(const std::string& text, Refusals& refusals);
 
+/// Says whether its models stay within bounds when nothing disturbs it. Faults only make worse what
+/// diverges by itself: then values that are not finite are no fault of the peers', and rounding is
+/// as large as what it is compared with.
+bool stays_small(const Assembly& fleet);
+
 /// A drawn fleet that can run and be judged.
 struct ReadyFleet {
   DrawnFleet drawn;

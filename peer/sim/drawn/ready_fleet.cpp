@@ -34,8 +34,8 @@ std::string refused_key(const Diagnostic& diagnostic, const std::string& text) {
   return text.substr(begin, text.find(':', begin) - begin);
 }
 
-/// Faults only make worse what diverges by itself: then values that are not finite are no fault of
-/// the peers', and rounding is as large as what it is compared with.
+}  // namespace
+
 bool stays_small(const Assembly& fleet) {
   constexpr double most = 1e3;
   Observer observer(fleet.fleet.size(), fleet.evaluator(), {});
@@ -48,8 +48,6 @@ bool stays_small(const Assembly& fleet) {
         if (!(std::abs(x) < most)) return false;
   return true;
 }
-
-}  // namespace
 
 std::unique_ptr<Assembly> read_drawn(const std::string& text, Refusals& refusals) {
   try {

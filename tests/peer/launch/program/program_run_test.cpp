@@ -1,5 +1,5 @@
-#include <csignal>
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -108,13 +108,14 @@ TEST_F(ProgramRun, OfPeersByHandIsCollected) {
 /// The process that takes a dead peer's place never gets as far as to meet the others, which finish
 /// meanwhile: the run is over with them.
 TEST_F(ProgramRun, WaitsForNobodyWhoseNeighboursHaveFinished) {
-  std::ofstream(path("slow.sh")) << "case \"$GRAPEVINE_PEER\" in *'\"rejoin\":true'*) exec sleep 600;; esac\n"
-                                 << "exec " << quadratic_peer() << "\n";
+  std::ofstream(path("slow.sh"))
+      << "case \"$GRAPEVINE_PEER\" in *'\"rejoin\":true'*) exec sleep 600;; esac\n"
+      << "exec " << quadratic_peer() << "\n";
   for (const char* topology : {"path", "complete"}) {
     std::ofstream(path("fleet.yaml"))
         << "version: 1\nseed: 5\npeers: 3\nprogram: [sh, " << path("slow.sh")
-        << "]\ntopology: " << topology
-        << "\noutput: { dir: " << path(topology) << " }\nstop: { rounds: 300 }\n"
+        << "]\ntopology: " << topology << "\noutput: { dir: " << path(topology)
+        << " }\nstop: { rounds: 300 }\n"
         << "evaluate: { every: 100 rounds }\nlaunch: { restart: on-failure }\n"
         << "network: { latency: 1 ms, emulate: true }\n"
         << "faults: { inject: [{ at: 200 ms, kill: 2 }] }\n";

@@ -62,8 +62,7 @@ TEST(LentThread, NobodyEvaluatesBehindTheLastTurn) {
     const auto ask = [&] { turns.ask(Turn::evaluate); };
     if (!at_hand) turns.close();
     lent.submit(ask, [] {});
-    EXPECT_EQ(lent.lend(milliseconds(at_hand ? 10'000 : 1)),
-              at_hand ? Turn::evaluate : Turn::none);
+    EXPECT_EQ(lent.lend(milliseconds(at_hand ? 10'000 : 1)), at_hand ? Turn::evaluate : Turn::none);
     if (at_hand) {
       EXPECT_TRUE(turns.told().evaluation);
       turns.close();
