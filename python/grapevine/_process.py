@@ -14,7 +14,7 @@ from grapevine._progress import Progress
 from grapevine._session import Session
 
 AllGather = Callable[[str], Sequence[str]]
-INTERRUPTED_S = 2.0    # how long the goodbye of an interrupted script may take
+INTERRUPTED_S = 0.4    # how long the goodbye of an interrupted script may take: a person waits
 
 
 class Process:
