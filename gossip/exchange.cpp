@@ -350,9 +350,11 @@ bool Exchange::take(std::size_t k, Message message) {
   Edge& edge = edges_[k];
   if (open(k) && message.number == edge.number.value && message.part + 1 == flows_.parts())
     edge.took.add(self_.world.now() - edge.opened);
-  // First: whoever waits for it mixes it at once, and would copy it once more.
-  stage(message.payload);
-  const bool new_to_us = post_.keep(std::move(message));
+  const bool new_to_us =
+      post_.kept({message.from, message.kind, message.number, message.part}) == nullptr;
+  // Before it is kept: whoever waits for it mixes it at once, and would copy it once more.
+  if (new_to_us) stage(message.payload);
+  post_.keep(std::move(message));
   if (self_.plan.schedule && owes_answer(k)) post_.hurry();
   return new_to_us;
 }

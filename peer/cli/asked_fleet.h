@@ -21,8 +21,8 @@ Assembly assemble_to_run(const FleetOptions& options,
 /// steps alone, so that what a model of the fleet's time says has their seconds.
 Assembly assemble_to_plan(const FleetOptions& options);
 
-/// How many times longer a step takes where the peers of this machine share its cores than one peer
-/// alone on it; of hosts elsewhere nothing is known, and it is 1.
+/// Returns how many times longer a step takes where the peers of this machine share its cores than
+/// one peer alone on it; of hosts elsewhere nothing is known, and it is 1.
 double crowding(const Fleet& fleet);
 
 /// The name of the file in the run's folder that holds what the scout has said.

@@ -60,7 +60,7 @@ std::string consensus_of(const FleetRecord& r) {
   return std::isnan(r.consensus) ? "-" : fmt::format("{:.2e}", r.consensus);
 }
 
-/// Of local models nothing is said where a program ended before its last evaluation.
+/// Says nothing of local models where a program ended before its last evaluation.
 std::string loss_text(const FleetRecord& r) {
   const std::string mean = fmt::format("\nloss       {:.6g} mean model", unsigned_nan(r.mean.loss));
   if (std::isnan(r.loss_local) && !std::isnan(r.mean.loss)) return mean;

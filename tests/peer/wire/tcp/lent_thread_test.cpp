@@ -53,7 +53,7 @@ TEST(LentThread, BehindTheLastTurnJobsEndAtOnce) {
   EXPECT_EQ(ended, 2);
 }
 
-/// What it said of an earlier model is not said of the last one.
+/// A figure of an earlier model is not said of the last one.
 TEST(LentThread, NobodyEvaluatesBehindTheLastTurn) {
   for (const bool at_hand : {false, true}) {
     HeldTurns turns;

@@ -48,6 +48,10 @@ TEST(Tcp, TheEmulatedNetworkTakesTimeAndChangesNoBit) {
 TEST(Tcp, ADeviceThatIsNotThereIsNamedAndTheSimulatorNeedsNone) {
   if (cuda_available()) GTEST_SKIP() << "this machine has a CUDA device";
   Fleet file = quadratic_fleet(2, "complete", "d-psgd", "lian");
+  file.data = {};
+  file.data.kind = "blobs";
+  file.data.train = 40;
+  file.model = {"mlp", {{"hidden", Widths{4}}}};
   const std::string on_cpu = in_virtual_time(Assembly(file)).hash;
   file.peers[1].device = "cuda:0";
   const Assembly fleet(file);
