@@ -72,7 +72,7 @@ class Progress:
         self.epoch, self.given, self.began = int(place["epoch"]), int(place["given"]), began
 
     def _from_here(self, loader: Iterable[Any]) -> Iterator[Any]:
-        """Begins a pass. In the middle of one a loader draws what it drew at its beginning, and nothing more is drawn."""
+        """Begins a pass. In the middle of one a loader draws what it drew at its beginning, and nobody draws more."""
         now = self.random()
         if not self.given:
             self.began = now

@@ -47,7 +47,8 @@ class RunTest(unittest.TestCase):
         self.assertIn(f"loss       {self.summary('launched')['loss']:.6g}\n", asked.stdout)
 
     def test_a_script_that_names_its_fleet_as_for_torchrun_is_the_peer_that_the_launcher_says(self):
-        path = self.script("quadratic.py", centers=self.fleet.centers(), rate=0.5, curvature=0.5, fleet="elsewhere.yaml")
+        told = {"centers": self.fleet.centers(), "rate": 0.5, "curvature": 0.5}
+        path = self.script("quadratic.py", fleet="elsewhere.yaml", **told)
         done = self.run_file("run", path)
         self.assertEqual(done.returncode, 0, done.stdout)
         simulated = self.run_file("simulate", self.fleet.write("simulated", BUILT_IN))

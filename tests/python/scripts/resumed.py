@@ -19,8 +19,8 @@ def data():
 def main():
     gv.init()
     rows = data()
-    model = torch.nn.Sequential(torch.nn.Linear(6, 16), torch.nn.BatchNorm1d(16), torch.nn.ReLU(), torch.nn.Dropout(0.3),
-                                torch.nn.Linear(16, CLASSES))
+    model = torch.nn.Sequential(torch.nn.Linear(6, 16), torch.nn.BatchNorm1d(16), torch.nn.ReLU(),
+                                torch.nn.Dropout(0.3), torch.nn.Linear(16, CLASSES))
     loader = torch.utils.data.DataLoader(rows, gv.batch(8), sampler=gv.Sampler(rows), num_workers=2)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 5, 0.9)
