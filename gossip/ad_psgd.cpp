@@ -140,8 +140,8 @@ Task<> ad_psgd(Peer& me) {
   Opens opens;
   Beside others(me.world, answer_everybody(me, opens, ending));
   for (; me.running(); co_await me.end_round()) {
-    me.keep_company();
     co_await settle_what_came_late(me, opens);
+    me.keep_company(!opens.empty());
     const std::optional<PeerId> peer = draw(me, opens);
     if (peer) co_await ask(me, *peer, opens);
     co_await me.gradient();

@@ -356,6 +356,7 @@ bool Exchange::take(std::size_t k, Message message) {
   if (new_to_us) stage(message.payload);
   post_.keep(std::move(message));
   if (self_.plan.schedule && owes_answer(k)) post_.hurry();
+  if (new_to_us) pace_.wake();
   return new_to_us;
 }
 

@@ -76,7 +76,7 @@ class Exchange {
   std::vector<ClippedFlows> clipped() const { return clipping_.counts(); }
   /// x has been taken from a neighbour.
   void took_model() { clipping_.forget(); }
-  /// Returns whether somebody who is away may be back for another exchange.
+  /// Returns whether somebody who is away, or owes us an answer, may exchange with us again.
   bool may_exchange_again() const;
 
  private:
@@ -158,6 +158,7 @@ class Exchange {
   void tell_sitting_out(std::size_t k);
   void quarantine(std::size_t k);
   bool owes_answer(std::size_t k) const;
+  bool all_meet() const;
   bool out_of_step(std::size_t k) const;
   bool waits_in_vain(std::size_t k, std::uint32_t part) const;
   std::optional<Time> longest_wait(std::size_t k) const;

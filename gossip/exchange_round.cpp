@@ -150,14 +150,20 @@ bool Exchange::gone(std::size_t k) const {
   return roster_.quarantined(k) || post_.closed(key(k, 0));
 }
 
-/// Where all are here and each owes its half of an earlier exchange, nobody is waited for: peers
-/// that did so were all slow together, and stayed so (EXTRA on a ring of which two had stood
-/// still).
+/// Collective operations or chains bring all together.
+bool Exchange::all_meet() const {
+  return std::ranges::any_of(self_.neighbors,
+                             [](const Neighbor& other) { return other.linked || other.chained; });
+}
+
+/// Where all are here and each owes its half of an earlier exchange, a round is one alone as well:
+/// after a reconnection peers did hundreds before the first half had come over a slow link. Where
+/// all meet others may wait for us meanwhile, by a way that is none of their halves.
 bool Exchange::may_exchange_again() const {
   for (std::size_t k = 0; k < edges_.size(); ++k) {
     const Neighbor& neighbor = self_.neighbors[k];
     const bool left = gone(k) || (!neighbor.two_way && post_.closed(neighbor.peer));
-    if (!roster_.here(k) && !left) return true;
+    if (!left && (!roster_.here(k) || (open(k) && !all_meet()))) return true;
   }
   return false;
 }
@@ -180,11 +186,9 @@ bool Exchange::out_of_step(std::size_t k) const {
 /// where chains divide models: who is ahead may wait for us by way of its chain and ours. Where
 /// only one end sends it sends in each of its rounds, whether we were there or not.
 bool Exchange::gone_on(std::size_t k) const {
-  const bool meet = std::ranges::any_of(
-      self_.neighbors, [](const Neighbor& other) { return other.linked || other.chained; });
   const std::optional<Round>& without_us = edges_[k].without_us;
   if (without_us && *without_us >= pace_.clock()) return true;
-  return (meet || !self_.neighbors[k].two_way) && pace_.heard(k) > pace_.clock();
+  return (all_meet() || !self_.neighbors[k].two_way) && pace_.heard(k) > pace_.clock();
 }
 
 void Exchange::hear_sits_out(std::size_t k, Round round) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "gossip/awaits.h"
 #include "graph/schedule/schedule_lead.h"
@@ -28,8 +29,13 @@ void Pace::heard_round(std::size_t k, Round round) {
 void Pace::align(const std::function<bool(std::size_t k)>& free) {
   std::optional<Round> least;
   for (std::size_t k = 0; k < others_.size(); ++k) {
-    // Who is much further ahead has been away from us, or we from it: catch_up() sees to that.
-    if (others_[k].ahead > Round{10} * self_.plan.peers) others_[k].ahead = 0;
+    // Who is much further ahead has been away from us, or we from it: catch_up() sees to that, if
+    // its clock is believed. Else two parts of the fleet go on apart by any number of rounds, and
+    // where several edges join them it must be the same on all: so each makes it a multiple of the
+    // same number. Around a cycle such shifts add up to such a multiple, too, and it is none, since
+    // a cycle of n peers whose shifts add up to n stands.
+    if (others_[k].ahead > Round{10} * self_.plan.peers)
+      others_[k].ahead %= Round{2} * self_.plan.peers;
     const Round ahead = others_[k].ahead > self_.plan.peers ? 0 : others_[k].ahead;
     if (free(k)) least = std::min(least.value_or(ahead), ahead);
   }
@@ -78,28 +84,51 @@ void Pace::catch_up(Round tolerated, Round bearable) {
   self_.replica.skip_to({to * self_.plan.local_steps});
 }
 
+/// Who is behind does rounds with what was sent while it stood still: they take no time, and say
+/// nothing of the pace. Where peers do not catch up their clocks say nothing of that.
+bool Pace::abreast() const {
+  return !self_.plan.catch_up || furthest_round() <= clock_ + 1 + lead_one_way();
+}
+
 /// Alone, a peer waits for nobody, and would be through with its rounds long before the others: it
-/// keeps about the pace that it had in company, counted from its last round there. A little faster
-/// where it would do what it missed afterwards. The pace is the median of its last rounds there:
-/// one that took long says little about the next, and one that took no time, since all that it
-/// needed had come while this peer stood still, says nothing: whoever believed that did a thousand
-/// rounds before somebody was back (found by half an hour of published accidents,
-/// experiments/storm). Of the first rounds a neighbour that stood still may be all that was
-/// measured; so each round alone believes them half as much.
+/// keeps about the pace that it had in company. A little faster where it would do what it missed
+/// afterwards. A neighbour that is here is no company while nothing comes of it: it may not have
+/// noticed yet that we are back, or owe us what its own neighbours owe it. The pace is the median
+/// of the last rounds in which somebody was met: one that took long says little about the next, and
+/// one that took no time, since all that it needed had come while this peer stood still, says
+/// nothing: whoever believed that did a thousand rounds before somebody was back (found by half an
+/// hour of published accidents, experiments/storm). Of the first rounds a neighbour that stood
+/// still may be all that was measured; so each round alone believes them half as much.
 Task<> Pace::keep(bool lonely) {
   const Time now = self_.world.now();
-  if (in_company_) {
-    lengths_.push_back(now - round_began_);
+  if (std::exchange(met_, false)) {
+    if (abreast()) lengths_.push_back(now - round_began_);
     if (lengths_.size() > 15) lengths_.pop_front();
     trust_ = 1;
     due_alone_ = now;
   } else if (lonely) {
-    due_alone_ += usual() * (bearable_lag() > 0 ? 4 : 5) / (5 * trust_);
+    const Time length = usual() * (bearable_lag() > 0 ? 4 : 5) / (5 * trust_);
+    due_alone_ = std::max(due_alone_, round_began_) + length;
     if (lengths_.size() < 3) trust_ = std::min(2 * trust_, 1 << 20);
-    Sleep sleep{self_.world, due_alone_ - now};
-    co_await sleep;
+    if (due_alone_ > now) co_await rest(due_alone_ - now);
+    due_alone_ = std::min(due_alone_, self_.world.now());
   }
   begin_round();
+}
+
+/// The first message ends it: were all to rest to the end, each would take the others' rests for
+/// the pace, and rest as long (EXTRA was slow for ever on a ring of which two had stood still).
+Task<> Pace::rest(Time length) {
+  self_.world.after(length, [this, rest = ++rests_] {
+    if (rest == rests_) wake();
+  });
+  Suspend suspend{when_woken_};
+  co_await suspend;
+}
+
+void Pace::wake() {
+  ++rests_;
+  if (when_woken_) std::exchange(when_woken_, {})();
 }
 
 /// The lower one of the two in the middle.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <vector>
@@ -44,6 +45,11 @@ class Pace {
   /// others. In a fleet that does not catch up every round does.
   void in_company(bool company) { in_company_ = company; }
 
+  /// A neighbour's message has been taken: this round is one in its company.
+  void met() { met_ = true; }
+  /// Something has come of a neighbour: who rests has a round to do with it.
+  void wake();
+
   /// A round has ended.
   void count_round() {
     if (in_company_ || !self_.plan.catch_up) ++clock_;
@@ -53,8 +59,8 @@ class Pace {
   void catch_up(Round tolerated, Round bearable);
   /// Returns how far behind the others a peer still does all of its rounds.
   Round bearable_lag() const;
-  /// Waits before the next round: alone, it is not to come before the others' time. `lonely`:
-  /// somebody may come back.
+  /// Rests before the next round: alone, it is not to come before the others' time. `lonely`:
+  /// somebody may come back, or answer.
   Task<> keep(bool lonely);
   void begin_round() { round_began_ = self_.world.now(); }
 
@@ -71,7 +77,9 @@ class Pace {
     Round ahead = 0;  ///< so many rounds are to pass before our next exchange with it
   };
   Round furthest_round() const;
-  Time usual() const;  ///< length of a round in company
+  Time usual() const;  ///< length of a round in which somebody was met
+  bool abreast() const;
+  Task<> rest(Time length);
 
   PeerCore& self_;
   const Roster& roster_;
@@ -79,10 +87,13 @@ class Pace {
   Round clock_ = 0;
   Round passed_over_ = 0;
   bool in_company_ = false;
+  bool met_ = false;  ///< somebody, in this round
   Time round_began_{0};
-  std::deque<Time> lengths_;  ///< of the last rounds in company
+  std::deque<Time> lengths_;  ///< of the last rounds in which somebody was met
   int trust_ = 1;             ///< by which usual() is divided
   Time due_alone_{0};         ///< when the last round alone was to end, at that pace
+  std::uint64_t rests_ = 0;
+  std::function<void()> when_woken_;
 };
 
 }  // namespace gv

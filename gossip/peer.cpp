@@ -93,10 +93,11 @@ void Peer::go_on_in(Round in) {
   replica.skip_to({in * plan.local_steps});
 }
 
-void Peer::keep_company() {
+void Peer::keep_company(bool owed) {
   bool company = false;
   for (const Neighbor& neighbor : neighbors) company = company || here(neighbor.peer);
   pace_.in_company(company);
+  owed_ = owed && company;
 }
 
 Task<> Peer::load(Vector v, Range r, Payload in) {
@@ -240,7 +241,7 @@ Task<> Peer::end_round() {
   const bool demanded = before < kept_on_demand_ && round >= kept_on_demand_;
   if (demanded || due(plan.checkpoint_every)) co_await checkpoint();
   if (due(plan.evaluate_every) && running()) co_await reports_.evaluate(false);
-  if (plan.keeps_pace) co_await pace_.keep(running() && exchange_.may_exchange_again());
+  if (plan.keeps_pace) co_await pace_.keep(running() && (owed_ || exchange_.may_exchange_again()));
 }
 
 /// Takes no virtual time, like an evaluation. A model that is not finite must not take the place of
@@ -294,8 +295,8 @@ Task<> Peer::join() {
 }
 
 Task<> Peer::finish() {
-  co_await parting_.leave_all();
   reports_.end();
+  co_await parting_.leave_all();
   co_await reports_.evaluate(true);
   journal.life_done({.now = world.now(),
                      .spent = timesheet.spent(),
@@ -341,8 +342,11 @@ bool Peer::deliver(Message message) {
     }
     case Kind::verb:
       return take_verb(*k, message);
-    default:
-      return post_.take(*k, std::move(message));
+    default: {
+      const bool taken = post_.take(*k, std::move(message));
+      if (taken) pace_.wake();
+      return taken;
+    }
   }
 }
 

@@ -92,7 +92,9 @@ class Peer : public PeerCore, public LinkUser {
   }
   /// Lets this round count for the fleet's clock if a neighbour is there: for a method that talks
   /// to its neighbours by messages alone. Averaging sees to that itself.
-  void keep_company();
+  /// `owed`: somebody of those that are there owes us an answer, so that a round in which nothing
+  /// comes is one alone.
+  void keep_company(bool owed = false);
   bool waiting(Kind channel) const { return post_.waiting(channel); }  ///< next() gives one at once
   /// Returns whether neighbour `from` has gone on beyond a round of the fleet's clock: what it sent
   /// in that round is here, or never was.
@@ -237,6 +239,7 @@ class Peer : public PeerCore, public LinkUser {
 
   Roster roster_;
   Pace pace_;
+  bool owed_ = false;  ///< see keep_company
   Post post_;
   Exchange exchange_;
   Joining joining_;

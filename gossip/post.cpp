@@ -11,7 +11,7 @@ namespace gv {
 
 using Why = event::CollectiveBroken::Why;
 
-Post::Post(PeerCore& self, const Roster& roster, const Pace& pace)
+Post::Post(PeerCore& self, const Roster& roster, Pace& pace)
     : self_(self),
       roster_(roster),
       pace_(pace),
@@ -160,8 +160,9 @@ Next Post::oldest(Kind kind) {
   return next;
 }
 
-/// A message carries its sender's clock.
+/// A message carries its sender's clock. Who only hands out samples keeps nobody company.
 void Post::count(const Message& taken) {
+  if (self_.neighbors[*self_.find(taken.from)].sends) pace_.met();
   const Round behind = pace_.clock() - std::min(pace_.clock(), taken.round);
   intake_.staleness = std::max(intake_.staleness, behind);
   const auto bin = static_cast<std::size_t>(

@@ -38,7 +38,7 @@ class Post {
  public:
   using Awaited = std::function<bool(PeerId)>;  ///< whether a neighbour's message is missing
 
-  Post(PeerCore& self, const Roster& roster, const Pace& pace);
+  Post(PeerCore& self, const Roster& roster, Pace& pace);
 
   Message letter(Kind kind, std::uint64_t number, std::uint32_t part, Payload payload) const;
   void send(PeerId to, Message message);
@@ -159,7 +159,7 @@ class Post {
 
   PeerCore& self_;
   const Roster& roster_;
-  const Pace& pace_;
+  Pace& pace_;
   Mailbox mailbox_;
   std::map<Stream, std::uint64_t> asked_;  ///< the highest number asked for on a channel
   std::map<Kind, std::deque<Message>> queues_;

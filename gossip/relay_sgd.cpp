@@ -104,7 +104,7 @@ Task<> relay_sgd(Peer& me) {
   for (; me.running(); co_await me.end_round()) {
     co_await me.local_steps();
     co_await me.plain_step();
-    me.keep_company();
+    me.keep_company(true);
     std::vector<PeerId> partners;
     for (const Neighbor& neighbor : me.neighbors) {
       if (!neighbor.receives || !me.here(neighbor.peer)) continue;
