@@ -1,8 +1,10 @@
 #include "gossip/pace.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "gossip/awaits.h"
 #include "graph/schedule/schedule_lead.h"
@@ -10,22 +12,34 @@
 namespace gv {
 namespace {
 
+/// Returns the furthest round that two neighbours have told, or the only one that there is: no
+/// single one is believed where another could know better (ClockBound).
+Round told_by_two(const PeerCore& self, const Roster& roster, const Pace& pace) {
+  std::vector<Round> told;
+  for (std::size_t k = 0; k < self.neighbors.size(); ++k)
+    if (roster.here(k) && !roster.quarantined(k)) told.push_back(pace.heard(k));
+  std::ranges::sort(told, std::greater<>{});
+  return told.empty() ? Round{0} : told[std::min<std::size_t>(1, told.size() - 1)];
+}
+
 /// Returns the round, from `clock` on, that is the first in which nobody of our row has gone on
 /// without us, as far as we have heard: each waits for all of its row, so who has gone beyond a
-/// round whose row has us did it without us. At most the furthest that we have heard.
+/// round whose row has us did it without us.
 Round first_not_missed(const PeerCore& self, const Roster& roster, const Pace& pace) {
+  const Round most = told_by_two(self, roster, pace);
   Round at = pace.clock();
-  while (true) {
+  while (at < most) {
     std::optional<Round> least;
     for (const PeerId peer : self.plan.schedule->row(at, self.plan.id).peers) {
       const std::size_t k = *self.find(peer);
       const bool there = self.neighbors[k].two_way && roster.here(k) && !roster.quarantined(k);
-      if (there && pace.heard(k) > at)
-        least = std::min(least.value_or(pace.heard(k)), pace.heard(k));
+      const Round told = std::min(pace.heard(k), most);
+      if (there && told > at) least = std::min(least.value_or(told), told);
     }
-    if (!least) return at;
+    if (!least) break;
     at = *least;
   }
+  return at;
 }
 
 }  // namespace
