@@ -12,14 +12,14 @@
 namespace gv {
 namespace {
 
-/// Returns the furthest round that two neighbours have told, or the only one that there is: no
-/// single one is believed where another could know better (ClockBound).
+/// Returns the furthest round that two neighbours who are here have told, or 0: a single one may
+/// lie by as many rounds as are tolerated (ClockBound), each time that we meet.
 Round told_by_two(const PeerCore& self, const Roster& roster, const Pace& pace) {
   std::vector<Round> told;
   for (std::size_t k = 0; k < self.neighbors.size(); ++k)
     if (roster.here(k) && !roster.quarantined(k)) told.push_back(pace.heard(k));
   std::ranges::sort(told, std::greater<>{});
-  return told.empty() ? Round{0} : told[std::min<std::size_t>(1, told.size() - 1)];
+  return told.size() < 2 ? Round{0} : told[1];
 }
 
 /// Returns the round, from `clock` on, that is the first in which nobody of our row has gone on
