@@ -1,0 +1,131 @@
+#include <algorithm>
+#include <utility>
+
+#include "gossip/peer.h"
+#include "optim/check.h"
+
+// The verbs of training: gradients and steps, on samples of our own, on those that others supply,
+// in a chain and on a device.
+
+namespace gv {
+
+Task<> Peer::train(double flops, Job work, double batches) {
+  co_await compute(flops, std::move(work), Activity::compute);
+  reports_.add_loss(replica.loss(), batches);
+}
+
+/// The last of what can be trained on: the peer ends its round with a gradient of zero, and leaves.
+Task<> Peer::train_supplied(bool steps) {
+  const Payload samples = co_await supply_.next();
+  std::optional<double> loss;
+  if (samples) {
+    const auto work = [&] {
+      loss = replica.gradient_over(*samples);
+      if (loss && steps) replica.step();
+    };
+    co_await compute(
+        replica.gradient_flops() + (steps ? step_flops() : 0), work, Activity::compute);
+    reports_.add_loss(loss.value_or(0), 1);
+  }
+  if (loss) co_return;
+  co_await scale(Vector::g, 0);
+  stop();
+}
+
+/// The loss and the samples are the whole chain's, and its last stage tells them; of several copies
+/// each those of its own microbatches, of several members the first one.
+Task<> Peer::train_in_chain(bool steps) {
+  co_await chain_.gradient();
+  const bool tells = plan.stage->last() && plan.stage->member == 0;
+  if (tells) reports_.add_loss(chain_.loss(), chain_.share());
+  if (steps) co_await step_local();
+}
+
+Task<std::vector<Slice>> Peer::draw(std::uint32_t parts) {
+  std::vector<Slice> slices;
+  co_await compute(
+      0, [&] { slices = replica.draw(parts); }, Activity::compute);
+  co_return slices;
+}
+
+Task<> Peer::gradient_over(Slice own) {
+  std::optional<double> loss;
+  const auto work = [&] { loss = replica.gradient_over(*own.samples); };
+  co_await compute(replica.gradient_flops() * own.share, work, Activity::compute);
+  GV_CHECK(loss, "own samples are samples");
+  reports_.add_loss(*loss, own.share);
+}
+
+Task<Payload> Peer::gradient_of(Payload samples) {
+  const std::shared_ptr<Buffer> gradient = pool().acquire(replica.size() * sizeof(float));
+  bool sound = false;
+  // How many they are is told by how much they weigh.
+  const auto most = static_cast<double>(plan.setup->most_samples_bytes);
+  const double part = std::min(1.0, static_cast<double>(samples->size()) / most);
+  const auto work = [&] {
+    sound = replica.gradient_over(*samples).has_value();
+    if (sound) replica.snapshot(Vector::g, {0, replica.size()}, *gradient);
+  };
+  co_await compute(replica.gradient_flops() * part, work, Activity::compute);
+  if (!sound) co_return nullptr;
+  reports_.add_batches(part);
+  co_return gradient;
+}
+
+Task<> Peer::begin_gradient(Overlap& device) {
+  co_await compute(
+      0, [&device] { device.begin_gradient(); }, Activity::compute);
+  gradient_begun_ = true;
+}
+
+/// Another lane waits for the device, so that what comes and goes meanwhile has its own.
+Task<> Peer::train_behind(Overlap& device) {
+  if (!gradient_begun_) co_await begin_gradient(device);
+  const auto wait = [&device] { device.end_gradient(); };
+  co_await compute(replica.gradient_flops(), wait, Activity::compute, Lane::beside);
+  gradient_begun_ = false;
+  reports_.add_loss(replica.loss(), 1);
+}
+
+/// The gradient is begun where the round has: halves that came late are in x by then.
+Task<> Peer::share_before_gradient() {
+  Overlap* const device = replica.overlap();
+  const bool own = !plan.is_supplied && !plan.stage;
+  if (device == nullptr || !own || !exchange_.copies()) co_return co_await share();
+  co_await exchange_.begin_round();
+  co_await begin_gradient(*device);
+  co_await exchange_.share_begun();
+}
+
+Task<> Peer::gradient() {
+  if (plan.is_supplied) return train_supplied(false);
+  if (plan.stage) return train_in_chain(false);
+  if (Overlap* const device = replica.overlap()) return train_behind(*device);
+  return train(replica.gradient_flops(), [this] { replica.gradient(); });
+}
+
+Task<> Peer::step_local() {
+  co_await compute(step_flops(), [this] { replica.step(); });
+}
+
+Task<> Peer::plain_step() {
+  if (plan.is_supplied) return train_supplied(true);
+  if (plan.stage) return train_in_chain(true);
+  return train(replica.gradient_flops() + step_flops(), [this] { replica.gradient_and_step(); });
+}
+
+Task<> Peer::descend_lock_free(std::uint32_t threads) {
+  const Descent descent{
+      .threads = threads,
+      .steps = plan.local_steps,
+      .access = world.repeats() ? Descent::Access::in_turn : Descent::Access::lock_free,
+      .rng = Rng(plan.setup->seed).derive("threads").derive(plan.id).derive(round)};
+  const auto work = [&] { replica.descend(descent); };
+  co_await train(replica.gradient_flops() * plan.local_steps / threads, work, plan.local_steps);
+}
+
+Task<> Peer::local_steps() {
+  for (std::uint32_t h = 1; h < plan.local_steps; ++h) co_await plain_step();
+}
+
+}  // namespace gv
