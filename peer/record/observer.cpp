@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <ranges>
 #include <set>
 #include <utility>
 
@@ -11,70 +10,11 @@
 #include <xxhash.h>
 
 #include "peer/record/held_ranges.h"
+#include "peer/record/mean_of_reports.h"
 #include "peer/record/unknown_figure.h"
 
 namespace gv {
 namespace {
-
-using Reports = std::map<PeerId, const Report*>;
-
-/// A range of the model, and the values that somebody has of it.
-struct Held {
-  Range range;
-  const float* values = nullptr;
-  double weight = 0;
-};
-
-/// In id order, of each peer ascending.
-std::vector<Held> held_by(const Reports& reports) {
-  std::vector<Held> all;
-  for (const auto& [peer, report] : reports) {
-    const float* values = report->model->floats().data();
-    for (const Range& range : held_ranges(*report)) {
-      all.push_back({range, values, report->holds.weight});
-      values += range.count;
-    }
-  }
-  return all;
-}
-
-/// Returns where a part of somebody's begins or ends: between two of these all coordinates have the
-/// same holders.
-std::set<std::size_t> bounds_of(const std::vector<Held>& all) {
-  std::set<std::size_t> bounds;
-  for (const Held& held : all) {
-    bounds.insert(held.range.begin);
-    bounds.insert(held.range.begin + held.range.count);
-  }
-  return bounds;
-}
-
-/// The fleet's model: at each coordinate the mean of those that hold it (holding.h), summed in
-/// double, in id order. Where nobody does any more, of the copies.
-std::vector<float> model_of(const Reports& reports) {
-  const std::vector<Held> all = held_by(reports);
-  std::vector<float> model;
-  std::vector<double> sum;
-  for (const std::size_t end : bounds_of(all)) {
-    const std::size_t begin = model.size();
-    const auto covers = [=](const Held& held) {
-      return held.range.begin <= begin && end <= held.range.begin + held.range.count;
-    };
-    const bool held =
-        std::ranges::any_of(all, [&](const Held& of) { return covers(of) && of.weight > 0; });
-    sum.assign(end - begin, 0);
-    double weight = 0;
-    for (const Held& of : all | std::views::filter(covers)) {
-      const double w = held ? of.weight : 1;
-      if (w == 0) continue;
-      weight += w;
-      const float* const x = of.values + (begin - of.range.begin);
-      for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += w * static_cast<double>(x[k]);
-    }
-    for (const double total : sum) model.push_back(static_cast<float>(total / weight));
-  }
-  return model;
-}
 
 double count_trainers(const Reports& reports) {
   return static_cast<double>(
@@ -267,7 +207,7 @@ void Observer::see(const FleetRecord& record, const Reports& reports) {
   if (!better || !aims_.keep_best) return;
   const bool accuracy = measure().figure == TargetSpec::Figure::accuracy;
   if (best_ && (accuracy ? *figure <= best_->figure : *figure >= best_->figure)) return;
-  best_ = BestModel{.round = record.round, .figure = *figure, .x = model_of(reports)};
+  best_ = BestModel{.round = record.round, .figure = *figure, .x = mean_of_reports(reports)};
 }
 
 /// The test set is looked at once, with the model that is saved.
@@ -292,7 +232,7 @@ bool Observer::next_round() {
   judge_models(told, aims_.models);
   const Reports reports = pointers_to(told);
   if (count_trainers(reports) == 0) return true;
-  const std::vector<float> mean = model_of(reports);
+  const std::vector<float> mean = mean_of_reports(reports);
   ask({.record = look(reports, mean, now_), .reports = std::move(told)}, mean);
   return true;
 }
@@ -304,7 +244,7 @@ bool Observer::next_tick() {
     if (!reports.empty()) tick = std::min(tick, reports.begin()->first);
   const Reports reports = at_tick(tick);
   if (tick == std::numeric_limits<std::uint64_t>::max() || reports.size() < expected_) return false;
-  const std::vector<float> mean = model_of(reports);
+  const std::vector<float> mean = mean_of_reports(reports);
   Asked asked{.record = look_at(tick, reports, mean), .reports = copies_of(reports)};
   for (auto& [peer, each] : ticks_) each.erase(tick);
   ask(std::move(asked), mean);
@@ -317,7 +257,7 @@ bool Observer::next_end() {
   const Reports reports = pointers_to(finals_);
   // What is left of a chain is no model, whatever parts it has.
   if (aims_.models.size > 0 && count_trainers(reports) == 0) return false;
-  const std::vector<float> mean = model_of(reports);
+  const std::vector<float> mean = mean_of_reports(reports);
   FleetRecord end = look(reports, mean, now_);
   end.uneven = uneven_edges(reports);
   if (latest_ && latest_->tick > 0)
@@ -432,7 +372,7 @@ FinalHashes Observer::hashes() const {
 }
 
 std::vector<float> Observer::mean_model() const {
-  return model_of(pointers_to(finals_));
+  return mean_of_reports(pointers_to(finals_));
 }
 
 }  // namespace gv
