@@ -17,6 +17,7 @@
 #include "peer/cli/plan_gain.h"
 #include "peer/cli/plan_notes.h"
 #include "peer/cli/plan_steps.h"
+#include "peer/cli/plan_time.h"
 #include "peer/fleet/batch_shares.h"
 #include "peer/fleet/json/json.h"
 #include "peer/record/report/screen.h"
@@ -59,50 +60,8 @@ double largest_bytes(const Assembly& fleet, const RoundPrediction& round) {
   return most;
 }
 
-bool endless(const Assembly& fleet) {
-  return fleet.rounds == std::numeric_limits<Round>::max();
-}
-
 double setting(const Assembly& fleet, const gv::Option& option) {
   return fleet.setup->settings.find(option.name)->second;
-}
-
-Json predicted_json(const Assembly& fleet, const RoundPrediction& round) {
-  const double seconds = round.seconds_per_round * static_cast<double>(fleet.rounds);
-  return {{"seconds_per_round", round.seconds_per_round},
-          {"compute_seconds", round.compute_seconds},
-          {"network_seconds", round.network_seconds},
-          {"network_shape", name_of(fleet.fleet.network.shape)},
-          {"seconds", endless(fleet) ? Json(nullptr) : Json(seconds)}};
-}
-
-/// The scout took its steps alone.
-std::string sharing_text(const Fleet& fleet) {
-  const double times = crowding(fleet);
-  if (times == 1) return "one peer alone";
-  return fmt::format("one alone, times {:.3g} for the cores that they share", times);
-}
-
-/// Prints what the alpha-beta model says of the time.
-void print_prediction(const Assembly& fleet, const RoundPrediction& round) {
-  const std::string measured =
-      fleet.fleet.program
-          ? "as the program's steps took, " + sharing_text(fleet.fleet)
-          : fmt::format("at {:.3g} GFLOP/s\n       (simulate.flops)", fleet.fleet.flops / 1e9);
-  const std::string text =
-      fmt::format("time   about {} a round: {} of compute {}, {} of waiting for the network ({})",
-                  seconds_text(round.seconds_per_round),
-                  seconds_text(round.compute_seconds),
-                  measured,
-                  seconds_text(round.network_seconds),
-                  name_of(fleet.fleet.network.shape));
-  fmt::print("{}\n", fleet.fleet.program ? wrapped(text, 7) : text);
-  if (endless(fleet)) return;
-  fmt::print(
-      "       about {} in all ({}), as `simulate` counts it, and `run` with\n"
-      "       network.emulate\n",
-      seconds_text(round.seconds_per_round * static_cast<double>(fleet.rounds)),
-      name_of(fleet.fleet.network.shape));
 }
 
 struct PlanOptions {
