@@ -107,6 +107,11 @@ class Peer : public PeerCore, public LinkUser {
     const auto k = find(from);
     return k && post_.expects(*k);
   }
+  /// Returns whether the process of `peer` has ended without a goodbye, as far as known.
+  bool dead(PeerId peer) const {
+    const auto k = find(peer);
+    return k && roster_.dead(*k);
+  }
 
   /// Returns whether what comes from `from` has been refused time and again, and nothing that was
   /// waited for has come of it since. With a deadline nobody waits for it without end.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "gossip/drawn_workers.h"
 #include "gossip/norms.h"
@@ -60,10 +61,26 @@ Vector control_of(Peer& me, PeerId worker) {
   return me.replica.vector("control of", worker);
 }
 
-/// c - c_i, to its peer, as it travels.
-Task<Payload> tell(Peer& me, PeerId worker, std::uint64_t talk) {
+float share_of(const Setup& setup) {
+  return 1.0F / static_cast<float>(setup.peers);
+}
+
+/// Who has died leaves the mean of the c_i: its last gradient would push the others for ever. Found
+/// by the judge of healing with real processes: a loss of 0.97, and 0.39 undisturbed.
+Task<> forget_dead(Peer& me, std::set<PeerId>& dead) {
+  const Setup& setup = *me.plan.setup;
+  for (const PeerId worker : trainers(setup)) {
+    if (!me.dead(worker) || !dead.insert(worker).second) continue;
+    co_await me.axpby(-share_of(setup), control_of(me, worker), 1, me.vector("control"));
+    co_await me.scale(control_of(me, worker), 0);
+  }
+}
+
+/// c - c_i, to its peer, as it travels; c is the mean over `living`.
+Task<Payload> tell(Peer& me, PeerId worker, std::uint64_t talk, std::size_t living) {
   const Vector correction = me.vector("correction");
-  co_await me.copy(me.vector("control"), correction);
+  const auto all = static_cast<float>(me.plan.setup->peers);
+  co_await me.axpby(all / static_cast<float>(living), me.vector("control"), 0, correction);
   co_await me.axpby(-1, control_of(me, worker), 1, correction);
   const Payload told = co_await model(me, correction);
   me.send(worker, Kind::pull, told, 1, talk);
@@ -81,7 +98,7 @@ Task<> learn(Peer& me, PeerId worker, Vector moved, Payload told) {
   const Setup& setup = *me.plan.setup;
   const Vector own = control_of(me, worker);
   const Vector correction = me.vector("correction");
-  const float share = 1.0F / static_cast<float>(setup.peers);
+  const float share = share_of(setup);
   co_await me.axpby(-share, own, 1, me.vector("control"));
   const Payload floats = co_await me.decode(told, me.replica.size(), models_codec(setup));
   co_await me.load(correction, whole(me), floats);
@@ -94,12 +111,15 @@ Task<> serve(Peer& me) {
   const Vector sum = me.vector("sum");
   const Vector theirs = me.vector("theirs");
   Talks talks(me);
+  std::set<PeerId> dead;
   for (; me.running(); co_await me.end_round()) {
+    co_await forget_dead(me, dead);
+    const std::size_t living = std::max<std::size_t>(1, me.plan.setup->peers - dead.size());
     const Payload x = co_await model(me, Vector::x);
     const std::vector<PeerId> asked = co_await talks.ask_drawn(x);
     std::map<PeerId, Payload> told;
     for (const PeerId worker : asked)
-      told[worker] = co_await tell(me, worker, talks.number(worker));
+      told[worker] = co_await tell(me, worker, talks.number(worker), living);
     std::map<PeerId, Payload> answers = co_await talks.answers_of(asked);
     co_await shorten(me, answers);
     std::size_t count = 0;

@@ -5,6 +5,7 @@
 
 #include "gossip/drawn_workers.h"
 #include "tests/peer/sim/four_peers.h"
+#include "tests/peer/sim/injecting.h"
 
 namespace gv {
 namespace {
@@ -73,6 +74,23 @@ TEST(Scaffold, EndsAtTheOptimumOfAllWhoeverIsDrawn) {
   fleet.local_steps = 1;
   fleet.settings = {{"fraction", 0.5}, {"epochs", 10}};
   EXPECT_GT(std::abs(model_of(fleet) - optimum), 0.05);
+}
+
+/// Found so: what the last gradient of the dead pushed the others by stayed in c for ever.
+TEST(Scaffold, EndsAtTheOptimumOfThoseThatLive) {
+  for (const double fraction : {1.0, 0.5})
+    for (const PeerId dead : {0, 1, 2, 3}) {
+      Fleet fleet = four_drawn({{"fraction", fraction}}, 10, 400);
+      fleet.flops = 1e6;
+      const Assembly assembly(fleet);
+      Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
+      const Time at = std::chrono::milliseconds(20);
+      simulate(
+          assembly, observer, injecting({{.at = at, .kind = Injection::Kind::kill, .peer = dead}}));
+      double living = 0;
+      for (PeerId i = 0; i < 4; ++i) living += i == dead ? 0 : unlike[i] / 3;
+      EXPECT_NEAR(observer.mean_model()[0], living, 1e-3) << fraction << ", without peer " << dead;
+    }
 }
 
 /// There is nothing to correct by in the first round.
