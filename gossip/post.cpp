@@ -258,13 +258,13 @@ void Post::check_deadline(Time late) {
   Time most = whole;  // until the next look
   if (wait.absence != Absence::away) {
     most = whole / 2;
-    if (!told_ && now - wait.began >= most) tell_held_up(true);
-    wait.since = std::min(now, wait.since + late);
-    if (self_.plan.stage && told_) {
-      for (Told& told : told_each_)
-        if (told.by && *told.by >= self_.plan.peers) told.by.reset();
-      pass_on();  // an absence again
+    if (told_) {  // again: it is so still
+      for (Told& told : told_each_) told.by.reset();
+      pass_on();
+    } else if (now - wait.began >= most) {
+      tell_held_up(true);
     }
+    wait.since = std::min(now, wait.since + late);
     if (self_.plan.stage ? !roster_.here(wait.k) : chains_.absence(wait.k))
       wait.excusable = now + longest_waits(self_.plan, wait.absence);
     if (excused(wait.k)) wait.since = now;

@@ -151,6 +151,17 @@ TEST_F(Finished, ANewRoundIsAsGoodAsWork) {
   EXPECT_TRUE(finish.done());
 }
 
+/// It waits for its samples, or in a collective, and says so again and again.
+TEST_F(Finished, AWaitThatIsToldIsAsGoodAsWork) {
+  for (int k = 0; k < 200; ++k) {
+    EXPECT_TRUE(peer->deliver({2, Kind::held_up, 1, 1, nullptr}));
+    clocked.pass(seconds(9));
+    ASSERT_FALSE(finish.done()) << k;
+  }
+  clocked.pass(seconds(21));
+  EXPECT_TRUE(finish.done());
+}
+
 /// Who is away at the end is waited for only so long, and what that leaves open is said as well.
 TEST_F(Finished, SaysWhatIsLeftOpenWithWhoIsAway) {
   peer->away(2);

@@ -206,6 +206,36 @@ TEST(DataServers, GoOnWithWhoTakesThePlaceOfTheOnlyOneTheyServe) {
     }
 }
 
+/// Servers that stand still: one that nobody takes for away, and one that is away.
+struct StandingServer {
+  Time dead_after, length;
+};
+
+/// Found by the swarm: who had done its rounds waited ten seconds for a neighbour's half, and that
+/// one at least as long for its samples. So the first gave it up, and their flow counted at one
+/// end, although both lived and went on.
+TEST(DataServers, WhoWaitsForThemIsWaitedFor) {
+  using std::chrono::seconds;
+  for (const auto& [dead_after, length] :
+       {StandingServer{seconds(60), seconds(40)}, StandingServer{seconds(1), seconds(90)}})
+    for (const auto& [kind, order] : {std::pair{"d-psgd", "atc"}, {"d2", ""}, {"nids", ""}})
+      for (const PeerId n : {3U, 4U, 7U}) {
+        SCOPED_TRACE(fmt::format("{} {}, {} peers, {} s", kind, order, n, length / seconds(1)));
+        Fleet fleet = learning(n, kind, order);
+        fleet.weights = "lazy";
+        fleet.data.servers = 2;
+        fleet.faults.deadline = milliseconds(20);
+        fleet.faults.dead_after = dead_after;
+        LinkTimes times = swarm_times();
+        times.dead_after = dead_after;
+        const Ended ended = end_of(
+            fleet, injecting({{milliseconds(10), Injection::Kind::stop, n + 1, 0, length}}, times));
+        EXPECT_EQ(ended.result.violations, std::vector<std::string>{});
+        EXPECT_GT(ended.result.virtual_time, length);
+        for (PeerId i = 0; i < n; ++i) EXPECT_EQ(ended.finals.at(i).round, 12U) << i;
+      }
+}
+
 TEST(DataServers, AreRefusedWhereTheyMakeNoSense) {
   for (const char* kind : {"fedavg", "scaffold", "flexrr"}) {
     Fleet fleet = learning(4, kind);
