@@ -242,8 +242,10 @@ void Post::hurry() {
 }
 
 /// A neighbour that is alive and does not get on (a stuck trainer, a very slow one) holds a round
-/// up for so long and no longer. One timer, whatever the number of waits.
+/// up for so long and no longer. One timer, whatever the number of waits; and it looks at least
+/// once in a deadline of averaging, for such a wait may begin while a longer one is watched.
 void Post::watch(Time delay) {
+  delay = std::min(delay, self_.plan.deadline);
   watching_ = true;
   self_.world.after(delay, [this, due = self_.world.now() + delay] {
     watching_ = false;
@@ -258,8 +260,9 @@ void Post::check_deadline(Time late) {
   Time most = whole;  // until the next look
   if (wait.absence != Absence::away) {
     most = whole / 2;
-    if (told_) {  // again: it is so still
-      for (Told& told : told_each_) told.by.reset();
+    if (told_) {  // again, after a while: it is so still
+      for (Told& told : told_each_)
+        if (told.paid + whole / 4 <= now) told.by.reset();
       pass_on();
     } else if (now - wait.began >= most) {
       tell_held_up(true);
