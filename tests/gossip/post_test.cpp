@@ -164,7 +164,7 @@ TEST_F(Collective, PassesOnWhoIsAtTheEndOfItsChain) {
   EXPECT_EQ(world.sent.back().second.number, absence() + 1);
 }
 
-/// Who has done its rounds and is owed a half by us waits for as long as it hears that.
+/// A peer that has done its rounds, and to which we owe a half, waits for as long as it hears that.
 TEST_F(Collective, TellsAgainThatItWaits) {
   Task<> wait = wait_for_peer_1();
   wait.start();

@@ -190,8 +190,8 @@ TEST(DecentLam, DoesNotAmplifyTheBias) {
   EXPECT_GT(bias("d-psgd", 0.9), 3 * plain);
 }
 
-/// The greatest coordinate of a fleet whose last peer takes longer for a round than the others wait
-/// for it.
+/// Returns the greatest coordinate of a fleet whose last peer takes longer for a round than the
+/// others wait for it.
 double largest_beside_a_slow_peer(PeerId n, const std::string& graph, double beta) {
   Fleet fleet = quadratic_fleet(n, graph, "decentlam", "");
   fleet.settings = {{"beta", beta}};
