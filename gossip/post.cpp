@@ -260,10 +260,14 @@ void Post::check_deadline(Time late) {
   Time most = whole;  // until the next look
   if (wait.absence != Absence::away) {
     most = whole / 2;
-    if (told_) {  // again, after a while: it is so still
-      for (Told& told : told_each_)
-        if (told.paid + whole / 4 <= now) told.by.reset();
-      pass_on();
+    if (told_) {
+      for (std::size_t k = 0; k < told_each_.size(); ++k) {
+        Told& told = told_each_[k];
+        const bool absence = self_.plan.stage && told.by && *told.by >= self_.plan.peers;
+        const bool again = self_.neighbors[k].two_way || absence;
+        if (again && told.paid + whole / 4 <= now) told.by.reset();
+      }
+      pass_on();  // to whom we may owe a half, or an absence: it is so still
     } else if (now - wait.began >= most) {
       tell_held_up(true);
     }
