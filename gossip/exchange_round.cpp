@@ -57,7 +57,9 @@ Task<> Exchange::begin_round() {
 }
 
 /// Forgets those that are missing, or have a successor. It goes on from the beginning after each:
-/// another may get one meanwhile.
+/// another may get one meanwhile. What has come of an open exchange counts first. Found by the
+/// swarm under CHOCO-SGD: of one that had left meanwhile, all that had been told was forgotten
+/// before its last half, an increment, was added to it.
 Task<> Exchange::forget() {
   std::size_t k = 0;
   while (k < edges_.size()) {
@@ -67,6 +69,7 @@ Task<> Exchange::forget() {
       continue;
     }
     edges_[k].anew = false;
+    if (open(k)) co_await settle_late(k, false);
     co_await flows_.forget(k);
     k = 0;
   }

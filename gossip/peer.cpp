@@ -217,8 +217,8 @@ bool Peer::deliver(Message message) {
       return true;
     case Kind::held_up: {
       const bool heard = post_.hear_held_up(*k, message);
-      // Each wait of a stage ends within longest_waits(), with its chain if with nothing else.
-      if (heard && plan.stage) parting_.heard_work(*k);
+      // Its wait has an end, and it says again and again that it is not there yet.
+      if (heard) parting_.heard_work(*k);
       return heard;
     }
     case Kind::verb:

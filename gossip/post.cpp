@@ -242,8 +242,10 @@ void Post::hurry() {
 }
 
 /// A neighbour that is alive and does not get on (a stuck trainer, a very slow one) holds a round
-/// up for so long and no longer. One timer, whatever the number of waits.
+/// up for so long and no longer. One timer, whatever the number of waits; and it looks at least
+/// once in a deadline of averaging, for such a wait may begin while a longer one is watched.
 void Post::watch(Time delay) {
+  delay = std::min(delay, self_.plan.deadline);
   watching_ = true;
   self_.world.after(delay, [this, due = self_.world.now() + delay] {
     watching_ = false;
@@ -258,13 +260,18 @@ void Post::check_deadline(Time late) {
   Time most = whole;  // until the next look
   if (wait.absence != Absence::away) {
     most = whole / 2;
-    if (!told_ && now - wait.began >= most) tell_held_up(true);
-    wait.since = std::min(now, wait.since + late);
-    if (self_.plan.stage && told_) {
-      for (Told& told : told_each_)
-        if (told.by && *told.by >= self_.plan.peers) told.by.reset();
-      pass_on();  // an absence again
+    if (told_) {
+      for (std::size_t k = 0; k < told_each_.size(); ++k) {
+        Told& told = told_each_[k];
+        const bool absence = self_.plan.stage && told.by && *told.by >= self_.plan.peers;
+        const bool again = self_.neighbors[k].two_way || absence;
+        if (again && told.paid + whole / 4 <= now) told.by.reset();
+      }
+      pass_on();  // to whom we may owe a half, or an absence: it is so still
+    } else if (now - wait.began >= most) {
+      tell_held_up(true);
     }
+    wait.since = std::min(now, wait.since + late);
     if (self_.plan.stage ? !roster_.here(wait.k) : chains_.absence(wait.k))
       wait.excusable = now + longest_waits(self_.plan, wait.absence);
     if (excused(wait.k)) wait.since = now;

@@ -179,15 +179,14 @@ void Observer::watch(FleetRecord& record) {
   constexpr double rounding = 1e-10;  // of float32, squared and summed: below it nothing rises
   constexpr std::size_t least_known = 3;
   const double loss = record.mean.loss;
-  std::vector<double> known = losses_;
-  std::ranges::sort(known);
-  const double median = known.empty() ? 0 : known[known.size() / 2];
-  const bool high = known.size() >= least_known && loss > rounding && loss > hundredfold * median &&
-                    loss > known.back() / hundredfold;
+  const double median = losses_.empty() ? 0 : losses_[losses_.size() / 2];
+  const bool high = losses_.size() >= least_known && loss > rounding &&
+                    loss > hundredfold * median && loss > losses_.back() / hundredfold;
   if (!loss_rise_ && (high || has_diverged(loss)))
     loss_rise_ = LossRise{.round = record.round, .from = median, .to = loss};
   record.loss_rise = loss_rise_;
-  if (std::isfinite(loss)) losses_.push_back(loss);
+  // A run may have a million records: they stay sorted, and are not sorted for each.
+  if (std::isfinite(loss)) losses_.insert(std::ranges::upper_bound(losses_, loss), loss);
 }
 
 void Observer::tell(Asked asked) {

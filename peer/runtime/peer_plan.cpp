@@ -13,18 +13,24 @@
 namespace gv {
 namespace {
 
-/// A neighbour's round may wait for each of its own neighbours until the deadline, and its clock
-/// may be slow. Without a deadline a fleet waits for a living neighbour without end.
-Time standstill(const Assembly& assembly, PeerId i) {
+/// A neighbour's round may wait for each of its own neighbours until the deadline, or for samples
+/// and collectives until that of a collective, and its clock may be slow. Without a deadline a
+/// fleet waits for a living neighbour without end.
+Time standstill(const Assembly& assembly, const Plan& plan) {
   constexpr Time least = std::chrono::seconds(10);
+  if (plan.deadline == Time{0}) return Time{0};
   const auto& neighbors = assembly.topology.neighbors;  // of those that train
-  const PeerId model = assembly.chains.chain(i);
+  const PeerId model = assembly.chains.chain(plan.id);
   std::size_t waits = 10;
   if (model < neighbors.size())
     for (const PeerId j : neighbors[model]) waits = std::max(waits, neighbors[j].size());
-  const Time deadline = assembly.fleet.faults.deadline;
-  return deadline > Time{0} ? std::max(least, static_cast<std::int64_t>(waits) * deadline)
-                            : Time{0};
+  const bool averages_only = plan.links.empty() || plan.stage;
+  const Time each = averages_only ? plan.deadline : collective_deadline(plan);
+  const Time standstill = std::max(least, static_cast<std::int64_t>(waits) * each);
+  // A stage that stands still because of its chain is through with that at the chain's deadline, or
+  // when who is before it may have waited no longer.
+  if (!plan.stage) return standstill;
+  return standstill + longest_waits(plan, Absence::gone) + collective_deadline(plan);
 }
 
 /// Returns a patience that is over before the launcher loses its own.
@@ -198,14 +204,10 @@ Plan Assembly::plan(PeerId i) const {
       .deadline = fleet.faults.deadline,
       .dead_after = fleet.faults.dead_after,
       .patience = patience(fleet),
-      .standstill = standstill(*this, i),
       .succession = succession(fleet, *algorithm)};
   if (i < shares.size()) plan.share = shares[i];
   plan.channels = channels(i, plan.experience);
-  // A stage that stands still because of its chain is through with that at the chain's deadline, or
-  // when who is before it may have waited no longer.
-  if (plan.stage && plan.standstill > Time{0})
-    plan.standstill += longest_waits(plan, Absence::gone) + collective_deadline(plan);
+  plan.standstill = standstill(*this, plan);
   return plan;
 }
 

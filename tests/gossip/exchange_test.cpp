@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "gossip/goodbye.h"
 #include "tests/gossip/one_peer.h"
 
 namespace gv {
@@ -44,6 +45,50 @@ TEST_F(OnePeer, SettlesLateAgainstWhatItSent) {
   world.work();
   EXPECT_TRUE(third.done());
   EXPECT_EQ(peer->open_exchanges(), 0U);
+}
+
+/// Both neighbours leave before their last round, the other one while what was told between us and
+/// the first is forgotten. Its last half, an increment, counts on what it had told before.
+TEST_F(OnePeer, WhatALeaverSentCountsBeforeItIsForgotten) {
+  for (const PeerId first : {1U, 2U})
+    for (const std::uint32_t d : {1U, 3U}) {
+      SCOPED_TRACE(testing::Message() << "peer " << first << " is first, " << d << " floats");
+      const PeerId other = 3 - first;
+      world = {};
+      Plan plan = ring_plan();
+      plan.traffic.running = true;
+      make(d, plan);
+      EXPECT_TRUE(peer->deliver(model(first, 0, 0, filled(d, 4))));
+      EXPECT_TRUE(peer->deliver(model(other, 0, 0, filled(d, 1))));
+      ASSERT_TRUE(begin_average().done());
+      EXPECT_FLOAT_EQ(x()[d - 1], 2) << "1 + (4 - 1) / 3 + (1 - 1) / 3";
+      ++peer->round;
+      Task<> second = begin_average();
+      for (const PeerId neighbor : {first, other}) peer->away(neighbor);
+      world.work();
+      ASSERT_TRUE(second.done());
+      ++peer->round;
+
+      const auto leaves = [&](PeerId neighbor, float increment) {
+        peer->back(neighbor);
+        EXPECT_TRUE(peer->deliver(model(neighbor, 1, 0, filled(d, increment))));
+        EXPECT_TRUE(peer->deliver({neighbor, Kind::goodbye, 2, leaves_early, nullptr}));
+      };
+      leaves(first, 0);
+      Task<> third = peer->average();
+      third.start();
+      ASSERT_EQ(world.jobs.size(), 1U) << "its half";
+      const auto half = std::move(world.jobs.front());
+      world.jobs.pop_front();
+      half();
+      ASSERT_EQ(world.jobs.size(), 1U) << "it is forgotten";
+      leaves(other, 3);
+      world.work();
+      ASSERT_TRUE(third.done());
+      ++peer->round;
+      ASSERT_TRUE(begin_average().done());
+      EXPECT_FLOAT_EQ(x()[d - 1], 2 + 2.0F / 3 + 2.0F / 3) << "(4 - 2) / 3, and (1 + 3 - 2) / 3";
+    }
 }
 
 /// Peer 2 is out of step, and may be waiting for our next exchange with it. So peer 1 is waited for

@@ -36,15 +36,19 @@ class ClockedWorld : public StillWorld {
 /// has not sent its half yet.
 class Finished : public OnePeer {
  protected:
-  /// `links`: whom its collective operations talk to.
-  explicit Finished(std::vector<PeerId> links = {}) {
+  /// `links`: whom its collective operations talk to; `evaluates`: by time.
+  explicit Finished(std::vector<PeerId> links = {}, Time evaluates = Time{0}) {
     Plan plan = ring_plan();
     plan.links = std::move(links);
     plan.deadline = seconds(1);
     plan.standstill = seconds(10);
     plan.rounds = 1;
+    plan.evaluate_period = evaluates;
     replica = ones(1);
     peer = std::make_unique<Peer>(plan, clocked, journal, *replica);
+    join = peer->join();
+    join.start();
+    clocked.work();
     EXPECT_TRUE(peer->deliver(model(1, 0, 0, filled(1, 1))));
     average = peer->average();
     average.start();
@@ -76,8 +80,29 @@ class Finished : public OnePeer {
   }
 
   ClockedWorld clocked;
-  Task<> average, finish;
+  Task<> join, average, finish;
 };
+
+class FinishedByTime : public Finished, public testing::WithParamInterface<Time> {
+ protected:
+  FinishedByTime() : Finished({}, GetParam()) {}
+};
+
+/// Found by the swarm: peers that waited an hour for a liar's half evaluated every 20 ms, and the
+/// run seemed to stand still.
+TEST_P(FinishedByTime, EvaluatesNoMoreWhileItWaits) {
+  const std::size_t before = journal.reports.size();
+  EXPECT_GT(before, 0U) << "in its round it does";
+  compute(seconds(100));
+  ASSERT_FALSE(finish.done());
+  EXPECT_EQ(journal.reports.size(), before);
+}
+
+INSTANTIATE_TEST_SUITE_P(Periods,
+                         FinishedByTime,
+                         testing::Values(std::chrono::milliseconds(20),
+                                         std::chrono::milliseconds(300),
+                                         seconds(1)));
 
 class FinishedInARing : public Finished {
  protected:
@@ -146,6 +171,17 @@ TEST_F(Finished, ANewRoundIsAsGoodAsWork) {
     peer->heard_round(2, round);
     clocked.pass(seconds(9));
     ASSERT_FALSE(finish.done()) << round;
+  }
+  clocked.pass(seconds(21));
+  EXPECT_TRUE(finish.done());
+}
+
+/// It waits for its samples, or in a collective, and says so again and again.
+TEST_F(Finished, AWaitThatIsToldIsAsGoodAsWork) {
+  for (int k = 0; k < 200; ++k) {
+    EXPECT_TRUE(peer->deliver({2, Kind::held_up, 1, 1, nullptr}));
+    clocked.pass(seconds(9));
+    ASSERT_FALSE(finish.done()) << k;
   }
   clocked.pass(seconds(21));
   EXPECT_TRUE(finish.done());

@@ -164,6 +164,21 @@ TEST_F(Collective, PassesOnWhoIsAtTheEndOfItsChain) {
   EXPECT_EQ(world.sent.back().second.number, absence() + 1);
 }
 
+/// A peer that has done its rounds, and to which we owe a half, waits for as long as it hears that.
+TEST_F(Collective, TellsAgainThatItWaits) {
+  Task<> wait = wait_for_peer_1();
+  wait.start();
+  EXPECT_TRUE(peer->deliver(held_up(1, 2)));
+  next_timer();
+  ASSERT_EQ(told(1), 2U);
+  for (std::size_t k = 2; k < 5; ++k) {
+    next_timer();
+    EXPECT_EQ(told(1), 2 * k);
+    EXPECT_EQ(world.sent.back().second.number, 2U);
+  }
+  EXPECT_EQ(told(0), 0U);
+}
+
 /// Found so: after a partition five peers told each other of changing ends 1.6 million times in 15
 /// seconds, as fast as the network was, until one had kept so much for another that it gave it up.
 TEST_F(Collective, TellsOfChangesNoFasterThanItMay) {

@@ -206,6 +206,61 @@ TEST(DataServers, GoOnWithWhoTakesThePlaceOfTheOnlyOneTheyServe) {
     }
 }
 
+/// Servers that stand still: one that nobody takes for away, and one that is away.
+struct StandingServer {
+  Time dead_after, length;
+};
+
+/// Found by the swarm: who had done its rounds waited ten seconds for a neighbour's half, and that
+/// one at least as long for its samples. So the first gave it up, and their flow counted at one
+/// end, although both lived and went on.
+TEST(DataServers, WhoWaitsForThemIsWaitedFor) {
+  using std::chrono::seconds;
+  for (const auto& [dead_after, length] :
+       {StandingServer{seconds(60), seconds(40)}, StandingServer{seconds(1), seconds(90)}})
+    for (const auto& [kind, order] : {std::pair{"d-psgd", "atc"}, {"d2", ""}, {"nids", ""}})
+      for (const PeerId n : {3U, 4U, 7U}) {
+        SCOPED_TRACE(fmt::format("{} {}, {} peers, {} s", kind, order, n, length / seconds(1)));
+        Fleet fleet = learning(n, kind, order);
+        fleet.weights = "lazy";
+        fleet.data.servers = 2;
+        fleet.faults.deadline = milliseconds(20);
+        fleet.faults.dead_after = dead_after;
+        LinkTimes times = swarm_times();
+        times.dead_after = dead_after;
+        const Ended ended = end_of(
+            fleet, injecting({{milliseconds(10), Injection::Kind::stop, n + 1, 0, length}}, times));
+        EXPECT_EQ(ended.result.violations, std::vector<std::string>{});
+        EXPECT_GT(ended.result.virtual_time, length);
+        for (PeerId i = 0; i < n; ++i) EXPECT_EQ(ended.finals.at(i).round, 12U) << i;
+      }
+}
+
+/// Found so: a wait for samples is watched in long intervals, and the wait for a neighbour's half
+/// that began in one of them lasted to its end, whatever `faults.deadline` said.
+TEST(DataServers, HoldUpOthersForADeadline) {
+  for (const char* kind : {"d-psgd", "extra", "gradient-tracking"})
+    for (const PeerId n : {3U, 4U, 7U}) {
+      SCOPED_TRACE(fmt::format("{}, {} peers", kind, n));
+      Fleet fleet = learning(n, kind);
+      fleet.weights = "lazy";
+      fleet.data.servers = 2;
+      fleet.faults.deadline = milliseconds(20);
+      fleet.faults.dead_after = std::chrono::seconds(60);
+      LinkTimes times = swarm_times();
+      times.dead_after = fleet.faults.dead_after;
+      const Injection stop{milliseconds(10), Injection::Kind::stop, n + 1, 0, milliseconds(9000)};
+      const Ended ended = end_of(fleet, injecting({stop}, times));
+      EXPECT_EQ(ended.result.violations, std::vector<std::string>{});
+      for (PeerId i = 0; i < n; ++i) {
+        const Time longest = ended.finals.at(i).longest_wait;
+        const bool by_who_stands = i % 2 == 1;
+        EXPECT_EQ(longest > milliseconds(8000), by_who_stands) << i;
+        EXPECT_EQ(longest > milliseconds(40), by_who_stands) << i;
+      }
+    }
+}
+
 TEST(DataServers, AreRefusedWhereTheyMakeNoSense) {
   for (const char* kind : {"fedavg", "scaffold", "flexrr"}) {
     Fleet fleet = learning(4, kind);
