@@ -58,6 +58,17 @@ def kept(folder, name, make):
     return result
 
 
+def write_parts(page, parts):
+    """Puts each text, by name, into a page between its marks, <!-- NAME --> and <!-- end of NAME -->."""
+    with open(page) as f:
+        text = f.read()
+    for name, part in parts.items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
+        text = text.split(begin)[0] + begin + part + end + text.split(end)[1]
+    with open(page, "w") as f:
+        f.write(text)
+
+
 class Comparison:
     """A Markdown table of predicted beside measured figures, printed as its rows come."""
 

@@ -191,7 +191,8 @@ bool Exchange::out_of_step(std::size_t k) const {
 bool Exchange::gone_on(std::size_t k) const {
   const std::optional<Round>& without_us = edges_[k].without_us;
   if (without_us && *without_us >= pace_.clock()) return true;
-  return (all_meet() || !self_.neighbors[k].two_way) && pace_.heard(k) > pace_.clock();
+  const bool awaits_us = all_meet() && !self_.rules.excuses_circles();
+  return (awaits_us || !self_.neighbors[k].two_way) && pace_.heard(k) > pace_.clock();
 }
 
 void Exchange::hear_sits_out(std::size_t k, Round round) {

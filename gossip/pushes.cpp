@@ -7,6 +7,12 @@ namespace {
 
 constexpr Round waits_once = 7;  ///< rounds of who is ahead, for one more of the others
 
+const PushRules& rules_of(const Peer& me) {
+  static const PushRules documented;
+  const auto* const own = dynamic_cast<const PushRules*>(&me.rules);
+  return own != nullptr ? *own : documented;
+}
+
 }  // namespace
 
 Task<Payload> Pushes::send(std::vector<PeerId> to, Vector v, double number) {
@@ -34,10 +40,9 @@ bool Pushes::has(PeerId from, Round round) const {
   return newest != newest_.end() && newest->second >= round;
 }
 
-bool Pushes::too_far_ahead(PeerId from) const {
-  const auto whole = std::ranges::count_if(
+std::ptrdiff_t Pushes::whole_of(PeerId from) const {
+  return std::ranges::count_if(
       kept_, [=](const auto& entry) { return entry.first.second == from && entry.second.whole(); });
-  return whole > static_cast<std::ptrdiff_t>(ahead_);
 }
 
 /// A push comes whole before the next one of its sender: a part without the rest, whose sender goes
@@ -47,6 +52,9 @@ void Pushes::keep(Message message) {
     const auto& [round, from] = entry.first;
     return from == message.from && round != message.number && !entry.second.whole();
   });
+  const bool begun = kept_.contains({message.number, message.from});
+  const bool full = !begun && whole_of(message.from) >= ahead_;
+  if (full && !rules_of(me_).keeps_what_is_far_ahead()) return;
   Push& push = kept_[{message.number, message.from}];
   if (message.part == 0) push.vector = std::move(message.payload);
   if (message.part == 1) push.number = static_cast<double>(message.payload->floats()[0]);
@@ -93,6 +101,7 @@ Task<bool> Pushes::hear(std::vector<PeerId> from, Round round, std::vector<PeerI
     if (!next.message) continue;
     const PeerId sender = next.message->from;
     keep(std::move(*next.message));
+    if (!rules_of(me_).one_deadline()) until_ = me_.world.now() + deadline;
     if (too_far_ahead(sender)) co_return false;
   }
   until_.reset();

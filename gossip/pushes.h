@@ -18,6 +18,18 @@ struct Push {
   bool whole() const { return number && (vector || *number == 0); }
 };
 
+/// The decisions of pushes. Tests swap one for a wrong one and show that the swarm notices; a peer
+/// whose rules know nothing of pushes goes by these.
+class PushRules : public Rules {
+ public:
+  /// Returns whether a push is kept whose sender is further ahead of us than it should be: always,
+  /// since it may be we who stood still, and then it is the newest that we need.
+  virtual bool keeps_what_is_far_ahead() const { return true; }
+  /// Returns whether all that is heard in a round is heard by one deadline: else each message of
+  /// somebody would lengthen the wait for what another one does not send.
+  virtual bool one_deadline() const { return true; }
+};
+
 /// The pushes of neighbours, where nobody answers: kept until it is taken, by round and sender,
 /// which is the order in which it counts. Undisturbed, the pushes of a round are the same whoever
 /// comes first.
@@ -54,7 +66,8 @@ class Pushes {
   bool has(PeerId from, Round round) const;
   /// Sets the round up to which each of `from` is to have pushed before this one ends.
   void expect(const std::vector<PeerId>& from, Round round);
-  bool too_far_ahead(PeerId from) const;
+  std::ptrdiff_t whole_of(PeerId from) const;  ///< pushes that are kept
+  bool too_far_ahead(PeerId from) const { return whole_of(from) > ahead_; }
   void keep(Message message);
   void reach_who_is_back(const std::vector<PeerId>& to);
 

@@ -193,13 +193,7 @@ def write(parts, results):
     """The tables into README.md, between its marks, and the curves into answer.svg."""
     with open(os.path.join(HERE, "answer.svg"), "w") as f:
         f.write(picture([panel(model, of) for model, of in results.items()]))
-    with open(README) as f:
-        text = f.read()
-    for name, part in parts.items():
-        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
-        text = text.split(begin)[0] + begin + part + end + text.split(end)[1]
-    with open(README, "w") as f:
-        f.write(text)
+    fleets.write_parts(README, parts)
 
 
 def main():

@@ -22,7 +22,6 @@ from curves import Panel, picture  # noqa: E402
 PROGRAM = os.path.join(ROOT, "build", "release", "peer", "grapevine")
 RUNS = os.path.join(ROOT, "runs", "reinforcement")
 README = os.path.join(HERE, "README.md")
-BEGIN, END = "<!-- answer -->\n", "<!-- end of answer -->\n"
 
 # What all have in common: a step of the environment takes 1 ms, a hop 0.2 ms on a network of 1 Gbit/s.
 COMMON = {"agent.step_time": "1 ms", "network": "{ latency: 0.2 ms, bandwidth: 1 Gbit }"}
@@ -148,13 +147,10 @@ def write(results, seeds):
     """The tables into README.md, the curves into answer.svg."""
     with open(os.path.join(HERE, "answer.svg"), "w") as f:
         f.write(picture_of(results))
-    with open(README) as f:
-        before, rest = f.read().split(BEGIN)
     tables = "\n".join(table(environment, of) for environment, of in results.items())
     said = f"{seeds} seed{'s' if seeds > 1 else ''}; medians, and in brackets the range of those that were solved.\n\n"
     shown = "\n![Return over virtual seconds](answer.svg)\n"
-    with open(README, "w") as f:
-        f.write(before + BEGIN + said + tables + shown + END + rest.split(END)[1])
+    fleets.write_parts(README, {"answer": said + tables + shown})
 
 
 def arguments(about):

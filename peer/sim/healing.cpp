@@ -112,13 +112,15 @@ Judgement judgement_after(const Assembly& fleet) {
 
 Health live_through(const Assembly& fleet,
                     const HealingTimes& times,
-                    const std::vector<Accident>& accidents) {
+                    const std::vector<Accident>& accidents,
+                    const PeerParts& parts) {
   std::vector<FleetRecord> records;
   Observer observer(fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& record) {
     records.push_back(record);
   });
   SimulationOptions options;
   options.threads = 1;
+  options.parts = parts;
   options.faults = FaultPlan{.until = Time::max(),
                              .trace = {},
                              .drawn = false,
@@ -197,7 +199,7 @@ void judge(Healing& healing, Hopes hopes) {
 
 /// It ends by time, and looks at its models by time; but in the middle of a collective nobody looks
 /// at them, so where everybody waits for everybody by rounds.
-Fleet timed(Fleet fleet, const HealingTimes& times) {
+Fleet timed(Fleet fleet, const HealingTimes& times, const PeerParts& parts) {
   fleet.stop = {};
   fleet.stop.time = times.end();
   fleet.optimizer.schedule = {};  // it would have to know the last round
@@ -208,7 +210,7 @@ Fleet timed(Fleet fleet, const HealingTimes& times) {
   fleet.evaluate_period = times.afterwards / (looks + 1);
   const Assembly by_time(fleet);
   if (by_time.algorithm->promise != Promise::agreement) return fleet;
-  const Health undisturbed = live_through(by_time, times, {});
+  const Health undisturbed = live_through(by_time, times, {}, parts);
   const double rounds = *std::ranges::min_element(undisturbed.pace) *
                         std::chrono::duration<double>(fleet.evaluate_period).count();
   fleet.evaluate_every = std::max(1U, static_cast<unsigned>(rounds));
@@ -229,9 +231,10 @@ std::string objection_to_death(const AlgorithmRow& row) {
 
 std::vector<Healing> heal(const Fleet& file,
                           const HealingTimes& times,
-                          const std::function<void(const Healing&)>& on_done) {
-  const Assembly fleet(timed(file, times));
-  const Health undisturbed = live_through(fleet, times, {});
+                          const std::function<void(const Healing&)>& on_done,
+                          const PeerParts& parts) {
+  const Assembly fleet(timed(file, times, parts));
+  const Health undisturbed = live_through(fleet, times, {}, parts);
   std::vector<Healing> all;
   for (const Named& named : accidents_of(fleet, times)) {
     Healing healing{.accident = named.name, .before = undisturbed};
@@ -239,7 +242,7 @@ std::vector<Healing> heal(const Fleet& file,
     const bool kills = first.kind == Accident::Kind::kill;
     if (kills) healing.refused = objection_to_death(*fleet.algorithm);
     if (healing.refused.empty()) {
-      healing.after = live_through(fleet, times, named.accidents);
+      healing.after = live_through(fleet, times, named.accidents, parts);
       const bool dead = kills && !first.succeeds;
       healing.pace =
           pace_ratio(undisturbed, healing.after, dead ? std::optional(first.peer) : std::nullopt);

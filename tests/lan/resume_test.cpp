@@ -1,3 +1,4 @@
+#include "tests/from_environment.h"
 #include "tests/lan/lab.h"
 
 // A run over ssh goes on to the bits of one that nothing has happened to, whatever ended it.
@@ -35,10 +36,18 @@ struct Case {
   std::size_t method;
 };
 
-/// Each way to die and each method once, every other one with a name.
+/// Each way to die with each method, with a name and without. The first ones are each way to die
+/// and each method once, every other one with a name: those are run where GRAPEVINE_RESUMES does
+/// not ask for more, since a case takes ten seconds.
 std::vector<Case> cases() {
+  constexpr std::size_t n = std::size(deaths);
+  static_assert(n == std::size(methods));
   std::vector<Case> all;
-  for (const Death death : deaths) all.push_back({death, all.size() % 2 == 1, all.size()});
+  for (std::size_t shift = 0; shift < n; ++shift)
+    for (const bool turned : {false, true})
+      for (std::size_t k = 0; k < n; ++k)
+        all.push_back({deaths[k], (k % 2 == 1) != turned, (k + shift) % n});
+  all.resize(std::min<std::size_t>(all.size(), from_environment("GRAPEVINE_RESUMES", n)));
   return all;
 }
 

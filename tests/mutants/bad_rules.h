@@ -3,6 +3,7 @@
 #include <map>
 
 #include "gossip/plan.h"
+#include "gossip/pushes.h"
 #include "gossip/rules.h"
 
 // Wrong rules, one for each bug that somebody might write into the exchange.
@@ -77,6 +78,16 @@ struct Ignores : Rules {
 /// No reason ends a wait.
 struct IgnoresAll : Rules {
   bool ends_wait(Interruption) const override { return false; }
+};
+
+/// Keeps the oldest pushes of who is far ahead, and drops each newer one.
+struct KeepsTheOldest : PushRules {
+  bool keeps_what_is_far_ahead() const override { return false; }
+};
+
+/// Waits a deadline for the next message, and not for all of a round.
+struct DeadlineOfEach : PushRules {
+  bool one_deadline() const override { return false; }
 };
 
 /// Waits for ever for a neighbour that waits for it.

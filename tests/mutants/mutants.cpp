@@ -79,6 +79,21 @@ std::vector<Mutant> of_peers() {
        .deadline = std::chrono::milliseconds(50)},
       {.name = "own_bound", .parts = rules<OwnBound>(), .method = "d-psgd", .clips = true},
       {.name = "sum_that_is_forgotten", .parts = between(forget_a_sum), .method = "all-reduce"},
+      {.name = "wait_for_who_waits_in_a_mean",
+       .parts = rules<ExcusesCircles>(),
+       .method = "gossip-pga"},
+      {.name = "keep_the_oldest_push",
+       .parts = rules<KeepsTheOldest>(),
+       .method = "relay-sgd",
+       .after_accidents = true},
+      {.name = "deadline_of_each_push",
+       .parts = rules<DeadlineOfEach>(),
+       .method = "sgp",
+       .after_accidents = true},
+      {.name = "no_catching_up",
+       .parts = plan([](Plan& plan) { plan.catch_up = false; }),
+       .method = "sgp",
+       .after_accidents = true},
   };
 }
 

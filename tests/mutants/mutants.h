@@ -18,6 +18,8 @@ struct Mutant {
   std::string_view method{};
   Time deadline{};     ///< of the fleet of that method; with one, liars are among the faults
   bool clips = false;  ///< that fleet clips the flows of neighbours that are far away
+  /// It is looked for in what is left of drawn fleets after an accident (peer/sim/healing.h).
+  bool after_accidents = false;
 };
 
 /// All of them.

@@ -8,6 +8,7 @@
 
 #include "optim/rng.h"
 #include "tests/peer/fleet/test_fleet.h"
+#include "tests/peer/sim/brisk_times.h"
 
 // Every method of the registry, on an undirected and on a directed graph where it takes one: once
 // an accident is over the fleet is as fast and as good as it was. Each run takes 3.5 s of virtual
@@ -18,22 +19,6 @@ namespace gv {
 namespace {
 
 using std::chrono::milliseconds;
-
-HealingTimes brisk_times() {
-  HealingTimes times;
-  times.at = milliseconds(300);
-  times.length = milliseconds(800);
-  times.settle = milliseconds(1200);
-  times.afterwards = milliseconds(1200);
-  times.links.heartbeat = milliseconds(50);
-  times.links.dead_after = milliseconds(500);
-  times.links.reconnect_within = milliseconds(200);
-  times.links.first_redial = milliseconds(10);
-  times.links.slowest_redial = milliseconds(500);
-  times.links.handshake = milliseconds(300);
-  times.links.join_within = milliseconds(100);
-  return times;
-}
 
 /// Rounds of about 5 ms, and models that are still getting better when the accident comes.
 Fleet brisk(Fleet fleet) {

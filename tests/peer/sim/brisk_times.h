@@ -1,0 +1,28 @@
+#pragma once
+
+#include <chrono>
+
+#include "peer/sim/healing.h"
+
+namespace gv {
+
+/// Accidents, and links that notice them, ten times as fast as usual: of fleets whose rounds take a
+/// few milliseconds of virtual time.
+inline HealingTimes brisk_times() {
+  using std::chrono::milliseconds;
+  HealingTimes times;
+  times.at = milliseconds(300);
+  times.length = milliseconds(800);
+  times.settle = milliseconds(1200);
+  times.afterwards = milliseconds(1200);
+  times.links.heartbeat = milliseconds(50);
+  times.links.dead_after = milliseconds(500);
+  times.links.reconnect_within = milliseconds(200);
+  times.links.first_redial = milliseconds(10);
+  times.links.slowest_redial = milliseconds(500);
+  times.links.handshake = milliseconds(300);
+  times.links.join_within = milliseconds(100);
+  return times;
+}
+
+}  // namespace gv
