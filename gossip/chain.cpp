@@ -177,7 +177,7 @@ void Chain::say_closed() {
   me_.send(me_.plan.stage->to(0), Kind::activation, nullptr, 0, next_);
 }
 
-/// What is under way does not come back.
+/// Nothing that is under way comes back.
 void Chain::end() {
   next_ = number_;
   throw ChainEnded();

@@ -127,7 +127,7 @@ void Pace::catch_up(Round tolerated, Round bearable) {
   self_.replica.skip_to({to * self_.plan.local_steps});
 }
 
-/// Who is behind does rounds with what was sent while it stood still: they take no time, and say
+/// Rounds of a peer that is behind are done with what came meanwhile: they take no time, and say
 /// nothing of the pace. Where peers do not catch up their clocks say nothing of that.
 bool Pace::abreast() const {
   return !self_.plan.catch_up || furthest_round() <= clock_ + 1 + lead_one_way();
