@@ -52,9 +52,10 @@ void Pushes::keep(Message message) {
     const auto& [round, from] = entry.first;
     return from == message.from && round != message.number && !entry.second.whole();
   });
-  const bool begun = kept_.contains({message.number, message.from});
-  const bool full = !begun && whole_of(message.from) >= ahead_;
-  if (full && !rules_of(me_).keeps_what_is_far_ahead()) return;
+  if (!rules_of(me_).keeps_what_is_far_ahead()) {
+    const bool begun = kept_.contains({message.number, message.from});
+    if (!begun && whole_of(message.from) >= ahead_) return;
+  }
   Push& push = kept_[{message.number, message.from}];
   if (message.part == 0) push.vector = std::move(message.payload);
   if (message.part == 1) push.number = static_cast<double>(message.payload->floats()[0]);

@@ -70,6 +70,7 @@ float share_of(const Setup& setup) {
 Task<> forget_dead(Peer& me, std::set<PeerId>& dead) {
   const Setup& setup = *me.plan.setup;
   for (const PeerId worker : trainers(setup)) {
+    if (!me.dead(worker)) dead.erase(worker);
     if (!me.dead(worker) || !dead.insert(worker).second) continue;
     co_await me.axpby(-share_of(setup), control_of(me, worker), 1, me.vector("control"));
     co_await me.scale(control_of(me, worker), 0);
