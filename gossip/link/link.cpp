@@ -132,6 +132,7 @@ std::string Link::take_message(NumberedMessage& frame, Time now) {
     return "it asks for our model again while the answer is on its way";
   if (message.kind == Kind::goodbye && (message.part & stays_for_half) == 0) {
     life_.departed = true;
+    life_.finished = (message.part & leaves_early) == 0;
     shared_.clocks.leaves(neighbor_);
   }
   life_.bytes_since_ack += message.payload ? message.payload->size() : 0;
@@ -250,7 +251,7 @@ void Link::say_dead() {
   state_ = State::dead;
   shared_.clocks.leaves(neighbor_);
   note(LinkEvent::died);
-  if (!life_.departed) shared_.user.died(neighbor_);
+  if (!life_.finished) shared_.user.died(neighbor_);
 }
 
 /// What was kept for it is let go, so this process of it can never be met again. A method may send

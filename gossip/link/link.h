@@ -130,6 +130,7 @@ class Link {
     JobWatch progress;      ///< of its arithmetic, as its heartbeats tell
     bool trained = false;   ///< had completed a round when we met it
     bool departed = false;  ///< its goodbye is here
+    bool finished = false;  ///< it said that after its last round: nobody takes its place
     std::uint64_t allowed_bytes = std::numeric_limits<std::uint64_t>::max();  ///< while away
     bool given_up = false;
   };

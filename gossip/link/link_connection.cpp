@@ -38,7 +38,7 @@ void Link::give_up_dial(const std::string& why, Time now) {
   trouble_ = why;
   refusing_ = false;
   redial_.failed(now, shared_.jitter);
-  if (state_ == State::dead && life_.departed) redial_.rest();
+  if (state_ == State::dead && life_.finished) redial_.rest();
   shared_.wake_at(next(now));
 }
 
@@ -118,7 +118,7 @@ std::string Link::objection(const Hello& theirs, Time now) const {
   if (!shared_.settings.successors)
     return fmt::format("peer {} was here before and lost its state: this algorithm needs all of it",
                        neighbor_);
-  if (life_.departed || shared_.ending)
+  if (life_.finished || shared_.ending)
     return fmt::format("this run ends without peer {}", neighbor_);
   return received_by(theirs) == 0 ? "" : "a new process with messages of the one before";
 }

@@ -1,5 +1,6 @@
 #include "gossip/link/link.h"
 
+#include "gossip/goodbye.h"
 #include "tests/gossip/link/one_link.h"
 
 namespace gv {
@@ -364,6 +365,26 @@ TEST_F(OneLink, AGoodbyeIsAcknowledgedAtOnce) {
   EXPECT_EQ(dial_times.size(), dials);
   EXPECT_EQ(log, "");
   EXPECT_TRUE(user.told.empty());
+}
+
+/// Found by the swarm: a data server went on without a peer that had left before its last round,
+/// died, and was started again.
+TEST_F(OneLink, WhoLeftBeforeItsLastRoundMayHaveASuccessor) {
+  for (const std::uint32_t part : {0U, leaves_early}) {
+    SCOPED_TRACE(part);
+    make();
+    closings.clear();
+    const ConnectionId c = meet();
+    Message goodbye = message_of(1, Kind::goodbye);
+    goodbye.part = part;
+    links->arrived(c, NumberedMessage{goodbye, 1, 0}, now);
+    links->ended(c, "reset", now);
+    pass(seconds(2));
+    user.told.clear();
+    EXPECT_EQ(closed(meet(hello_of(1, 2))), part == 0);
+    EXPECT_EQ(user.told,
+              part == 0 ? std::vector<std::string>{} : std::vector<std::string>{"replaced 1"});
+  }
 }
 
 TEST_F(OneLink, ALargeFrameOnASlowLinkIsNoSilence) {
