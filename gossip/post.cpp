@@ -180,17 +180,24 @@ void Post::has_answered() {
 /// lives as long as this one.
 void Post::watch_next(Time deadline, bool& late) {
   const auto still = [this, wait = nexts_] { return when_next_ && nexts_ == wait; };
-  const Time due = answered_ + self_.plan.deadline / 2;
-  if (awaited_ != nullptr && self_.plan.deadline > Time{0} && !told_)
-    self_.world.after(std::max(Time{0}, due - self_.world.now()), [this, still] {
-      if (still()) tell_held_up(true);
-    });
+  const Time due = answered_ + self_.plan.deadline / 2 - self_.world.now();
+  if (awaited_ != nullptr && self_.plan.deadline > Time{0})
+    keep_telling(told_ ? collective_deadline(self_.plan) / 2 : std::max(Time{0}, due));
   if (deadline > Time{0})
     self_.world.after(deadline, [this, still, &late] {
       if (!still()) return;
       late = true;
       wake_next();
     });
+}
+
+/// While next() lasts, and after so long.
+void Post::keep_telling(Time first) {
+  self_.world.after(first, [this, wait = nexts_] {
+    if (!when_next_ || nexts_ != wait) return;
+    told_ ? tell_again() : tell_held_up(true);
+    keep_telling(collective_deadline(self_.plan) / 2);
+  });
 }
 
 void Post::begin_wait(const Mailbox::Key& key, std::size_t k, Absence absence) {
@@ -208,11 +215,11 @@ Time Post::deadline(Absence absence) const {
   return absence == Absence::away ? self_.plan.deadline : collective_deadline(self_.plan);
 }
 
-/// In a chain somebody's absence is believed for as long as it is told again: a single false word
-/// would hold all stages up for ever (the swarm found one).
+/// Somebody's absence that we only hear of is believed for as long as it is told again: a single
+/// false word would hold everybody up for ever (the swarm found one in a chain).
 bool Post::excused(std::size_t k) const {
   if (misbehaves(k)) return false;
-  if (!roster_.here(k) || (chains_.absence(k) && !self_.plan.stage)) return true;
+  if (!roster_.here(k)) return true;
   if (chains_.circle(k)) return self_.rules.excuses_circles();
   return chains_.waits(k) && wait_ && self_.world.now() < wait_->excusable;
 }
@@ -261,24 +268,30 @@ void Post::check_deadline(Time late) {
   if (wait.absence != Absence::away) {
     most = whole / 2;
     if (told_) {
-      for (std::size_t k = 0; k < told_each_.size(); ++k) {
-        Told& told = told_each_[k];
-        const bool absence = self_.plan.stage && told.by && *told.by >= self_.plan.peers;
-        const bool again = self_.neighbors[k].two_way || absence;
-        if (again && told.paid + whole / 4 <= now) told.by.reset();
-      }
-      pass_on();  // to whom we may owe a half, or an absence: it is so still
+      tell_again();
     } else if (now - wait.began >= most) {
       tell_held_up(true);
     }
     wait.since = std::min(now, wait.since + late);
-    if (self_.plan.stage ? !roster_.here(wait.k) : chains_.absence(wait.k))
-      wait.excusable = now + longest_waits(self_.plan, wait.absence);
+    if (!roster_.here(wait.k)) wait.excusable = now + longest_waits(self_.plan, wait.absence);
     if (excused(wait.k)) wait.since = now;
   }
   const Time left = wait.since + whole - now;
   if (left > Time{0}) return watch(std::min(left, most));
   deadline_passed();
+}
+
+/// It is so still: who may have a half of ours to wait for hears it again, and so does who excuses
+/// us for an absence.
+void Post::tell_again() {
+  const Time pause = collective_deadline(self_.plan) / 4;
+  for (std::size_t k = 0; k < told_each_.size(); ++k) {
+    Told& told = told_each_[k];
+    const bool absence = told.by && *told.by >= self_.plan.peers;
+    const bool again = self_.neighbors[k].two_way || absence;
+    if (again && told.paid + pause <= self_.world.now()) told.by.reset();
+  }
+  pass_on();
 }
 
 /// Tells it so that whoever waits for us does not take us for stuck.

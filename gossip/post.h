@@ -145,6 +145,8 @@ class Post {
   void watch(Time delay);
   void check_deadline(Time late);
   void tell_held_up(bool held_up);
+  void tell_again();
+  void keep_telling(Time first);
   void pass_on();
   Time telling_pause() const;
   bool tell_end(std::size_t k, std::optional<WaitChains::End> by);

@@ -21,6 +21,11 @@ class Collective : public OnePeer {
     make(1, plan);
   }
   Task<> wait_for_peer_1() { answer_ = co_await peer->receive(1, Kind::reduce); }
+  /// Only peer 1 can send something, as to a server.
+  Task<> wait_for_anybody() {
+    Next next = co_await peer->next(Kind::reduce, Time{0}, [](PeerId i) { return i == 1; });
+    answer_ = std::move(next.message);
+  }
   static Message part(PeerId from, std::uint64_t number) {
     return {from, Kind::reduce, number, 0, filled(1, 5)};
   }
@@ -213,12 +218,56 @@ TEST_F(Collective, TellsWhoIsAwayWhenItIsBack) {
 }
 
 /// A link that is cut far away may lie between us and the end of a chain that leads to us.
-TEST_F(Collective, WaitsForWhoIsHeldUpByAnAbsence) {
+TEST_F(Collective, WaitsForWhoIsHeldUpByAnAbsenceForAsLongAsItIsTold) {
   Task<> wait = wait_for_peer_1();
   wait.start();
-  EXPECT_TRUE(peer->deliver(held_up(1, absence())));
-  for (int k = 0; k < 10; ++k) next_timer();
+  while (!wait.done() && world.clock < seconds(2000)) {
+    EXPECT_TRUE(peer->deliver(held_up(1, absence())));
+    next_timer();
+  }
   EXPECT_FALSE(wait.done());
+}
+
+/// One false word of a member held all peers of an all-reduce up for ever.
+TEST_F(Collective, BelievesOneWordOfAnAbsenceForTwoDeadlinesOfEachPeer) {
+  for (std::uint64_t links = 0; links < 3; ++links) {
+    SCOPED_TRACE(links);
+    SetUp();
+    world.clock = Time{0};
+    journal.events.clear();
+    Task<> wait = wait_for_peer_1();
+    wait.start();
+    EXPECT_TRUE(peer->deliver(held_up(1, absence() + links)));
+    while (!wait.done() && world.clock < seconds(2000)) next_timer();
+    ASSERT_TRUE(wait.done());
+    EXPECT_GE(world.clock, seconds(180));
+    EXPECT_LE(world.clock, seconds(225));
+    EXPECT_EQ(reasons(), std::vector<Why>{Why::stuck});
+  }
+}
+
+/// Who is excused for an absence says it again, in whatever way it waits, also to those with whom
+/// it averages nothing.
+TEST_F(Collective, TellsAgainOfAnAbsenceThatLasts) {
+  for (const bool for_anybody : {false, true}) {
+    SCOPED_TRACE(for_anybody);
+    Plan plan = peer->plan;
+    plan.neighborhood = {.self = 1, .peers = {}, .weights = {}, .receivers = {}};
+    plan.links = {1, 2};
+    plan.channels[0].keeps = for_anybody ? Keeps::queue : Keeps::numbered;
+    make(1, plan);
+    world.sent.clear();
+    peer->away(1);
+    Task<> wait = for_anybody ? wait_for_anybody() : wait_for_peer_1();
+    wait.start();
+    for (std::size_t k = 1; k < 10; ++k) {
+      next_timer();
+      EXPECT_EQ(told(1), k);
+      EXPECT_EQ(world.sent.back().first, 2U);
+      EXPECT_EQ(world.sent.back().second.number, absence());
+    }
+    EXPECT_FALSE(wait.done());
+  }
 }
 
 /// News of an absence that is over could run round a circle of waits for ever.
