@@ -189,6 +189,13 @@ std::vector<Mutant> of_links() {
       {"believe_any_clock", {}, settings([](LinkSettings& all) {
          all.slack = std::numeric_limits<std::int32_t>::max();
        })},
+      {.name = "believe_any_clock_on_matchings",
+       .links = settings(
+           [](LinkSettings& all) { all.slack = std::numeric_limits<std::int32_t>::max(); }),
+       .method = "d-psgd",
+       .deadline = std::chrono::milliseconds(50),
+       .topology = "random-matching",
+       .peers = {5, 6}},
       {"keep_without_limit", {}, settings([](LinkSettings& all) {
          all.most_unacknowledged_bytes = std::numeric_limits<std::uint64_t>::max();
        })},

@@ -51,14 +51,18 @@ std::vector<Fleet> fleets() {
       restless_fleet(6, "small-world:k=4,beta=0.5,seed=2", "atc"), patient, matching, compressed};
 }
 
-/// Returns the fleet in which a bug of one method is looked for.
-Fleet fleet_of(const mutants::Mutant& mutant) {
-  Fleet fleet = restless_fleet(6, "ring", "");
-  fleet.algorithm = mutant.method;
-  fleet.order = find_algorithm(mutant.method, "")->order;
-  fleet.faults.deadline = mutant.deadline;
-  if (mutant.clips) fleet.clip = 0;
-  return fleet;
+/// Returns the fleets in which a bug of one method is looked for.
+std::vector<Fleet> fleets_of(const mutants::Mutant& mutant) {
+  std::vector<Fleet> fleets;
+  for (const PeerId n : mutant.peers) {
+    Fleet fleet = restless_fleet(n, std::string(mutant.topology), "");
+    fleet.algorithm = mutant.method;
+    fleet.order = find_algorithm(mutant.method, "")->order;
+    fleet.faults.deadline = mutant.deadline;
+    if (mutant.clips) fleet.clip = 0;
+    fleets.push_back(std::move(fleet));
+  }
+  return fleets;
 }
 
 struct Verdict {
@@ -67,16 +71,17 @@ struct Verdict {
   std::string text;
 };
 
-Verdict hunt(const std::vector<Assembly*>& assemblies, const mutants::Mutant& mutant) {
+Verdict hunt(const std::vector<Fleet>& fleets, const mutants::Mutant& mutant) {
+  const std::vector<Assembly> assemblies(fleets.begin(), fleets.end());
   Verdict verdict;
   for (std::uint64_t first = 1; first <= most_seeds; first += seeds_at_a_time) {
-    for (const Assembly* fleet : assemblies) {
+    for (const Assembly& fleet : assemblies) {
       SwarmOptions options;
       options.first = first;
       options.last = first + seeds_at_a_time - 1;
       options.parts = mutant.parts;
       options.links = mutant.links;
-      const SwarmResult result = swarm(*fleet, options);
+      const SwarmResult result = swarm(fleet, options);
       verdict.seeds += result.seeds;
       if (!result.first_failing_seed) continue;
       verdict.seed = result.first_failing_seed;
@@ -213,18 +218,10 @@ std::vector<mutants::Mutant> chosen(const std::set<std::string_view>& names) {
 
 int run(std::set<std::string_view> names) {
   const bool drawn = names.erase("--drawn") > 0;
-  std::vector<std::unique_ptr<Assembly>> owned;
-  std::vector<Assembly*> assemblies;
-  for (const Fleet& fleet : fleets()) {
-    owned.push_back(std::make_unique<Assembly>(fleet));
-    assemblies.push_back(owned.back().get());
-  }
   const auto hunt_for = [&](const mutants::Mutant& mutant) {
     if (mutant.after_accidents) return hunt_after_accidents(mutant);
     if (drawn) return hunt_in_drawn(mutant);
-    if (mutant.method.empty()) return hunt(assemblies, mutant);
-    Assembly own(fleet_of(mutant));
-    return hunt(std::vector<Assembly*>(1, &own), mutant);
+    return hunt(mutant.method.empty() ? fleets() : fleets_of(mutant), mutant);
   };
   int wrong = 0;
   for (const mutants::Mutant& mutant : chosen(names))
