@@ -148,6 +148,20 @@ struct BelievesTheUse : Borrower {
 
 constexpr Time never = std::chrono::hours(24);
 
+void believe_any_clock(LinkSettings& all) {
+  all.slack = std::numeric_limits<std::int32_t>::max();
+}
+
+/// Where each peer meets all the others, one after the other, a clock comes from all sides.
+Mutant clock_of_anybody(std::string_view name, PeerId peers) {
+  return {.name = name,
+          .links = settings(believe_any_clock),
+          .method = "d-psgd",
+          .deadline = std::chrono::milliseconds(50),
+          .topology = "random-matching",
+          .peers = peers};
+}
+
 }  // namespace
 
 std::vector<Mutant> of_links() {
@@ -186,16 +200,9 @@ std::vector<Mutant> of_links() {
          all.times.patience = all.times.farewell = never;
        })},
       {"refuse_successors", {}, settings([](LinkSettings& all) { all.successors = false; })},
-      {"believe_any_clock", {}, settings([](LinkSettings& all) {
-         all.slack = std::numeric_limits<std::int32_t>::max();
-       })},
-      {.name = "believe_any_clock_on_matchings",
-       .links = settings(
-           [](LinkSettings& all) { all.slack = std::numeric_limits<std::int32_t>::max(); }),
-       .method = "d-psgd",
-       .deadline = std::chrono::milliseconds(50),
-       .topology = "random-matching",
-       .peers = {5, 6}},
+      {"believe_any_clock", {}, settings(believe_any_clock)},
+      clock_of_anybody("believe_any_clock_on_a_matching", 6),
+      clock_of_anybody("believe_any_clock_on_an_odd_matching", 5),
       {"keep_without_limit", {}, settings([](LinkSettings& all) {
          all.most_unacknowledged_bytes = std::numeric_limits<std::uint64_t>::max();
        })},

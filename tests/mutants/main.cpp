@@ -51,18 +51,14 @@ std::vector<Fleet> fleets() {
       restless_fleet(6, "small-world:k=4,beta=0.5,seed=2", "atc"), patient, matching, compressed};
 }
 
-/// Returns the fleets in which a bug of one method is looked for.
-std::vector<Fleet> fleets_of(const mutants::Mutant& mutant) {
-  std::vector<Fleet> fleets;
-  for (const PeerId n : mutant.peers) {
-    Fleet fleet = restless_fleet(n, std::string(mutant.topology), "");
-    fleet.algorithm = mutant.method;
-    fleet.order = find_algorithm(mutant.method, "")->order;
-    fleet.faults.deadline = mutant.deadline;
-    if (mutant.clips) fleet.clip = 0;
-    fleets.push_back(std::move(fleet));
-  }
-  return fleets;
+/// Returns the fleet in which a bug of one method is looked for.
+Fleet fleet_of(const mutants::Mutant& mutant) {
+  Fleet fleet = restless_fleet(mutant.peers, std::string(mutant.topology), "");
+  fleet.algorithm = mutant.method;
+  fleet.order = find_algorithm(mutant.method, "")->order;
+  fleet.faults.deadline = mutant.deadline;
+  if (mutant.clips) fleet.clip = 0;
+  return fleet;
 }
 
 struct Verdict {
@@ -221,7 +217,7 @@ int run(std::set<std::string_view> names) {
   const auto hunt_for = [&](const mutants::Mutant& mutant) {
     if (mutant.after_accidents) return hunt_after_accidents(mutant);
     if (drawn) return hunt_in_drawn(mutant);
-    return hunt(mutant.method.empty() ? fleets() : fleets_of(mutant), mutant);
+    return hunt(mutant.method.empty() ? fleets() : std::vector<Fleet>{fleet_of(mutant)}, mutant);
   };
   int wrong = 0;
   for (const mutants::Mutant& mutant : chosen(names))

@@ -16,10 +16,10 @@ struct Mutant {
   LinkParts links{};
   /// The kind of the method in which it is a bug; empty: averaging with neighbours.
   std::string_view method{};
-  Time deadline{};     ///< of the fleets of that method; with one, liars are among the faults
-  bool clips = false;  ///< they clip the flows of neighbours that are far away
+  Time deadline{};     ///< of the fleet of that method; with one, liars are among the faults
+  bool clips = false;  ///< that fleet clips the flows of neighbours that are far away
   std::string_view topology = "ring";
-  std::vector<PeerId> peers{6};  ///< of each of them
+  PeerId peers = 6;
   /// It is looked for in what is left of drawn fleets after an accident (peer/sim/healing.h).
   bool after_accidents = false;
 };
