@@ -7,11 +7,14 @@
 // distributed deep learning", ICML 2019, arXiv:1811.10792, Algorithm 1; with `overlap` tau,
 // Algorithm 2: what others pushed in round t counts in round t + tau, or when it comes. On directed
 // graphs, whatever their degrees (`weights: push-sum`). A peer holds a mass u and a weight w, both
-// of which it divides evenly among itself and its receivers; its model is x = u / w. The sums of u
-// and of w over the fleet, with what is under way, stay what they are: what comes late counts when
-// it comes. What was on its way to a peer that dies goes with it, of u and of w alike, and so does
-// what a checkpoint finds under way. Memory of a peer: 3 vectors. Per round and peer: out-degree
-// messages, of 4 d bytes each.
+// of which it divides evenly among itself and its receivers; its model is x = u / w. What travels
+// is x and the weight that it has there, so that a codec rounds a model, whatever its weight: in
+// fp16 the mass of a peer that had long heard of nobody came out as zeros, its weight went all the
+// same, and its model doubled in each round (found by drawn fleets). The sums of u and of w over
+// the fleet, with what is under way, stay what they are: what comes late counts when it comes. What
+// was on its way to a peer that dies goes with it, of u and of w alike, and so does what a
+// checkpoint finds under way. Memory of a peer: 3 vectors. Per round and peer: out-degree messages,
+// of 4 d bytes each.
 
 namespace gv {
 namespace {
@@ -23,49 +26,63 @@ constexpr Option options[] = {{.name = "overlap",
                                .whole = true,
                                .help = "rounds that a push may be under way, tau"}};
 
+/// The mass u and the weight w of a peer, and room for what comes.
+struct Mass {
+  Vector u;
+  Vector room;
+  double& w;
+};
+
 Neighborhood row(const Peer& me, Round round) {
   return me.plan.schedule ? me.plan.schedule->row(round, me.plan.id) : me.plan.neighborhood;
 }
 
 /// x - gamma g, and u by as much, which moves u / w by gamma / w: a peer that has heard of nobody
 /// for long, and has little weight left, takes smaller steps, of 4 gamma at the most.
-Task<> step(Peer& me, Vector u, Vector before, double w) {
-  const auto part = static_cast<float>(std::min(1.0, 4 * w));
+Task<> step(Peer& me, Mass mass) {
+  const auto part = static_cast<float>(std::min(1.0, 4 * mass.w));
+  const Vector before = mass.room;
   co_await me.gradient();
   co_await me.copy(Vector::x, before);
   co_await me.step_local();
-  co_await me.axpby(part, Vector::x, 1, u);
-  co_await me.axpby(-part, before, 1, u);
+  co_await me.axpby(part, Vector::x, 1, mass.u);
+  co_await me.axpby(-part, before, 1, mass.u);
+}
+
+/// x = u / w.
+Task<> weigh(Peer& me, Mass mass) {
+  co_await me.axpby(static_cast<float>(1 / mass.w), mass.u, 0, Vector::x);
 }
 
 /// Keeps here what a codec has left out of what is sent and so given away at once: for each
-/// receiver u keeps what it gave less what they decode.
-Task<> keep_the_rest(Peer& me, Payload sent, std::size_t receivers, Vector u) {
+/// receiver u keeps w times what x is more than what they decode.
+Task<> keep_the_rest(Peer& me, Payload sent, std::size_t receivers, Mass mass) {
   const Range all{0, me.replica.size()};
-  const Payload given = co_await me.snapshot(u, all);
+  const auto given_away = static_cast<float>(mass.w * static_cast<double>(receivers));
+  const Payload given = co_await me.snapshot(Vector::x, all);
   const Payload taken = co_await me.decode(sent, all.count, me.codec());
-  co_await me.compute(4.0 * static_cast<double>(all.count), [&] {
-    me.replica.add_flow(u, all, static_cast<float>(receivers), *given, *taken);
-  });
+  co_await me.compute(4.0 * static_cast<double>(all.count),
+                      [&] { me.replica.add_flow(mass.u, all, given_away, *given, *taken); });
 }
 
 /// A peer that hears of nobody for long would divide its weight until nothing is left of it: below
 /// this it gives nothing away.
 constexpr double least_weight = 0x1p-40;
 
-Task<> push(Peer& me, Pushes& pushes, Vector u, double& w) {
+Task<> push(Peer& me, Pushes& pushes, Mass mass) {
   me.keep_company();
   std::vector<PeerId> receivers = row(me, me.clock()).receivers;
   std::erase_if(receivers, [&](PeerId j) { return !me.here(j); });
-  if (w < least_weight) {
+  if (mass.w < least_weight) {
     pushes.send_nothing(receivers);
     co_return;
   }
   const double share = 1.0 / (1.0 + static_cast<double>(receivers.size()));
-  co_await me.scale(u, static_cast<float>(share));
-  w = static_cast<double>(static_cast<float>(w * share));  // as it travels
-  const Payload sent = co_await pushes.send(receivers, u, w);
-  if (me.codec()) co_await keep_the_rest(me, sent, receivers.size(), u);
+  co_await me.scale(mass.u, static_cast<float>(share));
+  mass.w = static_cast<double>(static_cast<float>(mass.w * share));  // as it travels
+  co_await weigh(me, mass);
+  const Payload sent = co_await pushes.send(receivers, Vector::x, mass.w);
+  if (me.codec()) co_await keep_the_rest(me, sent, receivers.size(), mass);
 }
 
 /// A weight comes from another peer's division, so it is in (0, n]; 0: nothing was given.
@@ -73,32 +90,32 @@ bool is_weight(double number, PeerId peers) {
   return number > 0 && number <= peers;
 }
 
-Task<> take(Peer& me, Pushes& pushes, Round until, Vector u, double& w) {
+Task<> take(Peer& me, Pushes& pushes, Round until, Mass mass) {
   while (const auto taken = pushes.take(until)) {
     if (!is_weight(*taken->push.number, me.plan.setup->peers)) continue;
-    const Payload mass = co_await sound(me, taken->from, taken->push.vector);
-    if (!mass) continue;
-    const Range all{0, me.replica.size()};
-    co_await me.add(u, all, mass);
-    w += *taken->push.number;
+    const Payload model = co_await sound(me, taken->from, taken->push.vector);
+    if (!model) continue;
+    co_await me.load(mass.room, {0, me.replica.size()}, model);
+    co_await me.axpby(static_cast<float>(*taken->push.number), mass.room, 1, mass.u);
+    mass.w += *taken->push.number;
   }
 }
 
 /// What was pushed in round `until` counts now, and whatever came late.
-Task<> hear(Peer& me, Pushes& pushes, Round until, Vector u, double& w) {
+Task<> hear(Peer& me, Pushes& pushes, Round until, Mass mass) {
   const std::vector<PeerId> senders = row(me, until).peers;
   const std::vector<PeerId> receivers = row(me, me.clock()).receivers;
   for (bool all = false; !all;) {
     all = co_await pushes.hear(senders, until, receivers);
-    co_await take(me, pushes, until, u, w);
+    co_await take(me, pushes, until, mass);
   }
 }
 
 /// The mass of the last rounds, which is still under way, is part of the fleet's model.
-Task<> settle(Peer& me, Pushes& pushes, Round overlap, Vector u, double& w) {
+Task<> settle(Peer& me, Pushes& pushes, Round overlap, Mass mass) {
   const Round over = me.clock();
   for (Round until = over - std::min(over, overlap); until < over; ++until)
-    co_await hear(me, pushes, until, u, w);
+    co_await hear(me, pushes, until, mass);
 }
 
 /// Counts along the longest way round to us, at each hop a round and the overlap.
@@ -107,24 +124,22 @@ std::uint32_t ahead(const Setup& setup) {
 }
 
 Task<> sgp(Peer& me) {
-  const Vector u = me.vector("mass");
-  const Vector before = me.vector("before");
-  double& w = me.replica.scalar("weight");
-  if (w == 0) {
-    co_await me.copy(Vector::x, u);
-    w = 1;
+  const Mass mass{me.vector("mass"), me.vector("before"), me.replica.scalar("weight")};
+  if (mass.w == 0) {
+    co_await me.copy(Vector::x, mass.u);
+    mass.w = 1;
   }
   Pushes pushes(me, ahead(*me.plan.setup), true);
   const auto overlap = static_cast<Round>(me.number("overlap"));
   for (; me.running(); co_await me.end_round()) {
-    co_await step(me, u, before, w);
-    co_await push(me, pushes, u, w);
-    if (me.clock() >= overlap) co_await hear(me, pushes, me.clock() - overlap, u, w);
-    co_await me.axpby(static_cast<float>(1 / w), u, 0, Vector::x);
+    co_await step(me, mass);
+    co_await push(me, pushes, mass);
+    if (me.clock() >= overlap) co_await hear(me, pushes, me.clock() - overlap, mass);
+    co_await weigh(me, mass);
   }
   if (overlap == 0) co_return;
-  co_await settle(me, pushes, overlap, u, w);
-  co_await me.axpby(static_cast<float>(1 / w), u, 0, Vector::x);
+  co_await settle(me, pushes, overlap, mass);
+  co_await weigh(me, mass);
 }
 
 std::vector<Channel> channels(const Setup& setup, std::size_t d) {

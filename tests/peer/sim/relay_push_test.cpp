@@ -179,6 +179,37 @@ TEST(Sgp, KeepsTheMean) {
   }
 }
 
+/// Found so: what a peer pushes while nobody answers for hundreds of rounds is less each time,
+/// until fp16 has only zeros for it; its weight went all the same, and its model doubled in each
+/// round.
+TEST(Sgp, IsNoFurtherInACodecWhereNothingIsHeardForLong) {
+  for (const char* graph : {"exponential", "one-peer-exponential"})
+    for (const PeerId n : {2U, 4U, 8U})
+      for (const Codec::Kind kind : {Codec::Kind::fp16, Codec::Kind::bf16, Codec::Kind::int8}) {
+        SCOPED_TRACE(testing::Message()
+                     << n << ' ' << graph << ' ' << to_string(Codec{.kind = kind}));
+        Fleet fleet = still(n, graph, "sgp");
+        fleet.codec = Codec{.kind = kind};
+        fleet.stop.rounds = 600;
+        fleet.faults.deadline = milliseconds(5);
+        const Assembly assembly(fleet);
+        LinkTimes times = swarm_times();
+        times.dead_after = std::chrono::seconds(10);
+        std::vector<Injection> stops;
+        for (PeerId i = 1; i < n; ++i)
+          stops.push_back({.at = milliseconds(2),
+                           .kind = Injection::Kind::stop,
+                           .peer = i,
+                           .length = std::chrono::seconds(2)});
+        SimulationOptions options = injecting(stops, times);
+        begin_at(assembly, Values(n, 1), options);
+        Observer observer(n, assembly.evaluator(), {});
+        simulate(assembly, observer, options);
+        for (const auto& [peer, report] : observer.finals())
+          EXPECT_NEAR(report.model->floats()[0], 1, 0.02) << peer;
+      }
+}
+
 /// However far they are from agreeing when the rounds are over, the fleet's model is their mean.
 TEST(Sgp, CountsWhatIsUnderWayWhenTheRoundsAreOver) {
   for (const auto& [graph, peers] :
