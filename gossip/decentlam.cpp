@@ -8,11 +8,14 @@
 // momentum inside D-PSGD does: x_{t+1/2} = x_t - gamma g_t, g~_t = (x_t - sum_j W_ij x_{t+1/2,j}) /
 // gamma, m_{t+1} = beta m_t + g~_t, x_{t+1} = x_t - gamma m_{t+1}, which is sum_j W_ij x_{t+1/2,j}
 // - gamma beta m_t. So what flows in a round acts 1 / (1 - beta) times in those after it, which is
-// sound while each of them brings the next flow. A late flow acts once: whenever somebody's half is
-// missing, the flows c_t = beta c_{t-1} + (sum_j W_ij x_{t+1/2,j} - x_{t+1/2}) / gamma are taken
-// out of m, which is then the momentum of the own gradients. Found by real fleets, and where one
-// peer is so slow that the others go on without it: models swung apart, by ten powers of ten.
-// Memory of a peer: 3 vectors. Per round and peer: deg messages out, 4 d deg bytes.
+// sound while each of them brings the next flow. A late flow acts once: whenever somebody's half
+// is missing, the flows c_t = beta c_{t-1} + (sum_j W_ij x_{t+1/2,j} -
+// x_{t+1/2}) / gamma are taken out of m, which is then the momentum of the own gradients. Found by
+// real fleets, and where one peer is so slow that the others go on without it: models swung apart,
+// by ten powers of ten. Where W changes with the round the next flow is the answer to another one,
+// and they do so by themselves at any rate (on base graphs of 9 peers with beta 0.5, on most with
+// 0.8), so that is refused. Memory of a peer: 3 vectors. Per round and peer: deg messages out, 4 d
+// deg bytes.
 
 namespace gv {
 namespace {
@@ -47,6 +50,10 @@ std::string objection(const Setup& setup, const MixingMatrix*) {
   if (!why.empty()) return why;
   if (setup.local_steps != 1)
     return "decentlam averages after every step: train.local_steps must be 1";
+  if (setup.scheduled)
+    return "decentlam keeps momentum of what flowed under one W, and this topology has another one "
+           "in every round, so that models swing apart at any rate: take a fixed topology, such as "
+           "`ring`, or `quasi-global-momentum`";
   return "";
 }
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/peer/sim/four_peers.h"
-#include "tests/peer/sim/injecting.h"
+#include "tests/peer/sim/slow_peer.h"
 
 // LED and K-GT, which correct local steps, and DecentLaM, against their papers' recursions in
 // double precision.
@@ -190,29 +190,6 @@ TEST(DecentLam, DoesNotAmplifyTheBias) {
   EXPECT_GT(bias("d-psgd", 0.9), 3 * plain);
 }
 
-/// Returns the greatest coordinate of a fleet whose last peer takes longer for a round than the
-/// others wait for it.
-double largest_beside_a_slow_peer(PeerId n, const std::string& graph, double beta) {
-  Fleet fleet = quadratic_fleet(n, graph, "decentlam", "");
-  fleet.settings = {{"beta", beta}};
-  fleet.data.quadratic = {
-      .dimension = 4, .hessian = {1, 0.5}, .noise = 0, .spread = 1, .start = 0.5, .centers = {}};
-  fleet.optimizer.lr = 0.1;
-  fleet.network.latency = std::chrono::milliseconds(1);
-  fleet.flops = 1e6;
-  fleet.peers.back().speed = 0.01;
-  fleet.faults.deadline = std::chrono::milliseconds(3);
-  fleet.stop.rounds = 600;
-  const Assembly assembly(fleet);
-  Observer observer(n, assembly.evaluator(), {});
-  EXPECT_EQ(simulate(assembly, observer, injecting({})).violations, std::vector<std::string>{});
-  double largest = 0;
-  for (const auto& [peer, report] : observer.finals())
-    for (const float x : report.model->floats())
-      largest = std::max(largest, std::isfinite(x) ? std::abs(double{x}) : 1e300);
-  return largest;
-}
-
 /// Found so: a flow acts ten times, and where it came late models swung apart by ten powers of ten.
 TEST(DecentLam, KeepsNoMomentumOfLateFlows) {
   for (const double beta : {0.5, 0.9, 0.95})
@@ -220,13 +197,21 @@ TEST(DecentLam, KeepsNoMomentumOfLateFlows) {
                                    {8, "complete"},
                                    {8, "king-torus"},
                                    {8, "ring"},
-                                   {9, "star"}})
-      EXPECT_LT(largest_beside_a_slow_peer(n, graph, beta), 5) << n << ' ' << graph << ' ' << beta;
+                                   {9, "star"}}) {
+      Fleet fleet = beside_a_slow_peer(n, graph, "decentlam");
+      fleet.settings = {{"beta", beta}};
+      EXPECT_LT(largest_coordinate(fleet), 5) << n << ' ' << graph << ' ' << beta;
+    }
 }
 
-TEST(DecentLam, RefusesEdgesOfOneWayAndOtherMomentum) {
+TEST(DecentLam, RefusesEdgesOfOneWayGraphsThatChangeAndOtherMomentum) {
   EXPECT_NE(refusal(quadratic_fleet(8, "exponential", "decentlam", "")).find("directed"),
             std::string::npos);
+  for (const char* graph : {"base:k=1", "random-matching", "matcha:graph=complete"})
+    EXPECT_NE(
+        refusal(quadratic_fleet(8, graph, "decentlam", "")).find("another one in every round"),
+        std::string::npos)
+        << graph;
   Fleet fleet = quadratic_fleet(8, "ring", "decentlam", "");
   EXPECT_EQ(refusal(fleet), "");
   fleet.optimizer.momentum = 0.5;
