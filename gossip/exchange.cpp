@@ -101,10 +101,28 @@ void Exchange::settle(std::size_t k, const Message& theirs, float w) {
   self_.journal.settled(
       {neighbor.peer, edge.number, edge.settled, w, ours, theirs.payload, bound(k, theirs)});
   ours.reset();
-  if (edge.settled == 0) follow(k, theirs.round);
+  if (edge.settled == 0) {
+    const Begun begun{edge.began, theirs.round};
+    edge.late = late(k, begun);
+    edge.last = begun;
+    follow(k, begun.theirs);
+  }
   if (++edge.settled < flows_.parts()) return;
   edge.turn = edge.turn == Turn::open ? Turn::settled : Turn::idle;
   edge.number = edge.number.next();
+}
+
+/// On a graph that stays, both ends begin an exchange in each of their rounds while nothing is
+/// late: here one of them did a round without the other, or passed over some. A method that
+/// corrects its steps by all past flows (D2, EXTRA, NIDS, K-GT) takes the next flow for the answer
+/// to them. Beside a peer that is slower than faults.deadline, or where now and then a half is
+/// late, it is the answer to an earlier round, and models swing: by ten powers of ten and more. So
+/// a flow that is late acts once, as in D-PSGD, and the memory of its edge begins anew: at both
+/// ends alike, which know the same four rounds.
+bool Exchange::late(std::size_t k, Begun now) const {
+  const std::optional<Begun>& last = edges_[k].last;
+  if (self_.plan.schedule || !last) return false;
+  return now.ours != last->ours + 1 || now.theirs != last->theirs + 1;
 }
 
 /// Neighbour k began this exchange in round `began` of its own, and begins the next one in the
@@ -139,6 +157,7 @@ void Exchange::replaced(std::size_t k) {
     edge.turn = open(k) ? Turn::late : Turn::idle;
   }
   edge.sharing = false;
+  edge.last.reset();
   edge.anew = !legacy.sums;
   if (!legacy.numbers) edge.number = {};
 }
@@ -167,8 +186,11 @@ Task<> Exchange::apply(std::size_t k, const Message& theirs) {
   const double bound = this->bound(k, theirs);
   const ExchangeNumber exchange = edges_[k].number;
   settle(k, theirs, w);
+  const ExchangeFlows::Share share{.weight = own_weight(self_.plan, w),
+                                   .bound = bound,
+                                   .once = edges_[k].late && self_.plan.traffic.moves_by_flows()};
   const ExchangeFlows::Applied applied =
-      co_await flows_.apply(k, part, {own_weight(self_.plan, w), bound}, theirs.payload, ours);
+      co_await flows_.apply(k, part, share, theirs.payload, ours);
   if (clipping_.on()) {
     clipping_.flowed(k, part, w * applied.factor, *theirs.payload, *ours);
     clipping_.counted(k, {exchange, part, bound, applied.factor});

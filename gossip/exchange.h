@@ -87,6 +87,11 @@ class Exchange {
     settled,  ///< took part, and all of it is applied
     late,     ///< takes no part any more, and the rest of the other half is still missing
   };
+  /// The rounds in which the two ends of an edge began an exchange, as both of them know.
+  struct Begun {
+    Round ours = 0;
+    Round theirs = 0;
+  };
   struct Edge {
     Turn turn = Turn::idle;
     bool hears = false;     ///< it sends to us in this round
@@ -101,6 +106,8 @@ class Exchange {
     std::uint32_t degree = 0;           ///< ours, as sent with the open exchange
     std::optional<Round> left_out{};    ///< the newest round of ours that it takes no part in
     std::optional<Round> without_us{};  ///< the same of the neighbour's rounds, as it says
+    std::optional<Begun> last{};        ///< the newest exchange of which a piece is applied
+    bool late = false;                  ///< it began out of step: see late()
     std::uint32_t settled = 0;          ///< pieces of the open exchange applied
     std::vector<Payload> sent{};        ///< ours of the open exchange; null once settled
     std::vector<float> bounds{};        ///< ours, as sent with it; empty: this fleet does not clip
@@ -131,6 +138,7 @@ class Exchange {
   float weight(std::size_t k, const Message& theirs) const;
   double bound(std::size_t k, const Message& theirs) const;
   void settle(std::size_t k, const Message& theirs, float w);
+  bool late(std::size_t k, Begun now) const;
   void follow(std::size_t k, Round began);
   void drop(std::size_t k);
   Task<> average_parts(std::uint32_t first, std::uint32_t end);

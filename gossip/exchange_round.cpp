@@ -15,16 +15,6 @@
 // of the earlier one.
 
 namespace gv {
-namespace {
-
-/// Returns whether the model moves in each round by what has flowed so far (D2, EXTRA, NIDS).
-bool moves_by_flows(const Traffic& traffic) {
-  return std::ranges::any_of(traffic.streams, [](const Stream& stream) {
-    return !stream.returns.empty() && std::ranges::count(stream.moves, "x") > 0;
-  });
-}
-
-}  // namespace
 
 Task<> Exchange::begin_round() {
   for (std::size_t k = 0; k < edges_.size(); ++k) {
@@ -49,7 +39,7 @@ Task<> Exchange::begin_round() {
   // Such a method moves the model once for each exchange, at both ends: while we sit an edge out,
   // and its other end waits, it would move ours alone. Found by the swarm, where a peer that had
   // been cut off again and again was ten thousand times as far from the others as it had ever been.
-  if (!moves_by_flows(self_.plan.traffic)) co_return;
+  if (self_.plan.schedule || !self_.plan.traffic.moves_by_flows()) co_return;
   for (std::size_t k = 0; k < edges_.size(); ++k) {
     const bool rests = flows_.gives_back(k) && !edges_[k].takes_part();
     if (rests && !flows_.suspended(k)) co_await flows_.suspend(k);

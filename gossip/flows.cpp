@@ -122,8 +122,12 @@ Task<ExchangeFlows::Applied> ExchangeFlows::apply(
   const Piece piece = this->piece(part);
   const Traffic& traffic = self_.plan.traffic;
   Memory& memory = memories_[k];
-  memory.holds = true;
-  if (suspended(k)) co_await resume(k);
+  if (share.once) {
+    co_await forget(k);
+  } else {
+    memory.holds = true;
+    if (suspended(k)) co_await resume(k);
+  }
   Applied applied;
   if (!traffic.codec && !traffic.running) {
     co_await self_.compute(passes(piece, 4),
@@ -161,8 +165,10 @@ ExchangeFlows::Applied ExchangeFlows::move(const Memory& memory,
   Applied applied{.factor = clip_factor(share.bound, theirs, ours)};
   const float w = share.weight * applied.factor;
   for (const Vector v : streams_[stream].moves)
-    applied.finite = replica.add_flow(v, r, w, theirs, ours);
-  if (streams_[stream].returns) replica.add_flow(memory.flowed[stream], r, w, theirs, ours);
+    if (!share.once || v == streams_[stream].carries)
+      applied.finite = replica.add_flow(v, r, w, theirs, ours);
+  if (streams_[stream].returns && !share.once)
+    replica.add_flow(memory.flowed[stream], r, w, theirs, ours);
   return applied;
 }
 

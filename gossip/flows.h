@@ -31,6 +31,8 @@ class ExchangeFlows {
   struct Share {
     float weight = 0;
     double bound = unbounded;  ///< a longer distance counts as one of this length
+    /// Moves what travels and no memory, and nothing of what has flowed acts any more.
+    bool once = false;
   };
   struct Applied {
     bool finite = true;  ///< theirs held no other values

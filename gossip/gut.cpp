@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "gossip/in_step.h"
 #include "gossip/objections.h"
 #include "gossip/registry.h"
 #include "gossip/remembered_flows.h"
@@ -12,12 +13,14 @@
 // averaging, f_t = z_t - x_t, that is ours: c_t = mu c_{t-1} + f_t, x_{t+1} = z_t - gamma g(z_t) +
 // mu c_t. The numbers are the same at a constant rate. At one that changes theirs divide by the
 // rate of the round before, and ours by none.
-// A late flow counts in the round in which it comes, and what flowed to a peer that is away or dead
-// fades. At rest the models are 1 - mu times as far apart as those of D-PSGD; the mean moves by the
-// mean gradient. A mode of W is stable where lambda > -1 / (1 + 2 mu). Their QG-GUTm, with SGD's
-// momentum beta over y, is left out: a flow then acts 1 / (1 - beta - mu) times, and where flows
-// come late the models swing apart, as the swarm found. Memory of a peer: 1 vector. Per round and
-// peer: deg messages out, 4 d deg bytes.
+// A late flow acts once: c is forgotten where others are missing, or come back, than in the round
+// before. Else a flow acts 1 / (1 - mu) times before the next one answers it, and beside a peer
+// that is slower than faults.deadline models swung apart until they were no numbers (found by drawn
+// fleets). At rest the models are 1 - mu times as far apart as those of D-PSGD; the mean moves by
+// the mean gradient. A mode of W is stable where lambda > -1 / (1 + 2 mu). Their QG-GUTm, with
+// SGD's momentum beta over y, is left out: a flow then acts 1 / (1 - beta - mu) times, and where
+// flows come late the models swing apart, as the swarm found. Memory of a peer: 1 vector. Per round
+// and peer: deg messages out, 4 d deg bytes.
 
 namespace gv {
 namespace {
@@ -32,10 +35,12 @@ constexpr Option options[] = {
 Task<> gut(Peer& me) {
   const Vector c = me.vector("fading flows");
   const auto mu = static_cast<float>(me.number("mu"));
+  InStep in_step(me);
   for (; me.running(); co_await me.end_round()) {
     co_await me.scale(c, mu);
     co_await me.average();     // x = z, c += f
     co_await me.plain_step();  // z - gamma g(z)
+    if (!in_step.kept()) co_await me.scale(c, 0);
     co_await me.axpby(mu, c, 1, Vector::x);
   }
 }

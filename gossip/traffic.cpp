@@ -34,6 +34,13 @@ bool Traffic::plain() const {
   return x && !codec && !running && step == 1 && clip == 0;
 }
 
+/// They are kept in a vector beside the one that travels.
+bool Traffic::moves_by_flows() const {
+  return std::ranges::any_of(streams, [](const Stream& stream) {
+    return !stream.returns.empty() && stream.returns != stream.carries;
+  });
+}
+
 std::uint32_t parts_of(const Traffic& traffic, std::size_t d) {
   return parts_of_vector(traffic, d) * static_cast<std::uint32_t>(traffic.streams.size());
 }

@@ -54,6 +54,8 @@ struct Traffic {
 
   /// x as it is, moved by all its flows at once.
   bool plain() const;
+  /// The model moves in each round by what has flowed so far (D2, EXTRA, NIDS).
+  bool moves_by_flows() const;
 };
 
 /// A part of an exchange: so much of one of its streams.
