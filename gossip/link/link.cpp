@@ -247,6 +247,11 @@ void Link::nobody_listens(const std::string& why, Time now) {
   if (state_ == State::away) say_dead();
 }
 
+void Link::hear_refused(const Hello& theirs, const std::string& why, Time now) {
+  const bool other = met() && theirs.incarnation != incarnation_;
+  if (other && !shared_.settings.successors) nobody_listens(why, now);
+}
+
 void Link::say_dead() {
   state_ = State::dead;
   shared_.clocks.leaves(neighbor_);

@@ -90,6 +90,9 @@ class Link {
   }
   void ended(ConnectionId connection, const std::string& why, Time now);
   void nobody_listens(const std::string& why, Time now);
+  /// A process that fits and was refused has spoken for the neighbour. Where the algorithm takes no
+  /// successor, one of another incarnation shows that the process that we met is gone for good.
+  void hear_refused(const Hello& theirs, const std::string& why, Time now);
   /// No connection is made before `until`.
   void cut(Time until, Time now);
 

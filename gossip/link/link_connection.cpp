@@ -45,6 +45,7 @@ void Link::give_up_dial(const std::string& why, Time now) {
 void Link::answered(const Frame& frame, Time now) {
   const auto* theirs = std::get_if<Hello>(&frame);
   std::string reason;
+  bool fits = false;
   if (const auto* refusal = std::get_if<Refusal>(&frame)) {
     reason = printable(refusal->reason);
   } else if (theirs == nullptr) {
@@ -53,10 +54,12 @@ void Link::answered(const Frame& frame, Time now) {
     reason = disagreement(shared_.settings.self, *theirs);
     if (reason.empty() && theirs->peer != neighbor_)
       reason = fmt::format("peer {} answers at that address", theirs->peer);
-    if (reason.empty()) reason = objection(*theirs, now);
+    fits = reason.empty();
+    if (fits) reason = objection(*theirs, now);
     if (reason.empty()) return adopt(connection_, *theirs, now);
   }
   close();
+  if (fits) hear_refused(*theirs, reason, now);
   refused(reason, now);
 }
 

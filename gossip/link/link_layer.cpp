@@ -154,6 +154,8 @@ void LinkLayer::greet(ConnectionId connection, const Frame& frame, Time now) {
   if (claimed != links_.end() && !claimed->second.linked()) {
     claimed->second.set_trouble(reason);
     shared_.user.refused(theirs->peer);
+    const bool fits = disagreement(settings_.self, *theirs).empty();
+    if (fits && !settings_.dials(theirs->peer)) claimed->second.hear_refused(*theirs, reason, now);
   }
   say_refusal(*pending, reason);
   pending->state = PendingConnection::State::refused;

@@ -105,6 +105,26 @@ TEST_F(Accepting, ALiveNeighbourIsNotReplacedAndASilentOneIs) {
   EXPECT_EQ(user.told, (std::vector<std::string>{"replaced 1"}));
 }
 
+/// Found so: a server of a fleet without successors was away for ever, since its next process was
+/// refused again and again and its old one could not come.
+TEST_F(Accepting, AProcessInWhosePlaceAnotherComesIsDeadWhereNoneSucceeds) {
+  for (const bool successors : {false, true}) {
+    user.told.clear();
+    LinkSettings settings = settings_of(2, 3, {0, 1});
+    settings.successors = successors;
+    make(settings);
+    come(hello_of(0));
+    links->ended(come(hello_of(1)), "reset", now);
+    pass(milliseconds(100));
+    come(settings_of(1, 4, {}, 2).self);
+    EXPECT_TRUE(user.told.empty()) << "it is of another fleet";
+    come(hello_of(1, 2));
+    EXPECT_EQ(user.told,
+              successors ? std::vector<std::string>{"replaced 1"}
+                         : (std::vector<std::string>{"away 1", "died 1"}));
+  }
+}
+
 TEST_F(Accepting, EveryKindOfRefusalIsSaidOnlyNowAndThen) {
   for (int k = 0; k < 1000; ++k) {
     const ConnectionId babbler = connect_as();

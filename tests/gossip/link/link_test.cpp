@@ -149,6 +149,25 @@ TEST_F(OneLink, ASuccessorIsRefusedWhereTheAlgorithmNeedsAllOfTheState) {
   pass(seconds(2));
   EXPECT_TRUE(closed(meet(hello_of(1, 2))));
   EXPECT_NE(log.find("lost its state"), std::string::npos) << log;
+  EXPECT_EQ(user.told, (std::vector<std::string>{"away 1", "died 1"}))
+      << "nobody waits for a process in whose place there is another";
+}
+
+/// Whoever it is, it has never been the neighbour, and says nothing of it.
+TEST_F(OneLink, AStrangerInANeighboursPlaceIsNotItsDeath) {
+  LinkSettings settings = settings_of(0, 3, {1});
+  settings.successors = false;
+  make(settings);
+  const ConnectionId c = meet();
+  links->ended(c, "reset", now);
+  pass(seconds(2));
+  Hello other = hello_of(1, 2);
+  other.fleet = "another";
+  EXPECT_TRUE(closed(meet(other)));
+  EXPECT_EQ(user.told, std::vector<std::string>{"away 1"});
+  pass(seconds(2));
+  meet();
+  EXPECT_EQ(user.told.back(), "back 1");
 }
 
 TEST_F(OneLink, NumbersInAHelloAreChecked) {
