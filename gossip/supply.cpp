@@ -121,7 +121,9 @@ Task<> serve_samples(Peer& me) {
     const auto pack = [&] { samples = me.plan.samples_for(from, number); };
     co_await me.compute(
         static_cast<double>(me.plan.setup->most_samples_bytes), pack, Activity::compute);
-    if (samples) me.send(from, Kind::samples, samples, 0, number);
+    // Its successor counts anew, and would take the number for that of its own question.
+    if (samples && next.message->life == me.life(from))
+      me.send(from, Kind::samples, samples, 0, number);
     asked[from] = number;
     while (me.running() && me.round < slowest(me, asked)) co_await me.end_round();
   }

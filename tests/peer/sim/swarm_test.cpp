@@ -1,5 +1,6 @@
 #include "peer/sim/swarm.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/peer/fleet/fleet_file.h"
@@ -372,6 +373,32 @@ faults: { deadline: 0 s, ledger: true }
     options.first = options.last = seed;
     options.until = std::chrono::milliseconds(until);
     EXPECT_EQ(told(swarm(Assembly(read(file)), options)), "") << file;
+  }
+}
+
+/// Found so: a peer dies while a data server packs the minibatch that it has asked for, and its
+/// successor is there before the answer. It took the answer for that of its own question of the
+/// same number, asked for more than it had been given, and the two ended their conversation.
+TEST(SwarmRuns, AnAnswerGoesToTheProcessThatAsked) {
+  for (const char* method : {"d-psgd", "nids", "{ kind: beer, codec: int8 }"}) {
+    const Assembly fleet(read(fmt::format(R"(version: 1
+peers: 5
+data: {{ kind: linear, train: 224, test: 50, servers: 2 }}
+algorithm: {}
+network: {{ latency: 0.178 ms }}
+simulate: {{ flops: 0.1 MFLOP/s }}
+stop: {{ rounds: 8 }}
+faults: {{ deadline: 0 s }}
+)",
+                                          method)));
+    SwarmOptions options;
+    options.first = 9071260001;
+    options.last = 9071260060;
+    options.until = std::chrono::milliseconds(250);
+    options.classes = FaultClasses{1} << static_cast<int>(Fault::crash);
+    const SwarmResult result = swarm(fleet, options);
+    EXPECT_EQ(told(result), "") << method;
+    EXPECT_GT(result.probes[static_cast<std::size_t>(Probe::replaced)], 20U) << method;
   }
 }
 
