@@ -1,37 +1,14 @@
 #include "peer/record/export/csv.h"
 
 #include <algorithm>
-#include <array>
-#include <functional>
-#include <optional>
 #include <set>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+
+#include "peer/record/report/figures.h"
 
 namespace gv {
 namespace {
-
-constexpr std::array<std::string_view, 15> columns{"run",
-                                                   "round",
-                                                   "seconds",
-                                                   "training_seconds",
-                                                   "samples",
-                                                   "epoch",
-                                                   "peers",
-                                                   "train_loss",
-                                                   "loss",
-                                                   "loss_local",
-                                                   "accuracy",
-                                                   "accuracy_min",
-                                                   "accuracy_max",
-                                                   "consensus",
-                                                   "sent_bytes"};
-
-template <class Value>
-std::string cell(const std::optional<Value>& value) {
-  return value ? fmt::format("{}", *value) : "";
-}
 
 /// A mark that tells the runs apart: a name, and the value of each run.
 struct Mark {
@@ -83,50 +60,33 @@ std::vector<Mark> marks_of(const std::vector<ExportedRun>& runs) {
   return marks;
 }
 
-/// The columns that are there because some run has figures for them.
-struct Extras {
-  bool returns = false;
-  bool actors = false;
+/// The columns of figures: those that are always there, and those that some run has.
+struct Columns {
+  std::vector<Figure> figures{};
   bool states = false;
 };
 
-/// `run`: the words of all columns before the figures.
-std::string line(const std::string& run, const MetricsRow& row, const Extras& extras) {
-  std::string text = fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
-                                 run,
-                                 row.round,
-                                 row.seconds,
-                                 cell(row.training_seconds),
-                                 cell(row.samples),
-                                 cell(row.epoch),
-                                 row.peers,
-                                 row.train_loss,
-                                 row.loss,
-                                 row.loss_local,
-                                 cell(row.accuracy),
-                                 cell(row.accuracy_min),
-                                 cell(row.accuracy_max),
-                                 row.consensus,
-                                 cell(row.sent_bytes));
-  if (extras.returns)
-    text += row.frames ? fmt::format(",{},{},{}", 0 - row.loss, 0 - row.loss_local, *row.frames)
-                       : ",,,";
-  for (std::size_t k = 0; extras.actors && k < actor_figures.size(); ++k)
-    text += fmt::format(",{}", cell(row.*actor_figures[k].value));
-  for (std::size_t k = 0; extras.states && k < activities; ++k)
-    text += row.activities ? fmt::format(",{}", (*row.activities)[k]) : ",";
-  return text + "\r\n";
-}
-
-Extras extras_of(const std::vector<ExportedRun>& runs) {
-  Extras extras;
+Columns columns_of(const std::vector<ExportedRun>& runs) {
+  std::set<FigureColumn> there{FigureColumn::always};
+  Columns columns;
   for (const ExportedRun& run : runs)
     for (const MetricsRow& row : run.rows) {
-      extras.returns = extras.returns || row.frames.has_value();
-      extras.actors = extras.actors || row.actors.has_value();
-      extras.states = extras.states || row.activities.has_value();
+      if (row.frames) there.insert(FigureColumn::of_agents);
+      if (row.actors) there.insert(FigureColumn::of_actors);
+      columns.states = columns.states || row.states.has_value();
     }
-  return extras;
+  for (const Figure& figure : figures())
+    if (there.contains(figure.column)) columns.figures.push_back(figure);
+  return columns;
+}
+
+/// `run`: the words of all columns before the figures.
+std::string line(const std::string& run, const MetricsRow& row, const Columns& columns) {
+  std::string text = run;
+  for (const Figure& figure : columns.figures) text.append(1, ',').append(figure.cell(row));
+  for (std::size_t k = 0; columns.states && k < activities; ++k)
+    text += row.states ? fmt::format(",{}", (*row.states)[k]) : ",";
+  return text + "\r\n";
 }
 
 }  // namespace
@@ -142,21 +102,18 @@ std::string csv_word(const std::string& text) {
 }
 
 std::string csv_of(const std::vector<ExportedRun>& runs) {
-  const Extras extras = extras_of(runs);
+  const Columns columns = columns_of(runs);
   const std::vector<Mark> marks = marks_of(runs);
-  std::string text(columns.front());
+  std::string text = "run";
   for (const Mark& mark : marks) text.append(1, ',').append(csv_word(mark.name));
-  for (std::size_t k = 1; k < columns.size(); ++k) text += fmt::format(",{}", columns[k]);
-  if (extras.returns) text += ",return,return_local,frames";
-  for (std::size_t k = 0; extras.actors && k < actor_figures.size(); ++k)
-    text += fmt::format(",{}", actor_figures[k].key);
-  for (std::size_t k = 0; extras.states && k < activities; ++k)
+  for (const Figure& figure : columns.figures) text.append(1, ',').append(figure.key);
+  for (std::size_t k = 0; columns.states && k < activities; ++k)
     text += fmt::format(",{}_seconds", activity_names[k]);
   text += "\r\n";
   for (std::size_t i = 0; i < runs.size(); ++i) {
     std::string about = csv_word(runs[i].name);
     for (const Mark& mark : marks) about.append(1, ',').append(mark.values[i]);
-    for (const MetricsRow& row : runs[i].rows) text += line(about, row, extras);
+    for (const MetricsRow& row : runs[i].rows) text += line(about, row, columns);
   }
   return text;
 }

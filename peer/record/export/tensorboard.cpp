@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "peer/record/report/figures.h"
+
 namespace gv {
 namespace {
 
@@ -55,29 +57,12 @@ std::string scalar(std::string_view tag, double value) {
 }
 
 std::string summary_of(const MetricsRow& row) {
-  std::string values = scalar("loss/mean_model", row.loss) +
-                       scalar("loss/local_models", row.loss_local) +
-                       scalar("loss/training", row.train_loss) + scalar("consensus", row.consensus);
-  const bool acts = row.frames.has_value();
-  const std::pair<std::string_view, std::optional<double>> optional[] = {
-      {"return/mean_model", acts ? std::optional(0 - row.loss) : std::nullopt},
-      {"return/local_models", acts ? std::optional(0 - row.loss_local) : std::nullopt},
-      {"data/frames", row.frames},
-      {"accuracy/mean_model", row.accuracy},
-      {"accuracy/worst", row.accuracy_min},
-      {"accuracy/best", row.accuracy_max},
-      {"clock/seconds", row.seconds},
-      {"clock/training_seconds", row.training_seconds},
-      {"data/epoch", row.epoch},
-      {"data/samples", row.samples}};
-  for (const auto& [tag, value] : optional)
-    if (value) values += scalar(tag, *value);
-  for (const ActorFigure& figure : actor_figures)
-    if (row.*figure.value)
-      values += scalar(fmt::format("data/{}", figure.key), *(row.*figure.value));
-  if (row.sent_bytes) values += scalar("sent_bytes", static_cast<double>(*row.sent_bytes));
-  for (std::size_t k = 0; row.activities && k < activities; ++k)
-    values += scalar(fmt::format("state_seconds/{}", activity_names[k]), (*row.activities)[k]);
+  std::string values;
+  for (const Figure& figure : figures())
+    if (const auto value = figure.of(row); value && !figure.tag.empty())
+      values += scalar(figure.tag, *value);
+  for (std::size_t k = 0; row.states && k < activities; ++k)
+    values += scalar(fmt::format("state_seconds/{}", activity_names[k]), (*row.states)[k]);
   return values;
 }
 

@@ -8,18 +8,14 @@
 
 #include "gossip/world.h"
 #include "peer/fleet/json/json_member.h"
+#include "peer/record/report/figures.h"
+#include "peer/record/report/stored_json.h"
 
 namespace gv {
 namespace {
 
 constexpr std::size_t most_line_bytes = 1U << 20;
 constexpr std::size_t most_rows = 1'000'000;
-
-std::optional<double> number_if_any(const JsonValue& json, const std::string& key) {
-  const JsonValue* const value = json.find(key);
-  if (value == nullptr || value->kind == JsonValue::Kind::null) return std::nullopt;
-  return json_number(json, key);
-}
 
 /// A line without its end; false at the end of the file. `whole`: it had an end.
 bool next_line(std::istream& in, std::string& line, bool& whole) {
@@ -50,11 +46,12 @@ void add(std::vector<MetricsRow>& rows, const MetricsRow& row) {
 }  // namespace
 
 MetricsRow row_of(const FleetRecord& r) {
+  const auto number = [](std::uint64_t n) { return static_cast<double>(n); };
   MetricsRow row{.round = r.round,
                  .tick = r.tick,
                  .seconds = in_seconds(r.time),
                  .training_seconds = in_seconds(r.training_time),
-                 .samples = static_cast<double>(r.samples),
+                 .samples = number(r.samples),
                  .peers = r.peers,
                  .validated = r.validated,
                  .train_loss = r.train_loss,
@@ -64,14 +61,20 @@ MetricsRow row_of(const FleetRecord& r) {
                  .accuracy_min = r.accuracy_min,
                  .accuracy_max = r.accuracy_max,
                  .consensus = r.consensus,
-                 .sent_bytes = r.sent_bytes};
-  if (r.frames) row.frames = static_cast<double>(*r.frames);
+                 .sent_bytes = number(r.sent_bytes),
+                 .staleness = number(r.staleness),
+                 .queue = number(r.queue),
+                 .hidden_wire = in_seconds(r.spent.hidden_wire),
+                 .model_bytes = number(r.model_bytes),
+                 .other_bytes = number(r.sent_bytes - r.model_bytes),
+                 .repeated_bytes = number(r.repeated_bytes)};
+  if (r.frames) row.frames = number(*r.frames);
   if (r.experience) {
     row.samples_per_insert = r.experience->samples_per_insert();
-    row.memory = static_cast<double>(r.experience->kept);
-    row.actors = static_cast<double>(r.experience->actors);
+    row.memory = number(r.experience->kept);
+    row.actors = r.experience->actors;
   }
-  std::ranges::transform(r.spent.at, row.activities.emplace().begin(), in_seconds);
+  std::ranges::transform(r.spent.at, row.states.emplace().begin(), in_seconds);
   return row;
 }
 
@@ -81,29 +84,20 @@ Json json_of(const ActivitySeconds& seconds) {
   return json;
 }
 
-Json json_of(const MetricsRow& row) {
-  Json json{{"round", row.round}, {"seconds", row.seconds}};
-  if (row.training_seconds) json.add("training_seconds", *row.training_seconds);
-  if (row.samples) json.add("samples", *row.samples);
-  if (row.epoch) json.add("epoch", *row.epoch);
-  json.add("peers", row.peers);
-  if (row.validated) json.add("evaluated_on", set_of(row));
-  json.add("train_loss", row.train_loss);
-  json.add("loss", row.loss);
-  json.add("loss_local", row.loss_local);
-  json.add("accuracy", row.accuracy);
-  json.add("accuracy_min", row.accuracy_min);
-  json.add("accuracy_max", row.accuracy_max);
-  json.add("consensus", row.consensus);
-  if (row.frames) {
-    json.add("return", -row.loss);
-    json.add("return_local", -row.loss_local);
-    json.add("frames", *row.frames);
+void add_figures(Json& line, const MetricsRow& row) {
+  if (row.validated) line["evaluated_on"] = set_of(row);
+  for (const Figure& figure : figures()) {
+    if (figure.begins || (!figure.stated && !figure.of(row))) continue;
+    Json& owner = figure.within.empty() ? line : line[figure.within];
+    owner[figure.key] = figure.json(row);
   }
-  for (const ActorFigure& figure : actor_figures)
-    if (row.*figure.value) json.add(std::string(figure.key), *(row.*figure.value));
-  if (row.sent_bytes) json.add("sent_bytes", *row.sent_bytes);
-  if (row.activities) json.add("states", json_of(*row.activities));
+  if (row.states) line["states"] = json_of(*row.states);
+}
+
+Json json_of(const MetricsRow& row) {
+  Json json{{"round", row.round}, {"peers", row.peers}};
+  if (row.tick > 0) json["tick"] = row.tick;
+  add_figures(json, row);
   return json;
 }
 
@@ -112,34 +106,19 @@ std::optional<ActivitySeconds> parse_activities(const JsonValue& owner, const st
   if (json == nullptr || json->kind == JsonValue::Kind::null) return std::nullopt;
   ActivitySeconds seconds{};
   for (std::size_t k = 0; k < activities; ++k)
-    seconds[k] = json_number(*json, std::string(activity_names[k]));
+    seconds[k] = stored_maybe(*json, std::string(activity_names[k])).value_or(0);
   return seconds;
 }
 
-MetricsRow parse_row(const JsonValue& json) {
+MetricsRow parse_row(const JsonValue& json, const std::string& round) {
   MetricsRow row;
-  row.round = json_integer<Round>(json, "round");
+  row.round = json_integer<Round>(json, round);
   if (json.find("tick") != nullptr) row.tick = json_integer<std::uint64_t>(json, "tick");
-  row.seconds = json_number(json, "seconds");
-  row.training_seconds = number_if_any(json, "training_seconds");
-  row.samples = number_if_any(json, "samples");
-  row.epoch = number_if_any(json, "epoch");
-  row.frames = number_if_any(json, "frames");
-  for (const ActorFigure& figure : actor_figures)
-    row.*figure.value = number_if_any(json, std::string(figure.key));
   row.peers = json_integer<PeerId>(json, "peers");
   const JsonValue* const set = json.find("evaluated_on");
   row.validated = set != nullptr && set->text == "validation";
-  row.train_loss = json_number(json, "train_loss");
-  row.loss = json_number(json, "loss");
-  row.loss_local = json_number(json, "loss_local");
-  row.accuracy = number_if_any(json, "accuracy");
-  row.accuracy_min = number_if_any(json, "accuracy_min");
-  row.accuracy_max = number_if_any(json, "accuracy_max");
-  row.consensus = json_number(json, "consensus");
-  if (json.find("sent_bytes") != nullptr)
-    row.sent_bytes = json_integer<std::uint64_t>(json, "sent_bytes");
-  row.activities = parse_activities(json, "states");
+  for (const Figure& figure : figures()) figure.read(json, row);
+  row.states = parse_activities(json, "states");
   return row;
 }
 

@@ -17,7 +17,8 @@ namespace gv {
 /// Seconds at each activity.
 using ActivitySeconds = std::array<double, activities>;
 
-/// A line of metrics.jsonl: the fleet at one evaluation. What is optional is not in every run.
+/// A line of metrics.jsonl: the fleet at one evaluation. What is optional is not in every run. How
+/// each is called, and what may be there, says figures.h.
 struct MetricsRow {
   Round round = 0;
   std::uint64_t tick = 0;  ///< of an evaluation by time; else 0
@@ -26,39 +27,32 @@ struct MetricsRow {
   std::optional<double> samples{};           ///< trained on by the fleet so far
   std::optional<double> epoch{};
   std::optional<double> frames{};  ///< of agents, whose losses are minus their returns
-  /// The figures of actors that are peers of their own; see actor_figures.
+  /// The figures of actors that are peers of their own.
   std::optional<double> samples_per_insert{}, memory{}, actors{};
   PeerId peers = 0;
   bool validated = false;  ///< what follows is of a validation set, not of the test set
-  double train_loss = 0;
-  double loss = 0;        ///< of the mean model
-  double loss_local = 0;  ///< mean over local models
+  std::optional<double> train_loss{};
+  double loss = 0;        ///< of the mean model; NaN where it is not finite
+  double loss_local = 0;  ///< mean over local models; NaN likewise
   std::optional<double> accuracy{}, accuracy_min{}, accuracy_max{};
   double consensus = 0;
-  std::optional<std::uint64_t> sent_bytes{};
-  std::optional<ActivitySeconds> activities{};  ///< summed over the peers
+  std::optional<double> sent_bytes{};
+  std::optional<ActivitySeconds> states{};  ///< summed over the peers
+  std::optional<double> staleness{}, queue{};
+  std::optional<double> hidden_wire{};                 ///< seconds
+  std::optional<double> model_bytes{}, other_bytes{};  ///< of sent_bytes: payloads, and the rest
+  std::optional<double> repeated_bytes{};              ///< beside sent_bytes: sent again
 };
-
-/// A figure that is told of a fleet whose actors are peers of their own.
-struct ActorFigure {
-  std::string_view key;     ///< in metrics.jsonl, summary.json and tables
-  std::string_view metric;  ///< for Prometheus, behind `grapevine_`
-  std::string_view help;
-  std::optional<double> MetricsRow::*value;
-};
-inline constexpr std::array<ActorFigure, 3> actor_figures{
-    {{"samples_per_insert",
-      "samples_per_insert",
-      "Samples learnt for each transition that the memories have taken since their warm-up.",
-      &MetricsRow::samples_per_insert},
-     {"memory", "memory_transitions", "Transitions that the memories keep.", &MetricsRow::memory},
-     {"actors", "actors_alive", "Actors that live.", &MetricsRow::actors}}};
 
 MetricsRow row_of(const FleetRecord& record);
 /// Uses the names of metrics.jsonl; what is not there is left out.
 Json json_of(const MetricsRow& row);
-/// Throws std::runtime_error that names the key.
-MetricsRow parse_row(const JsonValue& json);
+/// Adds all but what says which evaluation it is.
+void add_figures(Json& line, const MetricsRow& row);
+/// Reads a line of metrics.jsonl or, with `round` "rounds", a summary. Nothing in it is believed:
+/// throws std::runtime_error that names the key of a number that cannot be.
+MetricsRow parse_row(const JsonValue& json, const std::string& round = "round");
+/// Reads seconds by activity, of which those that are not there are 0; nothing where none are.
 std::optional<ActivitySeconds> parse_activities(const JsonValue& owner, const std::string& key);
 Json json_of(const ActivitySeconds& seconds);
 

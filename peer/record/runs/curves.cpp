@@ -13,7 +13,7 @@ struct Knot {
 /// The evaluations that have both, in ascending order of `at`.
 std::vector<Knot> knots_of(const StoredRun& run, CurveAxis axis, CurveFigure figure) {
   std::vector<Knot> knots;
-  for (const StoredEvaluation& e : run.evaluations) {
+  for (const MetricsRow& e : run.evaluations) {
     const auto at = along(e, axis);
     const auto value = shown(e, figure);
     if (at && value && (knots.empty() || *at > knots.back().at)) knots.push_back({*at, *value});
@@ -51,11 +51,11 @@ std::vector<double> places_of(const std::vector<std::vector<Knot>>& runs,
 
 }  // namespace
 
-double clock_of(const StoredEvaluation& e) {
+double clock_of(const MetricsRow& e) {
   return e.training_seconds.value_or(e.seconds);
 }
 
-std::optional<double> along(const StoredEvaluation& e, CurveAxis axis) {
+std::optional<double> along(const MetricsRow& e, CurveAxis axis) {
   switch (axis) {
     case CurveAxis::rounds:
       return static_cast<double>(e.round);
@@ -71,7 +71,7 @@ std::optional<double> along(const StoredEvaluation& e, CurveAxis axis) {
   return std::nullopt;
 }
 
-std::optional<double> shown(const StoredEvaluation& e, CurveFigure figure) {
+std::optional<double> shown(const MetricsRow& e, CurveFigure figure) {
   std::optional<double> value;
   switch (figure) {
     case CurveFigure::accuracy:

@@ -36,10 +36,10 @@ std::vector<CurvePoint> curve_of(const RunGroup& group,
                                  std::size_t most = 2000);
 
 /// Reads one evaluation; nothing where it was not recorded, or is not finite.
-std::optional<double> along(const StoredEvaluation& e, CurveAxis axis);
-std::optional<double> shown(const StoredEvaluation& e, CurveFigure figure);
+std::optional<double> along(const MetricsRow& e, CurveAxis axis);
+std::optional<double> shown(const MetricsRow& e, CurveFigure figure);
 
 /// The clock by which runs are compared: without evaluations and checkpoints where it was kept.
-double clock_of(const StoredEvaluation& e);
+double clock_of(const MetricsRow& e);
 
 }  // namespace gv

@@ -10,7 +10,7 @@
 #include "graph/formats/file_bytes.h"
 #include "optim/printable.h"
 #include "peer/fleet/json/json_member.h"
-#include "peer/record/runs/stored_json.h"
+#include "peer/record/report/stored_json.h"
 
 namespace gv {
 namespace {
@@ -35,13 +35,6 @@ std::uint64_t peer_number(const std::string& name) {
   return number;
 }
 
-StateSums states_of(const JsonValue& json) {
-  StateSums sums{};
-  for (std::size_t k = 0; k < sums.size(); ++k)
-    sums[k] = stored_maybe(json, std::string(activity_names[k])).value_or(0);
-  return sums;
-}
-
 double count_of(const JsonValue& bin) {
   double count = 0;
   const auto [end, error] =
@@ -58,7 +51,9 @@ PeerTotals totals_of(const JsonValue& json) {
   PeerTotals totals;
   totals.peer = json_integer<std::uint64_t>(json, "peer");
   totals.seconds = stored_amount(json, "seconds");
-  totals.states = states_of(json_member(json, "states"));
+  const auto states = parse_activities(json, "states");
+  if (!states) refuse_json("states", "an object of seconds");
+  totals.states = *states;
   totals.hidden_wire = stored_maybe(json, "hidden_wire").value_or(0);
   totals.cpu_seconds = stored_maybe(json, "cpu_seconds");
   totals.peak_memory = stored_maybe(json, "peak_memory_bytes");

@@ -23,7 +23,7 @@ struct StoredNeighbour {
 struct PeerTotals {
   std::uint64_t peer = 0;
   double seconds = 0;
-  StateSums states{};
+  ActivitySeconds states{};
   double hidden_wire = 0;
   std::map<std::uint64_t, StoredNeighbour> neighbours;
   std::optional<double> cpu_seconds, peak_memory;
@@ -42,7 +42,7 @@ void read_totals(const std::string& run_folder, StoredRun& run);
 /// A row of peers/003/rounds.K.npy: `span` rounds that began at `begin`.
 struct StoredRounds {
   double round = 0, span = 0, begin = 0;
-  StateSums states{};
+  ActivitySeconds states{};
   double hidden_wire = 0, bytes = 0, staleness = 0, queue = 0;
 };
 /// A row of peers/003/moments.K.npy: a stay in one state.

@@ -6,7 +6,7 @@
 #include "graph/formats/json_value.h"
 #include "optim/printable.h"
 #include "peer/fleet/json/json_member.h"
-#include "peer/record/runs/stored_json.h"
+#include "peer/record/report/stored_json.h"
 #include "peer/record/runs/stored_run.h"
 
 namespace gv {

@@ -11,8 +11,8 @@
 #include "graph/formats/file_error.h"
 #include "optim/printable.h"
 #include "peer/fleet/json/json_member.h"
+#include "peer/record/report/stored_json.h"
 #include "peer/record/runs/peer_totals.h"
-#include "peer/record/runs/stored_json.h"
 
 namespace gv {
 namespace {
@@ -98,46 +98,18 @@ void read_about(const JsonValue& json, StoredRun& run) {
   if (const JsonValue* resumed = json.find("resumed")) read_resumed(*resumed, run);
 }
 
-StateSums read_states(const JsonValue& json) {
-  StateSums sums{};
-  for (std::size_t k = 0; k < sums.size(); ++k)
-    sums[k] = stored_maybe(json, std::string(activity_names[k])).value_or(0);
-  return sums;
+/// Reads a line of metrics.jsonl or the summary; a run is compared by its bytes, so they are there.
+MetricsRow read_evaluation(const JsonValue& line, const char* round) {
+  MetricsRow row = parse_row(line, round);
+  if (!row.sent_bytes) throw std::runtime_error("there is no `sent_bytes`");
+  return row;
 }
 
-StoredEvaluation read_evaluation(const JsonValue& line, const char* round) {
-  StoredEvaluation e;
-  e.round = json_integer<std::uint64_t>(line, round);
-  if (line.find("tick") != nullptr) e.tick = json_integer<std::uint64_t>(line, "tick");
-  e.seconds = stored_amount(line, "seconds");
-  e.training_seconds = stored_maybe(line, "training_seconds");
-  e.loss = stored_number(line, "loss");
-  e.loss_local = stored_number(line, "loss_local");
-  e.accuracy = stored_fraction(line, "accuracy");
-  e.accuracy_min = stored_fraction(line, "accuracy_min");
-  e.accuracy_max = stored_fraction(line, "accuracy_max");
-  e.consensus = stored_number(line, "consensus");
-  e.sent_bytes = stored_amount(line, "sent_bytes");
-  e.samples = stored_maybe(line, "samples");
-  e.epoch = stored_maybe(line, "epoch");
-  e.frames = stored_maybe(line, "frames");
-  e.samples_per_insert = stored_maybe(line, "samples_per_insert");
-  e.memory = stored_maybe(line, "memory");
-  e.actors = stored_maybe(line, "actors");
-  e.hidden_wire = stored_maybe(line, "hidden_wire");
-  if (const JsonValue* bytes = line.find("bytes"))
-    e.repeated_bytes = stored_maybe(*bytes, "repeated");
-  if (const JsonValue* states = line.find("states")) e.states = read_states(*states);
-  if (!std::isfinite(e.seconds) || !std::isfinite(e.sent_bytes))
-    throw std::runtime_error("seconds or sent_bytes is not a number");
-  return e;
-}
-
-void check_order(const StoredEvaluation& before, const StoredEvaluation& e) {
+void check_order(const MetricsRow& before, const MetricsRow& e) {
   const bool by_time = before.tick > 0;  // many of them may fall into one round
   if (e.round < before.round || (e.round == before.round && !by_time))
     throw std::runtime_error("the rounds go back: was the run resumed? Its clock is not one");
-  if (e.seconds < before.seconds || e.sent_bytes < before.sent_bytes)
+  if (e.seconds < before.seconds || *e.sent_bytes < *before.sent_bytes)
     throw std::runtime_error("seconds or bytes go back: was the run resumed? Its clock is not one");
 }
 
@@ -153,7 +125,7 @@ void read_metrics(const std::string& path, StoredRun& run) {
     const std::string place = fmt::format("{}:{}", path, number);
     if (run.evaluations.size() >= most_evaluations) refuse(place, "more than a million lines");
     try {
-      const StoredEvaluation e = read_evaluation(parse_json(line, path), "round");
+      const MetricsRow e = read_evaluation(parse_json(line, path), "round");
       if (!run.evaluations.empty()) check_order(run.evaluations.back(), e);
       run.evaluations.push_back(e);
     } catch (const GraphFileError&) {
@@ -187,7 +159,7 @@ void read_summary(const JsonValue& json, StoredRun& run) {
     run.test_loss = stored_number(*test, "loss");
     run.test_accuracy = stored_fraction(*test, "accuracy");
   }
-  const StoredEvaluation end = read_evaluation(json, "rounds");
+  const MetricsRow end = read_evaluation(json, "rounds");
   if (run.evaluations.empty() || end.round > run.evaluations.back().round) {
     if (!run.evaluations.empty()) check_order(run.evaluations.back(), end);
     run.evaluations.push_back(end);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -8,33 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "gossip/timesheet.h"
+#include "peer/record/report/metrics_row.h"
 
 namespace gv {
-
-/// Seconds at each activity, summed over peers, since the beginning.
-using StateSums = std::array<double, activities>;
-
-/// A look at the fleet: a line of metrics.jsonl. What was not recorded is missing.
-struct StoredEvaluation {
-  std::uint64_t round = 0;
-  std::uint64_t tick = 0;  ///< of an evaluation by time; else 0
-  double seconds = 0;
-  std::optional<double> training_seconds;  ///< without evaluations and checkpoints
-  double loss = 0;                         ///< of the mean model; NaN where it is not finite
-  double loss_local = 0;                   ///< mean over local models; NaN likewise
-  std::optional<double> accuracy;          ///< of the mean model
-  std::optional<double> accuracy_min, accuracy_max;  ///< over local models
-  double consensus = 0;
-  double sent_bytes = 0;
-  std::optional<double> samples, epoch;
-  std::optional<double> frames;  ///< of agents, whose losses are minus their returns
-  /// The figures of actors that are peers: as in metrics.jsonl.
-  std::optional<double> samples_per_insert, memory, actors;
-  std::optional<StateSums> states;
-  std::optional<double> hidden_wire;
-  std::optional<double> repeated_bytes;  ///< sent again, beside sent_bytes
-};
 
 /// All that a run folder says of a run that has ended.
 struct StoredRun {
@@ -50,7 +25,7 @@ struct StoredRun {
   std::map<std::string, std::string> labels;  ///< of a sweep's trial: its value on each axis
   bool tuning = false;                        ///< a sweep's trial that only found a rate
   std::string sweep_target;                   ///< of a sweep's trial, as `--target` takes it; or ""
-  std::vector<StoredEvaluation> evaluations;  ///< by round, at least one
+  std::vector<MetricsRow> evaluations;        ///< by round, at least one; each with its bytes
   std::uint64_t rounds = 0;                   ///< at the end
   double seconds = 0;                         ///< at the end
   std::uint64_t lost = 0;                     ///< peers

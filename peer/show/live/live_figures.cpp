@@ -104,7 +104,7 @@ std::string live_figures(const std::vector<MetricsRow>& curve) {
   const std::vector<Line> loss{
       {"mean model", [](const MetricsRow& r) { return std::optional(r.loss); }},
       {"local models", [](const MetricsRow& r) { return std::optional(r.loss_local); }},
-      {"training", [](const MetricsRow& r) { return std::optional(r.train_loss); }}};
+      {"training", [](const MetricsRow& r) { return r.train_loss; }}};
   const std::vector<Line> accuracy{
       {"mean model", [](const MetricsRow& r) { return r.accuracy; }},
       {"worst peer", [](const MetricsRow& r) { return r.accuracy_min; }},

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
+#include "peer/record/report/figures.h"
 
 namespace gv {
 namespace {
@@ -76,43 +77,20 @@ void add_run(Text& text, const RunView& view) {
   text.sample(static_cast<double>(view.alive()));
 }
 
-void add_agents(Text& text, const MetricsRow& row) {
-  text.family("grapevine_return", "gauge", "Mean return of the mean model.");
-  text.sample(0 - row.loss);
-  text.family("grapevine_local_return", "gauge", "Mean return of the local models.");
-  text.sample(0 - row.loss_local);
-  text.family("grapevine_frames", "counter", "Steps of all environments.");
-  text.sample(*row.frames);
-  for (const ActorFigure& figure : actor_figures) {
-    const std::optional<double>& value = row.*figure.value;
-    if (!value) continue;
-    text.family(fmt::format("grapevine_{}", figure.metric), "gauge", figure.help);
+void add_evaluation(Text& text, const MetricsRow& row) {
+  constexpr std::string_view total = "_total";
+  const std::string_view set = row.validated ? "Validation" : "Test";
+  for (const Figure& figure : figures()) {
+    const std::optional<double> value = figure.of(row);
+    if (!value || figure.metric.empty()) continue;
+    const bool counts = figure.metric.ends_with(total);
+    const std::string_view name =
+        figure.metric.substr(0, figure.metric.size() - (counts ? total.size() : 0));
+    text.family(fmt::format("grapevine_{}", name),
+                counts ? "counter" : "gauge",
+                fmt::format(fmt::runtime(figure.help), set));
     text.sample(*value);
   }
-}
-
-void add_evaluation(Text& text, const MetricsRow& row) {
-  const std::string set = row.validated ? "Validation" : "Test";
-  text.family("grapevine_evaluated_round", "gauge", "Round of the newest evaluation.");
-  text.sample(static_cast<double>(row.round));
-  text.family("grapevine_loss", "gauge", set + " loss of the mean model.");
-  text.sample(row.loss);
-  text.family("grapevine_local_loss", "gauge", "Mean of the local models: " + set + " loss.");
-  text.sample(row.loss_local);
-  text.family("grapevine_train_loss", "gauge", "Mean minibatch loss since the last evaluation.");
-  text.sample(row.train_loss);
-  text.family("grapevine_consensus_distance",
-              "gauge",
-              "Mean squared distance of a local model to the mean model.");
-  text.sample(row.consensus);
-  if (row.frames) add_agents(text, row);
-  if (!row.accuracy) return;
-  text.family("grapevine_accuracy_ratio", "gauge", set + " accuracy of the mean model.");
-  text.sample(*row.accuracy);
-  if (!row.accuracy_min) return;
-  text.family(
-      "grapevine_worst_accuracy_ratio", "gauge", set + " accuracy of the worst local model.");
-  text.sample(*row.accuracy_min);
 }
 
 std::string peer_label(const PeerView& peer) {

@@ -153,7 +153,7 @@ constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 /// A figure of each evaluation of a run.
 PlotLine of_run(const StoredRun& run, CurveAxis axis, CurveFigure figure) {
   PlotLine line{.name = "mean model"};
-  for (const StoredEvaluation& e : run.evaluations) {
+  for (const MetricsRow& e : run.evaluations) {
     const auto at = along(e, axis);
     if (!at) continue;
     line.x.push_back(*at);
@@ -172,7 +172,7 @@ LinePlot accuracy_plot(const StoredRun& run, const AxisWords& axis) {
   const PlotLine worst = of_run(run, axis.axis, CurveFigure::worst_accuracy);
   if (has_values(worst)) {
     line.low = worst.y;
-    for (const StoredEvaluation& e : run.evaluations)
+    for (const MetricsRow& e : run.evaluations)
       if (along(e, axis.axis)) line.high.push_back(e.accuracy_max.value_or(unknown));
   }
   return {.x_title = axis.title,

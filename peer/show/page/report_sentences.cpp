@@ -83,7 +83,7 @@ std::optional<Tile> least_of(const Comparison& c, const Section& section, Measur
 }
 
 /// Tells of the actors; before the end of the warm-up there is no ratio.
-std::string actors_sentence(const StoredEvaluation& end) {
+std::string actors_sentence(const MetricsRow& end) {
   const auto actors = static_cast<std::size_t>(std::llround(*end.actors));
   std::string text = fmt::format("Of the actors {} lived at the end", actors);
   if (end.samples_per_insert)
@@ -133,7 +133,7 @@ std::string lead_of(const Comparison& c) {
 }
 
 std::vector<Finding> run_findings(const StoredRun& run) {
-  const StoredEvaluation& end = run.evaluations.back();
+  const MetricsRow& end = run.evaluations.back();
   std::vector<Finding> findings;
   findings.push_back(
       {fmt::format("{}{}{} trained {} of {} parameters for {} rounds in {}, and sent {}.",
@@ -144,7 +144,7 @@ std::vector<Finding> run_findings(const StoredRun& run) {
                    run.parameters,
                    run.rounds,
                    quantity_text(Quantity::seconds, clock_of(end)),
-                   quantity_text(Quantity::bytes, end.sent_bytes))});
+                   quantity_text(Quantity::bytes, end.sent_bytes.value_or(0)))});
   if (end.accuracy && end.accuracy_min && end.accuracy_max)
     findings.push_back({fmt::format("Accuracy {:.4f}; the local models {:.4f} to {:.4f}.",
                                     *end.accuracy,
@@ -181,7 +181,7 @@ std::vector<Finding> run_findings(const StoredRun& run) {
 }
 
 std::vector<Tile> run_tiles(const StoredRun& run) {
-  const StoredEvaluation& end = run.evaluations.back();
+  const MetricsRow& end = run.evaluations.back();
   std::vector<Tile> tiles;
   if (end.accuracy)
     tiles.emplace_back(fmt::format("{:.4f}", *end.accuracy),
@@ -200,7 +200,8 @@ std::vector<Tile> run_tiles(const StoredRun& run) {
   if (seconds > 0)
     tiles.emplace_back(fmt::format("{:.3g}", static_cast<double>(run.rounds) / seconds),
                        "rounds a second");
-  tiles.emplace_back(quantity_text(Quantity::bytes, end.sent_bytes), "sent by all peers");
+  tiles.emplace_back(quantity_text(Quantity::bytes, end.sent_bytes.value_or(0)),
+                     "sent by all peers");
   return tiles;
 }
 

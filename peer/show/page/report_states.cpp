@@ -54,7 +54,7 @@ std::optional<SharesRow> group_share(const GroupView& view) {
   SharesRow row{.name = view.name};
   const auto runs = static_cast<double>(view.group().runs.size());
   for (const StoredRun* run : view.group().runs) {
-    const StoredEvaluation& end = run->evaluations.back();
+    const MetricsRow& end = run->evaluations.back();
     const double rounds = static_cast<double>(end.round) * static_cast<double>(run->peers);
     if (!end.states || rounds <= 0) return std::nullopt;
     for (std::size_t k = 0; k < n_states; ++k) row.seconds[k] += (*end.states)[k] / rounds / runs;

@@ -116,7 +116,7 @@ void add_run_figures(const StoredRun& run, const std::string& name, Sections& s)
 void add_ratios(const StoredRun& run, const std::string& name, Sections& s) {
   const auto predicted = read_prediction(run.path);
   if (!predicted) return;
-  const StoredEvaluation& end = run.evaluations.back();
+  const MetricsRow& end = run.evaluations.back();
   std::vector<Ratio> ratios;
   if (predicted->losses) {
     const StoredPrediction::Losses& said = *predicted->losses;
@@ -205,7 +205,7 @@ DataTable runs_table(const std::vector<StoredRun>& runs, std::vector<std::string
       notes.push_back(fmt::format("{} more runs are not listed", runs.size() - most_listed_runs));
       break;
     }
-    const StoredEvaluation& end = run.evaluations.back();
+    const MetricsRow& end = run.evaluations.back();
     table.rows.push_back({run.shown,
                           run.simulated ? "simulate" : "run",
                           std::to_string(run.seed),
@@ -215,7 +215,7 @@ DataTable runs_table(const std::vector<StoredRun>& runs, std::vector<std::string
                           : end.accuracy ? fmt::format("{:.4f}", *end.accuracy)
                                          : "-",
                           fmt::format("{:.5g}", act ? -end.loss : end.loss),
-                          quantity_text(Quantity::bytes, end.sent_bytes),
+                          quantity_text(Quantity::bytes, end.sent_bytes.value_or(0)),
                           run.began});
   }
   if (runs.empty()) return table;

@@ -46,7 +46,7 @@ Json target_json(const std::optional<CompareTarget>& target) {
           {"for", target->in_a_row}};
 }
 
-Json states_json(const StateSums& states) {
+Json states_json(const ActivitySeconds& states) {
   Json json = Json::object();
   for (std::size_t k = 0; k < states.size(); ++k) json.add(activity_names[k], states[k]);
   return json;

@@ -139,7 +139,7 @@ std::string final_table(const Comparison& comparison, const Section& section) {
 
 /// Shows where a round of one peer goes, where that was recorded.
 std::string state_table(const Section& section) {
-  std::vector<StateSums> rows;
+  std::vector<ActivitySeconds> rows;
   double longest = 0;
   for (const Contender& c : section.contenders) {
     const auto states = round_states(c);

@@ -78,7 +78,7 @@ Contender make_contender(const RunTable& table,
 }
 
 std::optional<double> measured(const SeedRun& entry, Measure measure) {
-  const StoredEvaluation& end = entry.run->evaluations.back();
+  const MetricsRow& end = entry.run->evaluations.back();
   const StoredRun& run = *entry.run;
   if (measure == Measure::accuracy) return run.validated ? run.test_accuracy : end.accuracy;
   if (measure == Measure::loss) {
@@ -121,8 +121,8 @@ std::optional<MeasureSummary> summary_of(const Contender& contender, Measure mea
   return summary;
 }
 
-std::optional<StateSums> round_states(const Contender& contender) {
-  StateSums sums{};
+std::optional<ActivitySeconds> round_states(const Contender& contender) {
+  ActivitySeconds sums{};
   double rounds = 0;
   for (const SeedRun& entry : contender.entries) {
     if (!entry.cost || !entry.cost->states) return std::nullopt;

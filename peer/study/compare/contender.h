@@ -66,6 +66,6 @@ struct MeasureSummary {
 std::optional<MeasureSummary> summary_of(const Contender& contender, Measure measure);
 
 /// Seconds of one round and one peer in each state, over all seeds; nothing where not recorded.
-std::optional<StateSums> round_states(const Contender& contender);
+std::optional<ActivitySeconds> round_states(const Contender& contender);
 
 }  // namespace gv

@@ -97,7 +97,7 @@ std::optional<std::uint64_t> first_server_of(const StoredRun& run) {
 /// Compares a peer with the others: in a fleet of equals the path has to go through somebody.
 bool stands_out(const CriticalPath& path, std::uint64_t peer, std::size_t state) {
   double sum = 0;
-  for (const StateSums& each : path.stretch) sum += each[state];
+  for (const ActivitySeconds& each : path.stretch) sum += each[state];
   const double mine = path.stretch[peer][state];
   const auto others = static_cast<double>(path.stretch.size() - 1);
   return others > 0 && mine > 1.25 * (sum - mine) / others;
@@ -128,7 +128,7 @@ std::uint64_t round_number(double round) {
 CriticalPath critical_path(const std::vector<std::vector<StoredMoment>>& peers) {
   CriticalPath path = Walk(peers).run();
   for (const auto& moments : peers) {
-    StateSums& sums = path.stretch.emplace_back();
+    ActivitySeconds& sums = path.stretch.emplace_back();
     for (const StoredMoment& m : moments) sums[m.state] += m.end - m.begin;
   }
   return path;

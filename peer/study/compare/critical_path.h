@@ -20,12 +20,12 @@ struct CriticalStay {
 /// The chain of stays without which a fleet had ended sooner: what held it up for some rounds.
 struct CriticalPath {
   double seconds = 0;
-  StateSums states{};                             ///< seconds of the path in each
-  std::map<std::uint64_t, StateSums> by_peer;     ///< whose stays they were
-  std::vector<CriticalStay> chain;                ///< in the order of time
-  std::vector<StateSums> stretch;                 ///< of each peer, on the path or not
-  std::optional<std::uint64_t> first_server;      ///< peers from here on serve
-  std::uint64_t first_round = 0, last_round = 0;  ///< of the stretch
+  ActivitySeconds states{};                          ///< seconds of the path in each
+  std::map<std::uint64_t, ActivitySeconds> by_peer;  ///< whose stays they were
+  std::vector<CriticalStay> chain;                   ///< in the order of time
+  std::vector<ActivitySeconds> stretch;              ///< of each peer, on the path or not
+  std::optional<std::uint64_t> first_server;         ///< peers from here on serve
+  std::uint64_t first_round = 0, last_round = 0;     ///< of the stretch
 };
 
 /// Back from the last end: over `late` to the peer that had not sent yet, and over everything else

@@ -13,8 +13,9 @@ namespace gv {
 struct Explanation {
   double rounds = 1;  ///< b's over a's, geometric means over the seeds of both
   double seconds_per_round = 1;
-  std::optional<StateSums> more;  ///< b's seconds in each state less a's, of one round and one peer
-  double round_difference = 0;    ///< seconds: b's round less a's
+  std::optional<ActivitySeconds>
+      more;                     ///< b's seconds in each state less a's, of one round and one peer
+  double round_difference = 0;  ///< seconds: b's round less a's
   std::optional<std::size_t> state;  ///< the one that explains most of it; nothing where none does
   bool by_rounds = false;            ///< the rounds explain more of the ratio than the round does
 };

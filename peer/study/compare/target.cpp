@@ -129,17 +129,17 @@ std::optional<CompareTarget> target_in_files(const std::vector<StoredRun>& runs)
   return common;
 }
 
-std::optional<double> figure_of(const StoredEvaluation& e, const CompareTarget& target) {
+std::optional<double> figure_of(const MetricsRow& e, const CompareTarget& target) {
   if (target.as_return && !e.frames) return std::nullopt;
   if (target.figure == Figure::loss)
     return shown(e, target.whose == Whose::local ? CurveFigure::local_loss : CurveFigure::loss);
   return target.whose == Whose::worst ? e.accuracy_min : e.accuracy;
 }
 
-RunCost cost_of(const StoredEvaluation& e) {
+RunCost cost_of(const MetricsRow& e) {
   return {.rounds = static_cast<double>(e.round),
           .seconds = clock_of(e),
-          .bytes = e.sent_bytes,
+          .bytes = e.sent_bytes.value_or(0),
           .samples = e.samples,
           .epochs = e.epoch,
           .states = e.states,
@@ -159,7 +159,7 @@ bool stays(const StoredRun& run, std::size_t first, const CompareTarget& target)
 std::optional<RunCost> cost_of(const StoredRun& run, const CompareTarget& target) {
   for (std::size_t k = 0; k < run.evaluations.size(); ++k) {
     if (!stays(run, k, target)) continue;
-    const StoredEvaluation& e = run.evaluations[k];
+    const MetricsRow& e = run.evaluations[k];
     const auto then = k == 0 ? std::nullopt : figure_of(run.evaluations[k - 1], target);
     if (!then) return cost_of(e);
     const double now = figure_of(e, target).value();
@@ -171,7 +171,7 @@ std::optional<RunCost> cost_of(const StoredRun& run, const CompareTarget& target
 
 std::optional<double> best_of(const StoredRun& run, const CompareTarget& target) {
   std::optional<double> best;
-  for (const StoredEvaluation& e : run.evaluations) {
+  for (const MetricsRow& e : run.evaluations) {
     const auto value = figure_of(e, target);
     if (!value) continue;
     const bool better =

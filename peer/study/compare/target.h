@@ -24,7 +24,7 @@ std::optional<CompareTarget> target_in_files(const std::vector<StoredRun>& runs)
 struct RunCost {
   double rounds = 0, seconds = 0, bytes = 0;
   std::optional<double> samples, epochs;
-  std::optional<StateSums> states;
+  std::optional<ActivitySeconds> states;
   double resolution = 0;  ///< rounds between the two evaluations around it; 0: it was the first
 };
 
@@ -33,11 +33,11 @@ struct RunCost {
 /// that is there already, its own. Nothing for a run that misses it.
 std::optional<RunCost> cost_of(const StoredRun& run, const CompareTarget& target);
 /// Returns the cost of the whole run.
-RunCost cost_of(const StoredEvaluation& e);
+RunCost cost_of(const MetricsRow& e);
 
 /// The figure of the target, of a return minus it; nothing where it was not measured, or is not
 /// finite.
-std::optional<double> figure_of(const StoredEvaluation& e, const CompareTarget& target);
+std::optional<double> figure_of(const MetricsRow& e, const CompareTarget& target);
 /// The best that the run ever had.
 std::optional<double> best_of(const StoredRun& run, const CompareTarget& target);
 

@@ -30,7 +30,7 @@ ExportedRun a_run(const std::string& name, bool more) {
       row.accuracy_min = 0.5;
       row.accuracy_max = 1;
       row.sent_bytes = 1000 * round;
-      row.activities = ActivitySeconds{1, 2, 3, 4, 5, 6, 7, 8};
+      row.states = ActivitySeconds{1, 2, 3, 4, 5, 6, 7, 8};
     }
     run.rows.push_back(row);
   }

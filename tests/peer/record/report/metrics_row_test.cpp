@@ -1,10 +1,13 @@
 #include "peer/record/report/metrics_row.h"
 
 #include <fstream>
+#include <set>
 #include <stdexcept>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "peer/record/report/figures.h"
 #include "peer/record/report/metrics.h"
 #include "tests/scratch_folder.h"
 
@@ -55,9 +58,52 @@ TEST_F(Metrics, WhatARunWritesIsReadBack) {
   EXPECT_EQ(json_of(rows[0]).dump(), json_of(row_of(record(10))).dump());
   EXPECT_EQ(rows[1].round, 20U);
   EXPECT_EQ(rows[1].sent_bytes, 12'000'000'000ULL);
-  ASSERT_TRUE(rows[1].activities);
-  EXPECT_EQ((*rows[1].activities)[0], 1.5);
+  ASSERT_TRUE(rows[1].states);
+  EXPECT_EQ((*rows[1].states)[0], 1.5);
   EXPECT_EQ(rows[1].training_seconds, 0.25);
+}
+
+/// A figure that only one of the two writes or reads would be lost without a word.
+TEST_F(Metrics, EveryFigureIsReadAsItWasWritten) {
+  MetricsRow row{.round = 10, .peers = 4};
+  double next = 1;
+  for (const Figure& figure : figures()) {
+    const double value = figure.range == FigureRange::fraction ? next++ / 100 : next++;
+    if (const auto* const required = std::get_if<Figure::Required>(&figure.value))
+      row.** required = value;
+    if (const auto* const optional = std::get_if<Figure::Optional>(&figure.value))
+      row.** optional = value;
+  }
+  const std::string line = json_of(row).dump();
+  const MetricsRow back = parse_row(parse_json(line, "a line"));
+  for (const Figure& figure : figures())
+    EXPECT_EQ(figure.of(back), figure.of(row)) << figure.key << " in " << line;
+}
+
+TEST_F(Metrics, NoTwoFiguresHaveOneName) {
+  for (const auto name : {&Figure::key, &Figure::tag, &Figure::metric}) {
+    std::set<std::string_view> names;
+    for (const Figure& figure : figures())
+      EXPECT_TRUE((figure.*name).empty() || names.insert(figure.*name).second) << figure.*name;
+  }
+}
+
+TEST_F(Metrics, AFigureThatCannotBeIsRefusedByItsKey) {
+  for (const Figure& figure : figures()) {
+    if (std::holds_alternative<Figure::Derived>(figure.value)) continue;
+    std::string line = evaluate_line(record(10));
+    const std::string key = fmt::format("\"{}\":", figure.key);
+    const std::size_t at = line.find(key);
+    if (at == std::string::npos) {
+      line.insert(line.size() - 1, "," + key + "1e301");
+    } else {
+      const std::size_t from = at + key.size();
+      line.replace(from, line.find_first_of(",}", from) - from, "1e301");
+    }
+    EXPECT_NE(complaint(line + "\n").find(fmt::format(":1: `{}` is not", figure.key)),
+              std::string::npos)
+        << line << ": " << complaint(line + "\n");
+  }
 }
 
 TEST_F(Metrics, ReturnsOfAgentsAreMinusTheirLosses) {
@@ -106,8 +152,8 @@ TEST_F(Metrics, WhatOnlyNewerRunsRecordIsReadWhereItIs) {
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].training_seconds, 1.5);
   EXPECT_EQ(rows[0].samples, 640);
-  ASSERT_TRUE(rows[0].activities);
-  EXPECT_EQ((*rows[0].activities)[4], 5) << "wire";
+  ASSERT_TRUE(rows[0].states);
+  EXPECT_EQ((*rows[0].states)[4], 5) << "wire";
   EXPECT_FALSE(rows[0].accuracy);
 }
 

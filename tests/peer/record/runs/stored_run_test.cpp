@@ -8,10 +8,10 @@
 #include "graph/formats/npy_matrix.h"
 #include "optim/printable.h"
 #include "optim/rng.h"
+#include "peer/record/report/stored_json.h"
 #include "peer/record/runs/curves.h"
 #include "peer/record/runs/peer_totals.h"
 #include "peer/record/runs/run_list.h"
-#include "peer/record/runs/stored_json.h"
 #include "tests/peer/record/runs/run_folders.h"
 #include "tests/scratch_folder.h"
 #include "tests/text_of.h"
@@ -62,7 +62,7 @@ TEST(StoredRun, TakesWhatIsRecordedBesides) {
              R"("round":20,)",
              R"("round":20,"training_seconds":1.5,"samples":640,"epoch":0.5,"hidden_wire":0.25,)"
              R"("states":{"compute":4,"wire":2},)");
-  const StoredEvaluation e = read_stored_run(scratch.path()).evaluations[1];
+  const MetricsRow e = read_stored_run(scratch.path()).evaluations[1];
   EXPECT_EQ(e.training_seconds, 1.5);
   EXPECT_EQ(e.samples, 640);
   EXPECT_EQ(e.hidden_wire, 0.25);
@@ -91,7 +91,7 @@ TEST(StoredRun, KnowsWhatActorsAndMemoriesDid) {
   replace_in(scratch.path() + "/metrics.jsonl",
              R"("frames":240)",
              R"("frames":240,"samples_per_insert":null,"memory":900,"actors":8)");
-  const StoredEvaluation warming = read_stored_run(scratch.path()).evaluations[2];
+  const MetricsRow warming = read_stored_run(scratch.path()).evaluations[2];
   EXPECT_FALSE(warming.samples_per_insert) << "before the end of the warm-up";
   EXPECT_EQ(warming.memory, 900);
   EXPECT_EQ(warming.actors, 8);

@@ -31,7 +31,7 @@ inline StoredRun run_of(std::map<std::string, std::string> keys,
   run.began = "2026-01-01T00:00:00Z";
   run.keys = std::move(keys);
   for (std::uint64_t round = every; round <= rounds; round += every) {
-    StoredEvaluation e;
+    MetricsRow e;
     e.round = round;
     e.seconds = seconds_per_round * static_cast<double>(round);
     e.sent_bytes = 1000 * static_cast<double>(round);

@@ -24,9 +24,9 @@ void add(std::vector<StoredRun>& runs,
     StoredRun run = run_of(keys, seed, seconds * (1 + 0.1 * static_cast<double>(seed - 2)));
     run.labels = labels;
     run.order = run.algorithm == "d-psgd" ? "lian" : "ring";
-    for (StoredEvaluation& e : run.evaluations) {
+    for (MetricsRow& e : run.evaluations) {
       e.epoch = static_cast<double>(e.round) / 10;
-      e.states = StateSums{compute * 4 * static_cast<double>(e.round)};
+      e.states = ActivitySeconds{compute * 4 * static_cast<double>(e.round)};
     }
     for (const auto& [axis, label] : labels) run.path += "-" + label;
     runs.push_back(run);

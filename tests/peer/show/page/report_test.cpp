@@ -181,7 +181,7 @@ TEST(Report, SaysWhatActorsAndMemoriesDid) {
   const ScratchFolder folder;
   FolderOfRun{.agents = true}.write(folder.path() + "/a");
   std::vector<StoredRun> runs = read_all({folder.path() + "/a"}).runs;
-  StoredEvaluation& end = runs.front().evaluations.back();
+  MetricsRow& end = runs.front().evaluations.back();
   end.memory = 900;
   end.actors = 7;
   EXPECT_NE(report_page(make_report(runs, {}))
@@ -287,7 +287,7 @@ TEST(Report, TrialsOfASweepAreDrawnByTheirKnob) {
       run.seed = seed;
       run.labels = {{"method", "ring"}};
       run.keys = {{"train.optimizer.lr", rate}, {"topology.kind", "ring"}};
-      StoredEvaluation e;
+      MetricsRow e;
       e.round = 100;
       e.loss = std::abs(std::log10(std::stod(rate)) + 1) + 0.1 * static_cast<double>(seed);
       run.evaluations = {e};

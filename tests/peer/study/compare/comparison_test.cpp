@@ -150,7 +150,7 @@ TEST(Comparison, OfMissedTargetsHasNoRatio) {
   add(runs, method("ad-psgd"), 1, 5);
   add(runs, method("d-psgd"), 0.9, 5);
   for (std::size_t k = 5; k < 10; ++k)
-    for (StoredEvaluation& e : runs[k].evaluations) *e.accuracy /= 3;
+    for (MetricsRow& e : runs[k].evaluations) *e.accuracy /= 3;
   EXPECT_EQ(verdict(runs), "ad-psgd is first: d-psgd misses the target with 5 of 5 seeds.");
   runs[5] = run_of(method("d-psgd"), 1, 0.9);  // one of them gets there, and sooner
   EXPECT_EQ(verdict(runs),
@@ -198,7 +198,7 @@ TEST(Comparison, RefusesOtherProblemsAndTargetsThatNobodyReaches) {
   EXPECT_NE(refused(runs, loss).find("no run reaches loss 0.01; the best is 0.1"),
             std::string::npos);
   for (StoredRun& run : runs)
-    for (StoredEvaluation& e : run.evaluations) e.accuracy.reset();
+    for (MetricsRow& e : run.evaluations) e.accuracy.reset();
   EXPECT_NE(refused(runs, half).find("no run has that figure"), std::string::npos);
   runs[1].model = "softmax";
   EXPECT_NE(refused(runs, loss).find("different problems"), std::string::npos);
@@ -217,7 +217,7 @@ std::vector<StoredRun> agents() {
     for (const std::uint64_t seed : {1, 2, 3}) {
       StoredRun run = run_of({{"algorithm.kind", method}}, seed, 1);
       const double less = method == std::string("downpour") ? 25 + static_cast<double>(seed) : 0;
-      for (StoredEvaluation& e : run.evaluations) {
+      for (MetricsRow& e : run.evaluations) {
         e.loss = less - 500 * *e.accuracy;
         e.accuracy.reset();
         e.accuracy_min.reset();
@@ -266,8 +266,8 @@ std::vector<StoredRun> many() {
     for (const char* kind : {"ad-psgd", "d-psgd", "all-reduce", "parameter-server", "isolated"})
       add(runs, method(kind, network), 1 + static_cast<double>(runs.size()) / 7);
   for (StoredRun& run : runs)
-    for (StoredEvaluation& e : run.evaluations)
-      e.states = StateSums{2 * e.seconds, e.seconds, 0, 0, e.seconds, 0, 0, 0};
+    for (MetricsRow& e : run.evaluations)
+      e.states = ActivitySeconds{2 * e.seconds, e.seconds, 0, 0, e.seconds, 0, 0, 0};
   runs.push_back(run_of({{"algorithm.kind", "a-method-with-a-name-that-is-longer-than-any-field"},
                          {"network.latency", "1 ms"}},
                         1,
@@ -348,13 +348,13 @@ TEST(Comparison, NamesThePlantedCause) {
     std::vector<StoredRun> runs;
     for (std::uint64_t seed = 1; seed <= 4; ++seed) {
       for (const bool slow : {false, true}) {
-        StateSums round{0.5, 0.01, 0.02, 0.1, 0.3, 0, 0, 0.01};
+        ActivitySeconds round{0.5, 0.01, 0.02, 0.1, 0.3, 0, 0, 0.01};
         if (slow) round[cause.state] += cause.more;
         double seconds = 0;
         for (const double s : round) seconds += s;
         const auto rounds = static_cast<std::uint64_t>(slow ? 100 * cause.rounds : 100);
         StoredRun run = run_of(method(slow ? "d-psgd" : "ad-psgd"), seed, seconds, rounds);
-        for (StoredEvaluation& e : run.evaluations) {
+        for (MetricsRow& e : run.evaluations) {
           e.states.emplace();
           for (std::size_t k = 0; k < round.size(); ++k)
             (*e.states)[k] = round[k] * static_cast<double>(e.round * run.peers);
@@ -381,7 +381,7 @@ TEST(Comparison, RemarksOnWorstLocalModelsThatLag) {
   add(runs, method("ad-psgd"), 1);
   add(runs, method("d-psgd"), 2);
   for (std::size_t k = 0; k < 6; ++k)
-    for (StoredEvaluation& e : runs[k].evaluations) e.accuracy_min = *e.accuracy / 1.5;
+    for (MetricsRow& e : runs[k].evaluations) e.accuracy_min = *e.accuracy / 1.5;
   const Comparison c = compare_runs(runs, half);
   const auto remarks = remarks_of(c, c.sections[0]);
   ASSERT_EQ(remarks.size(), 2U);

@@ -60,7 +60,7 @@ TEST(Target, IsWrittenAsItIsRead) {
 /// Return 50 at round 10, 100 at 20, ...; the loss is minus that.
 TEST(Target, OfAnAgentIsItsReturn) {
   StoredRun run = run_of({{"stop.target.return", "225"}}, 1, 0.1);
-  for (StoredEvaluation& e : run.evaluations) {
+  for (MetricsRow& e : run.evaluations) {
     e.loss = -500 * *e.accuracy;
     e.loss_local = e.loss / 2;
     e.accuracy.reset();
@@ -70,7 +70,7 @@ TEST(Target, OfAnAgentIsItsReturn) {
   EXPECT_NEAR(cost_of(run, parse_target("return.local=225"))->rounds, 90, 1e-9);
   EXPECT_FALSE(cost_of(run, parse_target("return=501")));
   EXPECT_EQ(target_in_files({run}), parse_target("return=225"));
-  for (StoredEvaluation& e : run.evaluations) e.frames.reset();
+  for (MetricsRow& e : run.evaluations) e.frames.reset();
   EXPECT_FALSE(cost_of(run, parse_target("return=225"))) << "a loss that is no return";
 }
 
@@ -115,9 +115,9 @@ TEST(Target, StaysForAsManyEvaluationsAsAsked) {
 
 TEST(Target, CountsTheClockWithoutEvaluationsWhereItWasKept) {
   StoredRun run = run_of({}, 1, 0.1);
-  for (StoredEvaluation& e : run.evaluations) {
+  for (MetricsRow& e : run.evaluations) {
     e.training_seconds = e.seconds / 2;
-    e.states = StateSums{e.seconds, 0, 0, 0, 0, 0, 0, 0};
+    e.states = ActivitySeconds{e.seconds, 0, 0, 0, 0, 0, 0, 0};
   }
   const auto cost = cost_of(run, parse_target("accuracy=0.25"));
   EXPECT_NEAR(cost->seconds, 1.25, 1e-9);

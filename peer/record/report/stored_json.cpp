@@ -1,4 +1,4 @@
-#include "peer/record/runs/stored_json.h"
+#include "peer/record/report/stored_json.h"
 
 #include <algorithm>
 #include <cmath>
