@@ -10,24 +10,47 @@ namespace gv {
 namespace {
 
 constexpr std::string_view costs_name = "costs so far";
-constexpr std::size_t numbers = activities + 7;
+
+constexpr std::size_t single_costs() {
+  std::size_t n = 0;
+  each_cost([&](auto, auto) { ++n; });
+  return n;
+}
+
+constexpr std::size_t numbers = activities + 1 + single_costs();
 constexpr std::size_t costs_bytes =
     2 * sizeof(std::uint64_t) + costs_name.size() + numbers * sizeof(std::uint64_t);
 
 using Numbers = std::array<std::uint64_t, numbers>;
 
+std::uint64_t number_of(Time time) {
+  return static_cast<std::uint64_t>(time.count());
+}
+std::uint64_t number_of(std::uint64_t count) {
+  return count;
+}
+
+void set(Time& time, std::uint64_t number) {
+  time = Time{static_cast<std::int64_t>(number)};
+}
+void set(std::uint64_t& count, std::uint64_t number) {
+  count = number;
+}
+
+/// Of the waits the longest counts.
+void add(Time& longest, Time later) {
+  longest = std::max(longest, later);
+}
+void add(std::uint64_t& all, std::uint64_t later) {
+  all += later;
+}
+
 Numbers numbers_of(const Costs& costs) {
   Numbers all{};
-  const auto number = [](Time time) { return static_cast<std::uint64_t>(time.count()); };
-  std::ranges::transform(costs.spent.at, all.begin(), number);
-  std::uint64_t* rest = all.data() + activities;
-  *rest++ = number(costs.spent.hidden_wire);
-  *rest++ = costs.sent_bytes;
-  *rest++ = costs.model_bytes;
-  *rest++ = costs.repeated_bytes;
-  *rest++ = costs.samples;
-  *rest++ = number(costs.longest_wait);
-  *rest++ = costs.passed_over;
+  auto next = all.begin();
+  for (const Time time : costs.spent.at) *next++ = number_of(time);
+  *next++ = number_of(costs.spent.hidden_wire);
+  each_cost([&](auto, auto member) { *next++ = number_of(costs.*member); });
   return all;
 }
 
@@ -48,39 +71,19 @@ bool has_costs(std::span<const std::byte> state) {
 
 Costs& Costs::operator+=(const Costs& later) {
   spent += later.spent;
-  sent_bytes += later.sent_bytes;
-  model_bytes += later.model_bytes;
-  repeated_bytes += later.repeated_bytes;
-  samples += later.samples;
-  longest_wait = std::max(longest_wait, later.longest_wait);
-  passed_over += later.passed_over;
+  each_cost([&](auto, auto member) { add(this->*member, later.*member); });
   return *this;
+}
+
+void raise(Costs& costs, const Costs& to) {
+  for (std::size_t k = 0; k < activities; ++k)
+    costs.spent.at.at(k) = std::max(costs.spent.at.at(k), to.spent.at.at(k));
+  costs.spent.hidden_wire = std::max(costs.spent.hidden_wire, to.spent.hidden_wire);
+  each_cost([&](auto, auto member) { costs.*member = std::max(costs.*member, to.*member); });
 }
 
 Time Costs::training_time() const {
   return spent.total() - spent[Activity::evaluate] - spent[Activity::checkpoint];
-}
-
-Costs costs_of(const Report& report) {
-  return {.spent = report.spent,
-          .sent_bytes = report.sent_bytes,
-          .model_bytes = report.model_bytes,
-          .repeated_bytes = report.repeated_bytes,
-          .samples = report.samples,
-          .longest_wait = report.longest_wait,
-          .passed_over = report.passed_over};
-}
-
-void add_earlier(Report& report, const Costs& earlier) {
-  Costs all = earlier;
-  all += costs_of(report);
-  report.spent = all.spent;
-  report.sent_bytes = all.sent_bytes;
-  report.model_bytes = all.model_bytes;
-  report.repeated_bytes = all.repeated_bytes;
-  report.samples = all.samples;
-  report.longest_wait = all.longest_wait;
-  report.passed_over = all.passed_over;
 }
 
 void save_at_end(StateWriter& state, const Costs& costs) {
@@ -99,17 +102,11 @@ Costs costs_at_end(std::span<const std::byte> state) {
   in.name(costs_name);
   in.values(all);
   if (!can_be(all)) return {};
-  const auto time = [](std::uint64_t n) { return Time{static_cast<std::int64_t>(n)}; };
   Costs costs;
-  std::ranges::transform(std::span(all).first(activities), costs.spent.at.begin(), time);
-  const std::uint64_t* rest = all.data() + activities;
-  costs.spent.hidden_wire = time(*rest++);
-  costs.sent_bytes = *rest++;
-  costs.model_bytes = *rest++;
-  costs.repeated_bytes = *rest++;
-  costs.samples = *rest++;
-  costs.longest_wait = time(*rest++);
-  costs.passed_over = *rest++;
+  auto next = all.begin();
+  for (Time& time : costs.spent.at) set(time, *next++);
+  set(costs.spent.hidden_wire, *next++);
+  each_cost([&](auto, auto member) { set(costs.*member, *next++); });
   return costs;
 }
 

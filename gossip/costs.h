@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "gossip/journal.h"
+#include "gossip/message.h"
 #include "gossip/timesheet.h"
 #include "gossip/world.h"
 #include "optim/state.h"
@@ -28,10 +28,20 @@ struct Costs {
   Time training_time() const;
 };
 
-/// Returns what a report says of the life that it was made in.
-Costs costs_of(const Report& report);
-/// Adds earlier lives to the report, which is then of all lives.
-void add_earlier(Report& report, const Costs& earlier);
+/// Calls `visit(name, member)` for each cost that is one number, in the order of a checkpoint. All
+/// that adds, keeps or tells costs goes through here, so that a new one is a member and a line.
+template <class Visit>
+constexpr void each_cost(const Visit& visit) {
+  visit("sent_bytes", &Costs::sent_bytes);
+  visit("model_bytes", &Costs::model_bytes);
+  visit("repeated_bytes", &Costs::repeated_bytes);
+  visit("samples", &Costs::samples);
+  visit("longest_wait_ns", &Costs::longest_wait);
+  visit("passed_over", &Costs::passed_over);
+}
+
+/// Raises each cost to at least the other's.
+void raise(Costs& costs, const Costs& to);
 
 /// Writes them as a training state's last words: what is in front is read as it always was.
 void save_at_end(StateWriter& state, const Costs& costs);

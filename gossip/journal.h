@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "gossip/costs.h"
 #include "gossip/experience_figures.h"
 #include "gossip/holding.h"
 #include "gossip/message.h"
@@ -50,15 +51,12 @@ struct Report {
   Round round = 0;  ///< rounds completed
   /// The periods that the training clock counts, of an evaluation by time; 0: it is by rounds.
   std::uint64_t tick = 0;
-  Time due{0};                   ///< what that clock shows then
-  bool last = false;             ///< the peer has stopped; `model` is its final replica
-  double train_loss = 0;         ///< mean minibatch loss since the last report
-  bool trains = true;            ///< else `train_loss` and `evaluation` say nothing
-  Holding holds{};               ///< what `model` is of the fleet's
-  Evaluation evaluation;         ///< of the local model
-  std::uint64_t sent_bytes = 0;  ///< on the wire, since the start
-  Time longest_wait{0};          ///< for a neighbour's half, since the start
-  Round passed_over = 0;         ///< rounds that it did not take part in, to catch up
+  Time due{0};            ///< what that clock shows then
+  bool last = false;      ///< the peer has stopped; `model` is its final replica
+  double train_loss = 0;  ///< mean minibatch loss since the last report
+  bool trains = true;     ///< else `train_loss` and `evaluation` say nothing
+  Holding holds{};        ///< what `model` is of the fleet's
+  Evaluation evaluation;  ///< of the local model
   /// The neighbour that died or got stuck, so that a collective could not be completed and the
   /// algorithm ended before its last round.
   std::optional<PeerId> broken_by{};
@@ -69,10 +67,7 @@ struct Report {
   std::vector<EdgeEnd> edges{};
   std::optional<LossRise> loss_rise{};  ///< of its minibatches, the first since its life began
   Payload model;                        ///< x
-  Spent spent{};                        ///< of its time, this evaluation included
-  std::uint64_t samples = 0;            ///< that it trained on
-  std::uint64_t model_bytes = 0;        ///< of `sent_bytes`: payloads
-  std::uint64_t repeated_bytes = 0;     ///< beside `sent_bytes`: sent again
+  Costs costs{};                        ///< since its life began, this evaluation included
   Round staleness = 0;                  ///< since the last report, the greatest
   std::size_t queue = 0;                ///< since the last report, the longest
   std::optional<ExperienceFigures> experience{};  ///< of a memory or an actor
@@ -92,12 +87,11 @@ struct RoundDone {
 /// The facts that a peer knows of its whole life at its end.
 struct LifeDone {
   Time now{0};
-  Spent spent;
+  Costs costs;
   std::vector<Waits> waits{};  ///< by neighbour
   std::vector<PeerId> neighbors{};
   /// Counts of messages that were 0, 1, 2, 3-4, 5-8, ... of the sender's rounds behind.
   std::vector<std::uint64_t> staleness{};
-  std::uint64_t sent_bytes = 0, model_bytes = 0, repeated_bytes = 0;
 };
 
 /// One part of an exchange, applied here: x += weight (theirs - ours), or what the method's traffic

@@ -180,13 +180,10 @@ Task<> Peer::finish() {
   co_await parting_.leave_all();
   co_await reports_.evaluate(true);
   journal.life_done({.now = world.now(),
-                     .spent = timesheet.spent(),
+                     .costs = reports_.costs(),
                      .waits = timesheet.waits(),
                      .neighbors = links_of(plan),
-                     .staleness = post_.staleness(),
-                     .sent_bytes = world.sent_bytes(),
-                     .model_bytes = post_.sent_payloads(),
-                     .repeated_bytes = world.repeated_bytes()});
+                     .staleness = post_.staleness()});
 }
 
 void Peer::refused(PeerId from) {

@@ -110,17 +110,12 @@ Report Reports::begin_report(bool last) {
                 .trains = plan.trains,
                 .holds = plan.holds,
                 .evaluation = {},
-                .sent_bytes = self_.world.sent_bytes(),
-                .longest_wait = post_.longest_wait(),
-                .passed_over = pace_.passed_over(),
                 .broken_by = post_.broken_by(),
                 .clipped = clipped(),
                 .edges = last ? exchange_.ends() : std::vector<EdgeEnd>{},
                 .loss_rise = watch_.first(),
                 .model = {},
-                .samples = samples(),
-                .model_bytes = post_.sent_payloads(),
-                .repeated_bytes = self_.world.repeated_bytes(),
+                .costs = costs(),
                 .staleness = intake_.staleness,
                 .queue = intake_.queue,
                 .experience = {}};
@@ -171,7 +166,7 @@ Task<> Reports::evaluate(bool last) {
 void Reports::publish(Report report, Payload model) {
   if (self_.plan.trains) report.evaluation = self_.replica.evaluation();
   report.model = std::move(model);
-  report.spent = self_.timesheet.spent();
+  report.costs.spent = self_.timesheet.spent();
   self_.journal.publish(std::move(report));
 }
 

@@ -61,13 +61,14 @@ FleetRecord alone(const Assembly& fleet, const Report& report) {
   FleetRecord record;
   record.round = report.round;
   record.peers = 1;
-  record.time = report.spent.total();
+  record.time = report.costs.spent.total();
   record.mean = report.evaluation;
   record.train_loss = report.train_loss;
   record.loss_local = report.evaluation.loss;
   record.consensus = std::numeric_limits<double>::quiet_NaN();
-  record.sent_bytes = report.sent_bytes;
-  if (const auto frames = fleet.aims().frames) record.frames = frames(report.peer, report.samples);
+  record.costs.sent_bytes = report.costs.sent_bytes;
+  if (const auto frames = fleet.aims().frames)
+    record.frames = frames(report.peer, report.costs.samples);
   return record;
 }
 

@@ -81,7 +81,8 @@ std::map<PeerId, const KeptReport*> ends_of(const CollectedPeers& peers) {
 
 Time time_of(const std::map<PeerId, const KeptReport*>& reports) {
   Time latest{0};
-  for (const auto& [peer, kept] : reports) latest = std::max(latest, kept->report.spent.total());
+  for (const auto& [peer, kept] : reports)
+    latest = std::max(latest, kept->report.costs.spent.total());
   return latest;
 }
 

@@ -31,6 +31,33 @@ Spent parse_spent(const JsonValue& owner) {
   return spent;
 }
 
+void read(const JsonValue& json, const char* name, Time& time) {
+  time = parse_length(json, name);
+}
+void read(const JsonValue& json, const char* name, std::uint64_t& count) {
+  count = json_integer<std::uint64_t>(json, name);
+}
+
+Costs parse_costs(const JsonValue& json) {
+  Costs costs{.spent = parse_spent(json)};
+  costs.spent.hidden_wire = parse_length(json, "hidden_wire_ns");
+  each_cost([&](const char* name, auto member) { read(json, name, costs.*member); });
+  return costs;
+}
+
+Json json_of(Time time) {
+  return time.count();
+}
+Json json_of(std::uint64_t count) {
+  return count;
+}
+
+void add_costs(Json& json, const Costs& costs) {
+  json["spent_ns"] = spent_in_ns(costs.spent);
+  json["hidden_wire_ns"] = costs.spent.hidden_wire.count();
+  each_cost([&](const char* name, auto member) { json[name] = json_of(costs.*member); });
+}
+
 Progress parse_progress(const JsonValue& json) {
   Progress says{.round = json_integer<Round>(json, "round"),
                 .spent = parse_spent(json),
@@ -65,14 +92,7 @@ Reported parse_report(const JsonValue& json) {
   r.evaluation.loss = json_number(json, "loss");
   if (json_member(json, "accuracy").kind != JsonValue::Kind::null)
     r.evaluation.accuracy = json_number(json, "accuracy");
-  r.sent_bytes = json_integer<std::uint64_t>(json, "sent_bytes");
-  r.longest_wait = Time{json_integer<std::int64_t>(json, "longest_wait_ns")};
-  r.passed_over = json_integer<Round>(json, "passed_over");
-  r.spent = parse_spent(json);
-  r.spent.hidden_wire = Time{json_integer<std::int64_t>(json, "hidden_wire_ns")};
-  r.samples = json_integer<std::uint64_t>(json, "samples");
-  r.model_bytes = json_integer<std::uint64_t>(json, "model_bytes");
-  r.repeated_bytes = json_integer<std::uint64_t>(json, "repeated_bytes");
+  r.costs = parse_costs(json);
   r.staleness = json_integer<Round>(json, "staleness");
   r.queue = json_integer<std::size_t>(json, "queue");
   for (const JsonValue& row : json_member(json, "clipped").items)
@@ -208,20 +228,13 @@ std::string line(const Reported& says) {
             {"train_loss", r.train_loss},
             {"loss", r.evaluation.loss},
             {"accuracy", accuracy},
-            {"sent_bytes", r.sent_bytes},
-            {"longest_wait_ns", r.longest_wait.count()},
-            {"passed_over", r.passed_over},
             {"clipped", clipped_json(r.clipped)},
             {"edges", edges_json(r.edges)},
             {"loss_rise", rise_json(r.loss_rise)},
             {"broken_by", r.broken_by},
-            {"spent_ns", spent_in_ns(r.spent)},
-            {"hidden_wire_ns", r.spent.hidden_wire.count()},
-            {"samples", r.samples},
-            {"model_bytes", r.model_bytes},
-            {"repeated_bytes", r.repeated_bytes},
             {"staleness", r.staleness},
             {"queue", r.queue}};
+  add_costs(json, r.costs);
   if (r.experience) json["experience"] = experience_json(*r.experience);
   return json.dump();
 }

@@ -169,8 +169,8 @@ void Launcher::heed(PeerId id, const control::PeerSays& says) {
   } else if (const auto* reported = std::get_if<control::Reported>(&says)) {
     slot.round = slot.reported = reported->report.round;
     slot.heard = seconds();
-    slot.sent_bytes = slot.earlier.sent_bytes + reported->report.sent_bytes;
-    slot.spent = reported->report.spent;
+    slot.sent_bytes = slot.earlier.sent_bytes + reported->report.costs.sent_bytes;
+    slot.spent = reported->report.costs.spent;
     slot.finished = slot.finished || reported->report.last;
     if (slot.finished) ended_ = Clock::now();
     take_report(id, *reported);
@@ -189,8 +189,8 @@ void Launcher::take_report(PeerId id, control::Reported says) {
     throw std::runtime_error(
         fmt::format("peer {} reported a vector that is no part of the model", id));
   if (const auto by = says.report.broken_by) note_broken(*by);
-  slots_[id].told = costs_of(says.report);
-  add_earlier(says.report, slots_[id].earlier);
+  slots_[id].told = says.report.costs;
+  says.report.costs += slots_[id].earlier;
   observer_.take(std::move(says.report),
                  std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds())));
 }

@@ -100,7 +100,7 @@ void warn_of_strangers(const Fleet& fleet,
 /// It has neighbours, and nothing of theirs is in its model.
 bool trained_alone(const Report& report) {
   const auto nothing = [](const EdgeEnd& e) { return e.exchange.value == 0 && e.pieces == 0; };
-  return report.last && report.samples > 0 && !report.edges.empty() &&
+  return report.last && report.costs.samples > 0 && !report.edges.empty() &&
          std::ranges::all_of(report.edges, nothing);
 }
 

@@ -52,11 +52,11 @@ double train_loss(const Parts& parts, const Report& last) {
   double sum = 0;
   double samples = 0;
   for (const Report* part : parts) {
-    if (part->samples == 0) continue;
-    sum += static_cast<double>(part->samples) * part->train_loss;
-    samples += static_cast<double>(part->samples);
+    if (part->costs.samples == 0) continue;
+    sum += static_cast<double>(part->costs.samples) * part->train_loss;
+    samples += static_cast<double>(part->costs.samples);
   }
-  return samples > static_cast<double>(last.samples) ? sum / samples : last.train_loss;
+  return samples > static_cast<double>(last.costs.samples) ? sum / samples : last.train_loss;
 }
 
 }  // namespace

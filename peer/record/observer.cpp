@@ -333,9 +333,9 @@ FleetRecord Observer::look(const Reports& reports, std::span<const float> mean, 
     record.queue = std::max(record.queue, report.queue);
     costs_.take(report);
     if (report.experience) add(*report.experience, record);
-    looking =
-        std::max(looking, report.spent[Activity::evaluate] + report.spent[Activity::checkpoint]);
-    record.longest_wait[peer] = report.longest_wait;
+    looking = std::max(
+        looking, report.costs.spent[Activity::evaluate] + report.costs.spent[Activity::checkpoint]);
+    record.longest_wait[peer] = report.costs.longest_wait;
     // Servers clip as well; what liars say of others is left out where they are known.
     const bool counts = report.trains || report.holds.weight > 0;
     if (counts && !report.clipped.empty()) record.clipped[peer] = report.clipped;
@@ -345,7 +345,7 @@ FleetRecord Observer::look(const Reports& reports, std::span<const float> mean, 
     if (report.loss_rise) record.loss_rises[peer] = *report.loss_rise;
     record.train_loss += report.train_loss / n;
     record.loss_local += report.evaluation.loss / n;
-    record.passed_over[peer] = report.passed_over;
+    record.passed_over[peer] = report.costs.passed_over;
     if (!report.evaluation.accuracy) continue;
     const double accuracy = *report.evaluation.accuracy;
     record.accuracy_min = std::min(record.accuracy_min.value_or(accuracy), accuracy);

@@ -35,22 +35,18 @@ struct FleetRecord {
   double loss_local = 0;       ///< mean over local models
   std::optional<double> accuracy_min, accuracy_max;     ///< over local models
   double consensus = 0;                                 ///< (1/n) sum_i ||x_i - mean||^2
-  std::uint64_t sent_bytes = 0;                         ///< by all peers, the dead among them
   std::map<PeerId, Time> longest_wait;                  ///< of each peer, for a neighbour's half
   std::map<PeerId, Round> passed_over;                  ///< rounds that each peer took no part in
   std::map<PeerId, std::vector<ClippedFlows>> clipped;  ///< by each peer
   std::vector<UnevenEdge> uneven;                       ///< of the final record
   std::map<PeerId, LossRise> loss_rises;                ///< of the minibatches of each peer
   std::optional<LossRise> loss_rise;  ///< of the fleet's model, the first until now
-  Spent spent;                        ///< by all peers
+  Costs costs;                        ///< of all peers, the dead among them
   /// `time` without evaluations and checkpoints: without what the peer that spent most on them did.
   Time training_time{0};
-  std::uint64_t samples = 0;  ///< trained on by all peers
   /// The steps of all agents in their environments; their losses are minus their returns.
   std::optional<std::uint64_t> frames{};
   std::optional<ExperienceFigures> experience{};  ///< of all memories and actors of agents
-  std::uint64_t model_bytes = 0;                  ///< of sent_bytes: payloads
-  std::uint64_t repeated_bytes = 0;               ///< beside sent_bytes: sent again
   Round staleness = 0;    ///< of what a peer took since the record before, the greatest
   std::size_t queue = 0;  ///< messages that waited for one peer since then, the most
 };

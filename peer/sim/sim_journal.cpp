@@ -26,8 +26,8 @@ void SimJournal::tell(Report report) {
     shared_.ended = now;
   }
   const bool last = report.last;
-  shared_.told.at(id_) = costs_of(report);
-  add_earlier(report, shared_.earlier.at(id_));
+  shared_.told.at(id_) = report.costs;
+  report.costs += shared_.earlier.at(id_);
   shared_.observer->take(std::move(report), now);
   if (last && shared_.faults != nullptr) shared_.faults->network().end(id_);
 }

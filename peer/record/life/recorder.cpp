@@ -80,14 +80,14 @@ Json totals_json(const Recorder& recorder, const std::optional<ProcessUse>& use)
   }
   Json json{{"schema", "grapevine.totals/1"},
             {"peer", recorder.peer()},
-            {"seconds", in_seconds(life.spent.total())},
-            {"states", spent_json(life.spent)},
-            {"hidden_wire", in_seconds(life.spent.hidden_wire)},
+            {"seconds", in_seconds(life.costs.spent.total())},
+            {"states", spent_json(life.costs.spent)},
+            {"hidden_wire", in_seconds(life.costs.spent.hidden_wire)},
             {"neighbours", neighbours},
             {"bytes",
-             Json{{"model", life.model_bytes},
-                  {"other", life.sent_bytes - life.model_bytes},
-                  {"repeated", life.repeated_bytes}}},
+             Json{{"model", life.costs.model_bytes},
+                  {"other", life.costs.sent_bytes - life.costs.model_bytes},
+                  {"repeated", life.costs.repeated_bytes}}},
             {"staleness", Json(life.staleness)}};
   if (use) {
     json["cpu_seconds"] = use->cpu_seconds;

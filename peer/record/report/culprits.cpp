@@ -262,7 +262,7 @@ void add_links(const Blame& blame, std::vector<Culprit>& found) {
 
 PeerTimes times_of(PeerId peer, const LifeDone& life, double rounds) {
   PeerTimes times{.peer = peer, .rounds = rounds};
-  for (std::size_t a = 0; a < activities; ++a) times.spent[a] = in_seconds(life.spent.at[a]);
+  for (std::size_t a = 0; a < activities; ++a) times.spent[a] = in_seconds(life.costs.spent.at[a]);
   for (std::size_t k = 0; k < life.neighbors.size(); ++k)
     times.waits.push_back({life.neighbors[k],
                            in_seconds(life.waits[k].late),

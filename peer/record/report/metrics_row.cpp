@@ -51,7 +51,7 @@ MetricsRow row_of(const FleetRecord& r) {
                  .tick = r.tick,
                  .seconds = in_seconds(r.time),
                  .training_seconds = in_seconds(r.training_time),
-                 .samples = number(r.samples),
+                 .samples = number(r.costs.samples),
                  .peers = r.peers,
                  .validated = r.validated,
                  .train_loss = r.train_loss,
@@ -61,20 +61,20 @@ MetricsRow row_of(const FleetRecord& r) {
                  .accuracy_min = r.accuracy_min,
                  .accuracy_max = r.accuracy_max,
                  .consensus = r.consensus,
-                 .sent_bytes = number(r.sent_bytes),
+                 .sent_bytes = number(r.costs.sent_bytes),
                  .staleness = number(r.staleness),
                  .queue = number(r.queue),
-                 .hidden_wire = in_seconds(r.spent.hidden_wire),
-                 .model_bytes = number(r.model_bytes),
-                 .other_bytes = number(r.sent_bytes - r.model_bytes),
-                 .repeated_bytes = number(r.repeated_bytes)};
+                 .hidden_wire = in_seconds(r.costs.spent.hidden_wire),
+                 .model_bytes = number(r.costs.model_bytes),
+                 .other_bytes = number(r.costs.sent_bytes - r.costs.model_bytes),
+                 .repeated_bytes = number(r.costs.repeated_bytes)};
   if (r.frames) row.frames = number(*r.frames);
   if (r.experience) {
     row.samples_per_insert = r.experience->samples_per_insert();
     row.memory = number(r.experience->kept);
     row.actors = r.experience->actors;
   }
-  std::ranges::transform(r.spent.at, row.states.emplace().begin(), in_seconds);
+  std::ranges::transform(r.costs.spent.at, row.states.emplace().begin(), in_seconds);
   return row;
 }
 

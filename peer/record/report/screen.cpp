@@ -92,7 +92,7 @@ std::string table_row(const FleetRecord& r, const Dataset* test) {
                      r.frames ? 0 - unsigned_nan(r.loss_local) : unsigned_nan(r.mean.loss),
                      accuracies(r, test),
                      consensus_of(r),
-                     bytes_text(static_cast<double>(r.sent_bytes) / r.peers));
+                     bytes_text(static_cast<double>(r.costs.sent_bytes) / r.peers));
 }
 
 std::string summary_text(const FleetRecord& r,
@@ -135,7 +135,7 @@ std::string summary_text(const FleetRecord& r,
   if (const std::string rose = loss_rise_text(r); !rose.empty()) text += "\n" + rose;
   if (const std::string uneven = uneven_text(r.uneven); !uneven.empty()) text += "\n" + uneven;
   text += fmt::format("\nsent       {} by all peers\nmodel      {}\nparams     {}",
-                      bytes_text(static_cast<double>(r.sent_bytes)),
+                      bytes_text(static_cast<double>(r.costs.sent_bytes)),
                       hashes.model,
                       hashes.params);
   return text;

@@ -11,8 +11,8 @@ namespace gv {
 namespace {
 
 double share(const FleetRecord& record, Activity activity) {
-  const double all = in_seconds(record.spent.total());
-  return all == 0 ? 0 : in_seconds(record.spent[activity]) / all;
+  const double all = in_seconds(record.costs.spent.total());
+  return all == 0 ? 0 : in_seconds(record.costs.spent[activity]) / all;
 }
 
 std::string less_traffic(const Remedies& remedies) {
@@ -96,7 +96,8 @@ std::string time_advice(const FleetRecord& record,
   constexpr double enough = 0.9;
   constexpr std::array told{
       Activity::late, Activity::wire, Activity::mix, Activity::code, Activity::evaluate};
-  if (record.spent.total() == Time{0} || share(record, Activity::compute) >= enough) return "";
+  if (record.costs.spent.total() == Time{0} || share(record, Activity::compute) >= enough)
+    return "";
   const Activity most =
       *std::ranges::max_element(told, {}, [&](Activity each) { return share(record, each); });
   const bool waits = most == Activity::late || most == Activity::wire;

@@ -60,7 +60,7 @@ TEST(Control, AReportReadsBack) {
   Reported says;
   says.report.tick = 4;
   says.report.due = Time{44};
-  says.report.repeated_bytes = 11;
+  says.report.costs.repeated_bytes = 11;
   says.report.staleness = 6;
   says.report.queue = 7;
   says.report.peer = 3;
@@ -75,7 +75,7 @@ TEST(Control, AReportReadsBack) {
   EXPECT_EQ(report.peer, 3U);
   EXPECT_EQ(report.tick, 4U);
   EXPECT_EQ(report.due, Time{44});
-  EXPECT_EQ(report.repeated_bytes, 11U);
+  EXPECT_EQ(report.costs.repeated_bytes, 11U);
   EXPECT_EQ(report.staleness, 6U);
   EXPECT_EQ(report.queue, 7U);
   EXPECT_EQ(report.round, 9U);

@@ -105,16 +105,17 @@ TEST_F(Observers, WhatTheDeadHaveCostGoesOnCounting) {
         told.at(peer) += 1 + rng.below(50);
         most.at(peer) = std::max(most.at(peer), told.at(peer));
         Report report = trainer(peer, round);
-        report.sent_bytes = report.samples = told.at(peer);
-        report.spent[Activity::compute] = Time{static_cast<std::int64_t>(told.at(peer))};
+        report.costs.sent_bytes = report.costs.samples = told.at(peer);
+        report.costs.spent[Activity::compute] = Time{static_cast<std::int64_t>(told.at(peer))};
         observer.take(std::move(report), Time{1});
       }
       ASSERT_EQ(records_.size(), round);
       const FleetRecord& record = records_.back();
-      EXPECT_EQ(record.sent_bytes, most[0] + most[1] + most[2]);
-      EXPECT_EQ(record.samples, record.sent_bytes);
-      EXPECT_EQ(record.spent.total(), Time{static_cast<std::int64_t>(record.sent_bytes)});
-      EXPECT_GE(record.sent_bytes, std::exchange(before, record.sent_bytes));
+      EXPECT_EQ(record.costs.sent_bytes, most[0] + most[1] + most[2]);
+      EXPECT_EQ(record.costs.samples, record.costs.sent_bytes);
+      EXPECT_EQ(record.costs.spent.total(),
+                Time{static_cast<std::int64_t>(record.costs.sent_bytes)});
+      EXPECT_GE(record.costs.sent_bytes, std::exchange(before, record.costs.sent_bytes));
     }
   }
 }

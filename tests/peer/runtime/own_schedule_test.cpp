@@ -22,7 +22,7 @@ Outcome over_tcp(const Assembly& assembly) {
   LoopbackFleet fleet(assembly);
   fleet.run();
   EXPECT_EQ(fleet.log, "");
-  return {fleet.observer.params_hash(), fleet.observer.summary()->sent_bytes};
+  return {fleet.observer.params_hash(), fleet.observer.summary()->costs.sent_bytes};
 }
 
 /// Returns why the row cannot run there; "": it can.

@@ -24,7 +24,7 @@ Outcome over_tcp(const Assembly& assembly) {
   LoopbackFleet fleet(assembly);
   fleet.run();
   EXPECT_EQ(fleet.log, "");
-  return {fleet.observer.params_hash(), fleet.observer.summary()->sent_bytes};
+  return {fleet.observer.params_hash(), fleet.observer.summary()->costs.sent_bytes};
 }
 
 void expect_same_bits(const Fleet& fleet) {

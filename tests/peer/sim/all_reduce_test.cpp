@@ -68,7 +68,7 @@ TEST(OrdersOfAllReduce, BytesAreAsPredicted) {
     const Assembly assembly(fleet);
     Observer observer(8, assembly.evaluator(), {});
     simulate(assembly, observer, {});
-    return static_cast<double>(observer.summary()->sent_bytes) / 2 / (4 * d);
+    return static_cast<double>(observer.summary()->costs.sent_bytes) / 2 / (4 * d);
   };
   EXPECT_NEAR(models_sent("ring", {}), 8 * 2 * 7.0 / 8, 0.01);
   EXPECT_NEAR(models_sent("driver", {}), 7 + 7, 0.01);

@@ -133,7 +133,7 @@ TEST(CompressedTracking, SendsTwiceWhatChocoSends) {
     Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
     simulate(assembly, observer, {});
     std::uint64_t sent = 0;
-    for (const auto& [peer, report] : observer.finals()) sent += report.model_bytes;
+    for (const auto& [peer, report] : observer.finals()) sent += report.costs.model_bytes;
     return sent;
   };
   EXPECT_EQ(bytes("beer"), 2 * bytes("choco-sgd"));

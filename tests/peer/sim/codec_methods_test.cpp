@@ -120,7 +120,7 @@ TEST(Servers, TakeFewerBytesInACodec) {
     const Assembly assembly(fleet);
     Observer observer(5, assembly.evaluator(), {});
     simulate(assembly, observer, SimulationOptions());
-    return static_cast<double>(observer.finals().at(peer).sent_bytes);
+    return static_cast<double>(observer.finals().at(peer).costs.sent_bytes);
   };
   const Codec half{.kind = Codec::Kind::bf16};
   const Codec hundredth{.kind = Codec::Kind::top_k, .fraction = 0.01};

@@ -71,7 +71,7 @@ TEST(EvaluationByTime, IsAtTheFleetsTimeForEveryMethod) {
       EXPECT_TRUE(std::isfinite(record.mean.loss));
       if (k == 0) continue;
       EXPECT_GE(record.round, with.ticks[k - 1].round);
-      EXPECT_GE(record.samples, with.ticks[k - 1].samples);
+      EXPECT_GE(record.costs.samples, with.ticks[k - 1].costs.samples);
     }
   }
 }

@@ -97,9 +97,9 @@ TEST(Injection, WhatADeadProcessToldCountsOn) {
                       {.at = milliseconds(45), .kind = Kind::start, .peer = 3}}));
   const Report& undisturbed = observer.finals().at(0);
   const Report& restarted = observer.finals().at(3);
-  EXPECT_GT(2 * restarted.sent_bytes, undisturbed.sent_bytes);
-  EXPECT_LT(restarted.sent_bytes, undisturbed.sent_bytes);
-  EXPECT_GT(2 * restarted.spent.total(), undisturbed.spent.total());
+  EXPECT_GT(2 * restarted.costs.sent_bytes, undisturbed.costs.sent_bytes);
+  EXPECT_LT(restarted.costs.sent_bytes, undisturbed.costs.sent_bytes);
+  EXPECT_GT(2 * restarted.costs.spent.total(), undisturbed.costs.spent.total());
 }
 
 TEST_F(Injected, WhoStandsStillHoldsUpItsNeighboursUntilItCountsAsDead) {

@@ -27,15 +27,15 @@ TEST(RepeatedBytes, AreThoseThatACutTookAlong) {
   fleet.network.latency = milliseconds(2);
   fleet.stop.rounds = 100;
   const FleetRecord whole = end_of(fleet);
-  EXPECT_EQ(whole.repeated_bytes, 0U);
+  EXPECT_EQ(whole.costs.repeated_bytes, 0U);
   fleet.faults.inject = {{.at = milliseconds(51),
                           .kind = Injection::Kind::cut,
                           .peer = 0,
                           .other = 1,
                           .length = milliseconds(300)}};
   const FleetRecord cut = end_of(fleet);
-  EXPECT_GT(cut.repeated_bytes, 0U);
-  EXPECT_LT(cut.repeated_bytes, 20U * 4100) << "a few messages of each end at the most";
+  EXPECT_GT(cut.costs.repeated_bytes, 0U);
+  EXPECT_LT(cut.costs.repeated_bytes, 20U * 4100) << "a few messages of each end at the most";
 }
 
 }  // namespace

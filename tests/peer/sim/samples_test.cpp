@@ -253,7 +253,7 @@ TEST(DataServers, HoldUpOthersForADeadline) {
       const Ended ended = end_of(fleet, injecting({stop}, times));
       EXPECT_EQ(ended.result.violations, std::vector<std::string>{});
       for (PeerId i = 0; i < n; ++i) {
-        const Time longest = ended.finals.at(i).longest_wait;
+        const Time longest = ended.finals.at(i).costs.longest_wait;
         const bool by_who_stands = i % 2 == 1;
         EXPECT_EQ(longest > milliseconds(8000), by_who_stands) << i;
         EXPECT_EQ(longest > milliseconds(40), by_who_stands) << i;

@@ -294,7 +294,7 @@ TEST(FedAvg, WeighsByDataAndAsksOnlyThoseThatAreDrawn) {
   fleet.stop.rounds = 15;
   const Served federated = serve(fleet);
   std::uint64_t sent = 0;
-  for (PeerId i = 0; i < 5; ++i) sent += federated.finals.at(i).sent_bytes;
+  for (PeerId i = 0; i < 5; ++i) sent += federated.finals.at(i).costs.sent_bytes;
   const double models = static_cast<double>(sent) / (4.0 * static_cast<double>(federated.x.size()));
   EXPECT_NEAR(models, 15 * 2, 0.5) << "two of five in each round";
   for (const auto& [peer, report] : federated.finals) EXPECT_EQ(report.round, 15U) << peer;
@@ -316,7 +316,7 @@ TEST(FedAvg, WhoIsLateIsAskedAgainWhenItHasAnswered) {
   EXPECT_EQ(late.result.violations, std::vector<std::string>{});
   EXPECT_EQ(late.result.broken_by, std::set<PeerId>{});
   for (PeerId i = 0; i < 3; ++i) EXPECT_EQ(late.finals.at(i).round, 60U) << i;
-  EXPECT_LT(late.finals.at(3).sent_bytes, late.finals.at(0).sent_bytes / 4);
+  EXPECT_LT(late.finals.at(3).costs.sent_bytes, late.finals.at(0).costs.sent_bytes / 4);
   EXPECT_GT(late.finals.at(3).round, 40U);
 }
 

@@ -270,7 +270,7 @@ TEST(Simulation, IsolatedPeersDriftApartAndSendNothing) {
   Fleet fleet = quadratic_fleet(4, "ring", "isolated", "");
   fleet.data.quadratic.spread = 1;
   const FleetRecord record = run(fleet).record;
-  EXPECT_EQ(record.sent_bytes, 0U);
+  EXPECT_EQ(record.costs.sent_bytes, 0U);
   EXPECT_GT(record.consensus, 0);
 }
 
@@ -289,7 +289,7 @@ TEST(Simulation, ThreadsChangeNothingWhateverTheMethod) {
         const Result together = run(fleet, threads);
         EXPECT_EQ(together.hash, alone.hash) << threads;
         EXPECT_EQ(together.record.time, alone.record.time);
-        EXPECT_EQ(together.record.sent_bytes, alone.record.sent_bytes);
+        EXPECT_EQ(together.record.costs.sent_bytes, alone.record.costs.sent_bytes);
         EXPECT_EQ(together.record.train_loss, alone.record.train_loss);
       }
     }
@@ -358,10 +358,10 @@ TEST(Simulation, ResumedCountsOn) {
       const FleetRecord& undisturbed = whole.at(round);
       EXPECT_EQ(record.time, undisturbed.time) << round << " from " << from;
       EXPECT_EQ(record.training_time, undisturbed.training_time);
-      EXPECT_EQ(record.sent_bytes, undisturbed.sent_bytes) << round << " from " << from;
-      EXPECT_EQ(record.model_bytes, undisturbed.model_bytes);
-      EXPECT_EQ(record.samples, undisturbed.samples);
-      EXPECT_EQ(record.spent.total(), undisturbed.spent.total());
+      EXPECT_EQ(record.costs.sent_bytes, undisturbed.costs.sent_bytes) << round << " from " << from;
+      EXPECT_EQ(record.costs.model_bytes, undisturbed.costs.model_bytes);
+      EXPECT_EQ(record.costs.samples, undisturbed.costs.samples);
+      EXPECT_EQ(record.costs.spent.total(), undisturbed.costs.spent.total());
       EXPECT_EQ(record.mean.loss, undisturbed.mean.loss);
     }
   }

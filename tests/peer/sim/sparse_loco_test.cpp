@@ -141,7 +141,7 @@ void expect_all_agree(double two_bits, std::uint64_t bytes) {
   for (const auto& [peer, report] : observer.finals()) {
     const auto x = report.model->floats();
     EXPECT_TRUE(std::equal(x.begin(), x.end(), first.begin(), first.end())) << peer;
-    EXPECT_EQ(report.model_bytes, 3U * 4 * bytes) << peer;
+    EXPECT_EQ(report.costs.model_bytes, 3U * 4 * bytes) << peer;
   }
 }
 

@@ -69,7 +69,7 @@ TEST(Sparta, SendsNoIndices) {
   Observer observer(4, assembly.evaluator(), {});
   simulate(assembly, observer, {});
   for (const auto& [peer, report] : observer.finals())
-    EXPECT_EQ(report.model_bytes, 7U * 2 * (1000 * 4 + 8)) << peer;
+    EXPECT_EQ(report.costs.model_bytes, 7U * 2 * (1000 * 4 + 8)) << peer;
 }
 
 std::unique_ptr<Buffer> encoded(const Codec& codec, const Values& values) {

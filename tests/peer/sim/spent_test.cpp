@@ -52,7 +52,8 @@ TEST(Spent, AddsUpToTheTimeThatAPeerLived) {
     fleet.network.latency = milliseconds(2);
     const Lives lives = live(fleet);
     for (const auto& [peer, life] : lives.of) {
-      EXPECT_EQ(life.spent.total(), life.now) << row->kind << " " << row->order << ", " << peer;
+      EXPECT_EQ(life.costs.spent.total(), life.now)
+          << row->kind << " " << row->order << ", " << peer;
       Spent rounds;
       for (const RoundRow& each : lives.rows.at(peer)) rounds += each.spent;
       EXPECT_LE(rounds.total(), life.now);
@@ -67,8 +68,8 @@ TEST(Spent, LatencyIsWireAndNotLateness) {
   fleet.network.latency = milliseconds(5);
   fleet.network.bandwidth = 0;
   for (const auto& [peer, life] : live(fleet).of) {
-    EXPECT_NEAR(in_seconds(life.spent[Activity::wire]), 20 * 0.005, 0.05 * 20 * 0.005);
-    EXPECT_LT(in_seconds(life.spent[Activity::late]), 0.001) << "all are equally fast";
+    EXPECT_NEAR(in_seconds(life.costs.spent[Activity::wire]), 20 * 0.005, 0.05 * 20 * 0.005);
+    EXPECT_LT(in_seconds(life.costs.spent[Activity::late]), 0.001) << "all are equally fast";
   }
 }
 
@@ -78,8 +79,9 @@ TEST(Spent, TheWireIsHiddenBehindALongGradient) {
   fleet.network.latency = milliseconds(5);
   fleet.network.bandwidth = 0;
   for (const auto& [peer, life] : live(fleet).of) {
-    EXPECT_EQ(life.spent[Activity::wire], Time{0});
-    EXPECT_NEAR(in_seconds(life.spent.hidden_wire), 2 * 20 * 0.005, 0.01) << "of two neighbours";
+    EXPECT_EQ(life.costs.spent[Activity::wire], Time{0});
+    EXPECT_NEAR(in_seconds(life.costs.spent.hidden_wire), 2 * 20 * 0.005, 0.01)
+        << "of two neighbours";
   }
 }
 
@@ -88,14 +90,15 @@ TEST(Spent, ASlowPeerIsItsNeighboursLateness) {
   fleet.peers[2].speed = 0.2;
   fleet.network.bandwidth = 0;
   const Lives lives = live(fleet);
-  const double slow = in_seconds(lives.of.at(2).spent[Activity::compute]);
-  const double fast = in_seconds(lives.of.at(1).spent[Activity::compute]);
+  const double slow = in_seconds(lives.of.at(2).costs.spent[Activity::compute]);
+  const double fast = in_seconds(lives.of.at(1).costs.spent[Activity::compute]);
   EXPECT_NEAR(slow / fast, 5, 1e-6);
   const auto busy = [&](PeerId peer) {
-    const Spent& spent = lives.of.at(peer).spent;
+    const Spent& spent = lives.of.at(peer).costs.spent;
     return in_seconds(spent.total() - spent[Activity::late] - spent[Activity::wire]);
   };
-  EXPECT_NEAR(in_seconds(lives.of.at(1).spent[Activity::late]), busy(2) - busy(1), 0.05 * busy(2));
+  EXPECT_NEAR(
+      in_seconds(lives.of.at(1).costs.spent[Activity::late]), busy(2) - busy(1), 0.05 * busy(2));
   const LifeDone& waiting = lives.of.at(1);
   ASSERT_EQ(waiting.neighbors, (std::vector<PeerId>{0, 2}));
   EXPECT_GT(waiting.waits[1].late, 10 * waiting.waits[0].late) << "and its name is told";
@@ -106,11 +109,11 @@ TEST(Spent, TheRecordSumsThePeers) {
   Spent all;
   std::uint64_t bytes = 0;
   for (const auto& [peer, life] : lives.of) {
-    all += life.spent;
-    bytes += life.model_bytes;
+    all += life.costs.spent;
+    bytes += life.costs.model_bytes;
   }
-  EXPECT_EQ(lives.end.spent.at, all.at);
-  EXPECT_EQ(lives.end.model_bytes, bytes);
+  EXPECT_EQ(lives.end.costs.spent.at, all.at);
+  EXPECT_EQ(lives.end.costs.model_bytes, bytes);
   EXPECT_EQ(bytes, 4U * 2 * 20 * 4000)
       << "a vector of 1,000 floats to two neighbours in each round";
   EXPECT_EQ(lives.end.training_time, lives.end.time) << "looking takes no virtual time";

@@ -100,7 +100,7 @@ TEST(AugDgm, TakesTwoExchangesInTimeAndNoByteMore) {
     Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
     const SimulationResult result = simulate(assembly, observer, {});
     std::uint64_t bytes = 0;
-    for (const auto& [peer, report] : observer.finals()) bytes += report.model_bytes;
+    for (const auto& [peer, report] : observer.finals()) bytes += report.costs.model_bytes;
     return std::pair{observer.summary()->time / std::chrono::milliseconds(1) / 10, bytes};
   };
   const auto [plain, plain_bytes] = round_of("gradient-tracking");

@@ -198,7 +198,7 @@ TEST(Codecs, SendFewerBytes) {
     const Assembly assembly(fleet);
     Observer observer(8, assembly.evaluator(), {});
     simulate(assembly, observer, SimulationOptions());
-    return static_cast<double>(observer.finals().at(0).sent_bytes);
+    return static_cast<double>(observer.finals().at(0).costs.sent_bytes);
   };
   const double floats = bytes("d-psgd", {});
   EXPECT_NEAR(bytes("d-psgd", Codec{.kind = Codec::Kind::bf16}) / floats, 0.5, 0.01);

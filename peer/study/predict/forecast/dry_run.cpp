@@ -49,7 +49,7 @@ DryRun dry_run(const Assembly& fleet, const NetworkSpec& network) {
   Observer blind(fleet.fleet.size() + 1, nullptr, {});
   simulate(fleet, blind, options);
   std::uint64_t most = 0;
-  for (const auto& [peer, report] : blind.finals()) most = std::max(most, report.sent_bytes);
+  for (const auto& [peer, report] : blind.finals()) most = std::max(most, report.costs.sent_bytes);
   const auto rounds = static_cast<double>(half);
   return {.seconds_per_round = in_seconds(ended - began) / rounds,
           .bytes_per_round = static_cast<double>(most) / static_cast<double>(options.rounds)};

@@ -139,13 +139,13 @@ class WrittenRecord : public testing::Test {
     recorder.settled({.with = 7, .exchange = {}, .part = 1, .weight = 0, .ours = {}, .theirs = {}});
     LifeDone life;
     life.now = Time{1000};
-    life.spent = round.spent;
+    life.costs.spent = round.spent;
     life.neighbors = {3, 7};
     life.waits.resize(2);
     life.waits[1].late = Time{500};
     life.staleness = {2, 1};
-    life.sent_bytes = 100;
-    life.model_bytes = 90;
+    life.costs.sent_bytes = 100;
+    life.costs.model_bytes = 90;
     recorder.life_done(life);
     EXPECT_EQ(record.write(), "");
   }

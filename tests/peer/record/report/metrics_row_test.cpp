@@ -45,8 +45,8 @@ FleetRecord record(Round round) {
   r.accuracy_min = 0.8;
   r.accuracy_max = 0.95;
   r.consensus = 0.01;
-  r.sent_bytes = 12'000'000'000ULL;
-  r.spent[Activity::compute] = std::chrono::milliseconds(1500);
+  r.costs.sent_bytes = 12'000'000'000ULL;
+  r.costs.spent[Activity::compute] = std::chrono::milliseconds(1500);
   r.training_time = std::chrono::milliseconds(250);
   return r;
 }

@@ -30,8 +30,8 @@ Report report(PeerId peer, Round round, std::vector<float> x, bool last = false)
           .last = last,
           .train_loss = static_cast<double>(peer),
           .evaluation = {1, 0.5 + 0.1 * peer},
-          .sent_bytes = 100,
-          .model = model};
+          .model = model,
+          .costs = {.sent_bytes = 100}};
 }
 
 TEST(Observer, LooksAtTheFleetWhenTheLastReportOfARoundHasCome) {
@@ -47,7 +47,7 @@ TEST(Observer, LooksAtTheFleetWhenTheLastReportOfARoundHasCome) {
   EXPECT_DOUBLE_EQ(records[0].mean.loss, 0.5 * (2 * 2 + 2 * 2));  // at the mean (2, 2)
   EXPECT_DOUBLE_EQ(records[0].consensus, 5);                      // both at distance sqrt(5)
   EXPECT_DOUBLE_EQ(records[0].train_loss, 0.5);
-  EXPECT_EQ(records[0].sent_bytes, 200U);
+  EXPECT_EQ(records[0].costs.sent_bytes, 200U);
   EXPECT_DOUBLE_EQ(records[0].accuracy_min.value(), 0.5);
   EXPECT_DOUBLE_EQ(records[0].accuracy_max.value(), 0.6);
 }

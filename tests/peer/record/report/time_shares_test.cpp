@@ -9,11 +9,11 @@ namespace {
 
 FleetRecord spent(int compute, int mix, int late, int wire, int evaluate) {
   FleetRecord record;
-  record.spent[Activity::compute] = Time{compute};
-  record.spent[Activity::mix] = Time{mix};
-  record.spent[Activity::late] = Time{late};
-  record.spent[Activity::wire] = Time{wire};
-  record.spent[Activity::evaluate] = Time{evaluate};
+  record.costs.spent[Activity::compute] = Time{compute};
+  record.costs.spent[Activity::mix] = Time{mix};
+  record.costs.spent[Activity::late] = Time{late};
+  record.costs.spent[Activity::wire] = Time{wire};
+  record.costs.spent[Activity::evaluate] = Time{evaluate};
   return record;
 }
 
@@ -26,7 +26,7 @@ TEST(TimeShares, AreOfTheWhole) {
 TEST(TimeShares, BreakTheLineBetweenTwo) {
   FleetRecord record = spent(500, 10, 300, 100, 90);
   for (const Activity activity : {Activity::code, Activity::checkpoint, Activity::other})
-    record.spent[activity] = Time{110};
+    record.costs.spent[activity] = Time{110};
   const std::string text = time_text(record);
   const std::size_t end = text.find('\n');
   ASSERT_NE(end, std::string::npos) << text;

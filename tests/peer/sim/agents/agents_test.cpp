@@ -54,7 +54,7 @@ TEST_P(AgentsUnder, EndWithTheSameBitsOverTcpAndInVirtualTime) {
     const Outcome simulated = in_virtual_time(assembly);
     EXPECT_EQ(tcp.log, "");
     EXPECT_EQ(tcp.observer.params_hash(), simulated.hash);
-    EXPECT_EQ(tcp.observer.summary()->sent_bytes, simulated.sent_bytes);
+    EXPECT_EQ(tcp.observer.summary()->costs.sent_bytes, simulated.sent_bytes);
   }
 }
 

@@ -23,7 +23,7 @@ void expect_same_course(const ChainRun& chains, const ChainRun& whole, const std
     EXPECT_EQ(a.loss_local, b.loss_local) << of;
     EXPECT_EQ(a.train_loss, b.train_loss) << of;
     EXPECT_EQ(a.accuracy_min, b.accuracy_min) << of;
-    EXPECT_EQ(a.samples, b.samples) << of;
+    EXPECT_EQ(a.costs.samples, b.costs.samples) << of;
     EXPECT_NEAR(a.consensus, b.consensus, 1e-9 * (1 + b.consensus)) << of;
   }
 }

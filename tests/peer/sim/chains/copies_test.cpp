@@ -89,7 +89,7 @@ TEST(Copies, TrainAsOneProcessDoes) {
       const FleetRecord& b = whole.records[r];
       EXPECT_EQ(a.round, b.round) << file.text();
       EXPECT_EQ(a.peers, 1U) << "one model: " << file.text();
-      EXPECT_EQ(a.samples, b.samples) << file.text();
+      EXPECT_EQ(a.costs.samples, b.costs.samples) << file.text();
       EXPECT_EQ(a.consensus, 0) << file.text();
       EXPECT_NEAR(a.train_loss, b.train_loss, 1e-4) << file.text();
       EXPECT_NEAR(a.mean.loss, b.mean.loss, 1e-4) << file.text();

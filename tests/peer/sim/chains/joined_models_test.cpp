@@ -76,9 +76,9 @@ TEST(JoinedModels, HaveTheFirstOfTheCopiesThatAreLeft) {
     std::map<PeerId, Report> reports;
     for (PeerId i = 0; i < 2; ++i) reports.emplace(i, part(i, 0, 0, {1, 2}, false));
     for (PeerId i = 2; i < 4; ++i) reports.emplace(i, part(i, 0, 2, {3}, i == 2));
-    reports.at(2).samples = 30;
+    reports.at(2).costs.samples = 30;
     reports.at(2).train_loss = 1;
-    reports.at(3).samples = 10;
+    reports.at(3).costs.samples = 10;
     reports.at(3).train_loss = 5;
     return reports;
   };

@@ -113,7 +113,7 @@ TEST(Members, TrainAsTheUndividedDo) {
       const FleetRecord& b = whole.records[r];
       EXPECT_EQ(a.round, b.round) << file.text();
       EXPECT_EQ(a.peers, b.peers) << file.text();
-      EXPECT_EQ(a.samples, b.samples) << file.text();
+      EXPECT_EQ(a.costs.samples, b.costs.samples) << file.text();
       EXPECT_NEAR(a.train_loss, b.train_loss, 1e-4) << file.text();
       EXPECT_NEAR(a.mean.loss, b.mean.loss, 1e-4) << file.text();
       EXPECT_NEAR(a.loss_local, b.loss_local, 1e-4) << file.text();
@@ -187,7 +187,7 @@ TEST(Members, SendWhatTheFormulaSays) {
       for (std::size_t layer = 1; layer < widths.size(); ++layer)
         bytes += 4.0 * (t - 1) * (widths[layer] / t + (layer > 1 ? widths[layer - 1] : 0));
       for (const auto& [peer, report] : run.finals)
-        EXPECT_EQ(static_cast<double>(report.model_bytes),
+        EXPECT_EQ(static_cast<double>(report.costs.model_bytes),
                   bytes * file.batch * static_cast<double>(file.rounds))
             << file.text();
     }

@@ -99,7 +99,7 @@ TEST(PipeDream, HasTheBitsOfOneProcessWithVersionsAsOld) {
       for (std::size_t k = 0; k < chains.records.size(); ++k) {
         EXPECT_EQ(chains.records[k].train_loss, whole.records[k].train_loss) << stream.text();
         EXPECT_EQ(chains.records[k].mean.loss, whole.records[k].mean.loss) << stream.text();
-        EXPECT_EQ(chains.records[k].samples, whole.records[k].samples) << stream.text();
+        EXPECT_EQ(chains.records[k].costs.samples, whole.records[k].costs.samples) << stream.text();
       }
       EXPECT_TRUE(std::isfinite(chains.records.back().mean.loss)) << stream.text();
       models.insert(chains.hashes.params);

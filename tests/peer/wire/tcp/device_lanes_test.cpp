@@ -48,7 +48,7 @@ Course run(const Assembly& assembly) {
     fleet.run();
     EXPECT_EQ(fleet.log, "");
     course.hash = fleet.observer.params_hash();
-    course.sent = fleet.observer.summary()->sent_bytes;
+    course.sent = fleet.observer.summary()->costs.sent_bytes;
   }
   course.said = testing::internal::GetCapturedStderr();
   course.all = counts().bus_bytes - course.before.bus_bytes;

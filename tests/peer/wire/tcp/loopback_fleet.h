@@ -76,7 +76,7 @@ struct Outcome {
 inline Outcome in_virtual_time(const Assembly& assembly) {
   Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
   simulate(assembly, observer, {});
-  return {observer.params_hash(), observer.summary()->sent_bytes};
+  return {observer.params_hash(), observer.summary()->costs.sent_bytes};
 }
 
 }  // namespace gv
