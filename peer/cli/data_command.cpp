@@ -9,8 +9,9 @@
 #include "peer/cli/data_view.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/written_file.h"
+#include "peer/fleet/data/data_kind.h"
+#include "peer/fleet/data/table_statistics.h"
 #include "peer/fleet/json/json.h"
-#include "peer/fleet/table_statistics.h"
 #include "peer/record/export/csv.h"
 #include "peer/runtime/load_data.h"
 #include "peer/runtime/pooled_facts.h"
@@ -26,7 +27,7 @@ struct DataOptions {
 
 int write_statistics(const DataOptions& options) {
   const Fleet fleet = read_fleet(options.file.file, options.file.sets, nullptr);
-  if (fleet.data.kind != "table")
+  if (!fleet.data.is_table())
     throw std::invalid_argument("--write: data of kind `" + fleet.data.kind +
                                 "` have no columns; a `table` has");
   if (std::filesystem::exists(options.write))
@@ -50,17 +51,21 @@ int write_statistics(const DataOptions& options) {
   return exit_code::done;
 }
 
+/// Lists the files of the data's folder that nobody trains on; none where there are no such files.
+std::vector<std::string> held_out_files(const Fleet& fleet) {
+  const DataKind& kind = find_data_kind(fleet.data.kind);
+  if (kind.held_out == nullptr) return {};
+  return kind.held_out(fleet.data, data_rng(fleet));
+}
+
 /// Lists the rows of the user's own file that nobody trains on, or the pictures, in their order.
 std::string held_out_text(const Fleet& fleet) {
-  std::string text;
-  if (fleet.data.kind == "images" && fleet.data.test_dir.empty()) {
-    text = "file\n";
-    for (const ImageFile& file : picture_files(fleet).test)
-      text +=
-          csv_word(std::filesystem::path(file.path).lexically_relative(fleet.data.dir).string()) +
-          "\n";
-    return text;
-  }
+  const std::vector<std::string> files = held_out_files(fleet);
+  std::string text = "file\n";
+  for (const std::string& file : files)
+    text +=
+        csv_word(std::filesystem::path(file).lexically_relative(fleet.data.dir).string()) + "\n";
+  if (!files.empty()) return text;
   const std::shared_ptr<const Dataset> train = load_data(fleet, std::nullopt).sets.train;
   if (!train || !train->facts || train->facts->held_out.empty())
     throw std::invalid_argument(

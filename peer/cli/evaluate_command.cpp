@@ -54,7 +54,7 @@ TestData test_of_fleet(const SavedModel& model, const FleetOptions& file) {
   TestData data{.set = test, .name = file.file, .same = {}};
   data.same = data_digest(test.get()) == model.card.test_digest;
   if (*data.same) return data;
-  if (fleet.fleet.data.kind == "table")
+  if (fleet.fleet.data.is_table())
     throw std::invalid_argument(
         fmt::format("{}: its rows are not those that the model was tested on, and they are scaled "
                     "by other means; name the table itself: grapevine evaluate MODEL FILE.csv",

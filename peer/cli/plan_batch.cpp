@@ -50,8 +50,8 @@ void print_own_rate(const BatchAdvice& advice) {
 }  // namespace
 
 void print_batch(const Assembly& fleet) {
-  if (fleet.fleet.data.kind == "quadratic" || fleet.fleet.agent)
-    return;  // their gradients come from no samples of a set
+  if (!fleet.data.train && !fleet.fleet.program)
+    return;  // gradients of an oracle or an agent come from no samples of a set
   const BatchAdvice advice = batch_advice(fleet);
   fmt::print("batch  {}\n", batch_text(fleet.fleet));
   if (advice.together <= advice.alone) return;

@@ -11,7 +11,7 @@
 
 #include "peer/cli/command.h"
 #include "peer/cli/version.h"
-#include "peer/fleet/source.h"
+#include "peer/fleet/file/source.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/wire/tcp/tcp_world.h"
 

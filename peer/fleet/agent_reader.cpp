@@ -9,7 +9,7 @@
 
 #include "optim/rl/environments.h"
 #include "peer/fleet/agent_methods.h"
-#include "peer/fleet/readers.h"
+#include "peer/fleet/file/readers.h"
 
 namespace gv {
 namespace {
@@ -203,28 +203,6 @@ class AgentChecks {
 }  // namespace
 
 /// Reads the environment of agents, which keep for themselves what they see there.
-void read_environment(Source& source, const Value& at, MapReader& map, DataSpec& data) {
-  std::vector<std::string> names;
-  for (const EnvironmentRow& row : environments()) names.push_back(row.name);
-  if (const Value* const name = map.take("name"))
-    data.environment = read_choice(source, *name, names).value_or(names.front());
-  else
-    source.error(at,
-                 "data of kind `environment` needs `name`",
-                 fmt::format("one of {}", fmt::join(names, ", ")));
-  if (const Value* const given = map.take("partition"))
-    source.error(*given,
-                 "an agent fills its own memory: there are no samples to divide",
-                 "leave out `partition`");
-  if (const Value* const given = map.take("servers"))
-    source.error(
-        *given, "an agent fills its own memory: nobody hands out samples", "leave out `servers`");
-  if (const Value* const given = map.take("validation"))
-    source.error(*given,
-                 "an agent is looked at in its environment, not on samples",
-                 "leave out `validation`");
-}
-
 void read_agent(Source& source, const Value& root, const Value* value, Fleet& fleet) {
   const bool acts = fleet.data.kind == "environment";
   if (acts && value == nullptr)

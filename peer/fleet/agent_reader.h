@@ -1,12 +1,10 @@
 #pragma once
 
+#include "peer/fleet/file/value.h"
 #include "peer/fleet/fleet.h"
-#include "peer/fleet/value.h"
 
 namespace gv {
 
-/// Reads what `map`, which is `data` at `at`, says of an environment.
-void read_environment(Source& source, const Value& at, MapReader& map, DataSpec& data);
 /// Reads `agent` (null: none) into `fleet`, whose data and batches are known: agents act where the
 /// data are an environment, and nowhere else. Problems become diagnostics of `source`.
 void read_agent(Source& source, const Value& root, const Value* value, Fleet& fleet);

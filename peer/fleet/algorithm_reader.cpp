@@ -7,8 +7,8 @@
 
 #include "gossip/registry.h"
 #include "peer/fleet/agent_methods.h"
-#include "peer/fleet/content.h"
-#include "peer/fleet/named_path.h"
+#include "peer/fleet/file/content.h"
+#include "peer/fleet/file/named_path.h"
 #include "peer/fleet/plugin.h"
 #include "peer/fleet/setup.h"
 

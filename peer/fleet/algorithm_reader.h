@@ -3,7 +3,8 @@
 #include <filesystem>
 
 #include "graph/mixing/mixing.h"
-#include "peer/fleet/readers.h"
+#include "peer/fleet/file/readers.h"
+#include "peer/fleet/fleet.h"
 
 namespace gv {
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "gossip/attack.h"
-#include "peer/fleet/readers.h"
+#include "peer/fleet/file/readers.h"
 
 namespace gv {
 namespace {

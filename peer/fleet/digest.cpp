@@ -8,6 +8,8 @@
 #include "gossip/same_bits.h"
 #include "graph/formats/file_topology.h"
 #include "graph/schedules.h"
+#include "peer/fleet/data/data_kind.h"
+#include "peer/fleet/file/content.h"
 
 namespace gv {
 namespace {
@@ -79,45 +81,12 @@ std::string digest_of(const Topology& graph) {
 
 namespace {
 
-/// Words of the file may hold anything, so each says how long it is.
-std::string words_of(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += fmt::format("{}:{} ", word.size(), word);
-  return text;
-}
-
-/// Says what is read of which bytes; where they lie does not matter.
-std::string table_of(const DataSpec& data) {
-  const TableSpec& t = data.table;
-  std::string text = fmt::format("table {} {} {} {} {} {} {} {}one-hot {}{};",
-                                 data.content,
-                                 data.per_peer(),
-                                 t.held_out,
-                                 t.regression,
-                                 t.standardize,
-                                 static_cast<int>(t.missing),
-                                 words_of({t.target}),
-                                 words_of(t.ignore),
-                                 t.one_hot.has_value(),
-                                 words_of(t.one_hot.value_or(std::vector<std::string>{})));
-  if (t.decimal != '.') text += fmt::format("decimal {};", t.decimal);
-  if (!t.dates.empty()) text += fmt::format("dates {};", words_of(t.dates));
-  return text;
-}
-
 std::string weights_of(const ClassWeights& weights) {
   if (weights.balanced) return "class weights balanced;";
   std::string text = "class weights ";
   for (const auto& [name, weight] : weights.named)
     text += fmt::format("{}:{} {} ", name.size(), name, weight);
   return text + ";";
-}
-
-/// The files that all peers must have alike; "" where the data have none.
-std::string files_of(const DataSpec& data) {
-  if (data.kind == "table") return table_of(data);
-  if (data.kind == "images") return fmt::format("images {} {};", data.content, data.held_out);
-  return data.content.empty() ? std::string() : fmt::format("files {};", data.content);
 }
 
 /// Says which of the samples are not trained on, what the others weigh, how much their gradients
@@ -134,8 +103,8 @@ std::string samples_of(const Fleet& f) {
 
 /// Leaves to the program what its script says; what it is started with is the fleet's affair.
 std::string program_of(const ProgramSpec& program) {
-  std::string text = fmt::format("program {}", words_of(program.command));
-  for (const auto& [name, value] : program.env) text += words_of({name, value});
+  std::string text = fmt::format("program {}", counted_words(program.command));
+  for (const auto& [name, value] : program.env) text += counted_words({name, value});
   return text + ";";
 }
 
@@ -173,7 +142,7 @@ std::string work_of(const Fleet& f) {
   const ParallelSpec& p = *f.parallel;
   text += fmt::format("parallel {} {} {} {} {};",
                       p.stages,
-                      words_of(p.names),
+                      counted_words(p.names),
                       p.microbatches,
                       p.ahead,
                       p.recompute);
@@ -187,7 +156,7 @@ std::string work_of(const Fleet& f) {
 
 /// Says what the peers learn from.
 std::string matter_of(const Fleet& f) {
-  std::string text = files_of(f.data) + samples_of(f);
+  std::string text = digest_text(f.data) + samples_of(f);
   if (f.program) text += program_of(*f.program);
   if (f.agent) text += agent_of(*f.agent);
   return text;
@@ -255,9 +224,9 @@ std::string arithmetic_of(const Fleet& f) {
   if (!f.plugin_content.empty()) text += fmt::format("plugin {};", f.plugin_content);
   if (!f.start_content.empty()) text += fmt::format("start {};", f.start_content);
   if (f.class_weights.any()) text += weights_of(f.class_weights);
-  if (f.data.kind == "text") text += fmt::format("context {};", f.data.context);
+  // Older than data servers, and so before them.
+  if (form_of(f.data) == DataForm::text) text += fmt::format("context {};", f.data.context);
   if (f.data.servers > 0) text += fmt::format("data servers {};", f.data.servers);
-  if (f.data.kind == "sparse") text += fmt::format("nonzeros {};", f.data.nonzeros);
   text += matter_of(f);
   if (f.data.augment.any())
     text += fmt::format("augment {} {};", f.data.augment.crop, f.data.augment.flip);

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "peer/fleet/readers.h"
+#include "peer/fleet/file/readers.h"
 
 namespace gv {
 namespace {

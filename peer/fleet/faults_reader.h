@@ -1,7 +1,7 @@
 #pragma once
 
+#include "peer/fleet/file/value.h"
 #include "peer/fleet/fleet.h"
-#include "peer/fleet/value.h"
 
 namespace gv {
 

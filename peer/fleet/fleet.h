@@ -13,12 +13,12 @@
 #include "gossip/world.h"
 #include "graph/schedule/family.h"
 #include "graph/topology/family.h"
-#include "optim/data/partition.h"
-#include "optim/data/table/table.h"
 #include "optim/models/model.h"
 #include "optim/precision.h"
 #include "optim/rl/agent_spec.h"
 #include "optim/train/optimizer.h"
+#include "peer/fleet/data/data_spec.h"
+#include "peer/fleet/file/diagnostic.h"
 #include "peer/fleet/injection.h"
 #include "peer/fleet/network_spec.h"
 #include "peer/fleet/parallel_spec.h"
@@ -51,44 +51,6 @@ struct HostSpec {
   std::string binary{};      ///< the program as it is installed there; "": see Fleet::push
   std::string data{};        ///< the folder there that holds the fleet's data; "": as it is here
   std::string folder{};      ///< in which `program` runs there; "": where its peers do
-};
-
-struct DataSpec {
-  /// idx | digits | cifar10 | text | linear | quadratic | blobs | sparse | libsvm | table | images;
-  /// environment: none either, see Fleet::agent; program: no samples of ours, and `train` says how
-  /// many it has (0: it does not say)
-  std::string kind = "digits";
-  std::string dir;             ///< idx, cifar10, images
-  std::string file;            ///< text, libsvm
-  std::string test_file;       ///< libsvm; "": the last tenth of `file`
-  std::uint32_t context = 64;  ///< text: characters that a prediction may look back on
-  AugmentSpec augment;         ///< of the training pictures: idx, digits, cifar10
-  std::string fallback;        ///< "" | "digits"
-  std::uint32_t train = 60000, test = 10000;
-  std::uint32_t features = 16, classes = 4;  ///< linear, blobs, sparse; blobs
-  std::uint32_t nonzeros = 20;               ///< sparse: features of a sample that are not zero
-  double noise = 0.1, separation = 3;        ///< linear, sparse; blobs
-  std::string environment;                   ///< environment: its name
-  QuadraticSpec quadratic;                   ///< dimension, hessian, noise, spread, start
-  PartitionSpec partition;
-  TableSpec table;        ///< table; a file for each peer where its name has `{id}`
-  std::string test_dir;   ///< images; "": a part of `dir`
-  double held_out = 0.2;  ///< images: that part
-  /// The validation set: this part of the training samples, drawn by the seed (of a text its end);
-  double validation = 0;
-  std::string validation_file;     ///< or a set of its own: of table and libsvm a file, of images a
-                                   ///< folder. 0 and "": the fleet looks at its test set.
-  std::string validation_content;  ///< 32 hex digits of that set; "": none
-  /// Begins with 32 hex digits, of the files that all peers have: theirs must be ours. "": none.
-  std::string content;
-  std::string parts_content;  ///< of the peers' own files that are here; see bits_of
-  PeerId servers = 0;  ///< that hand out minibatches to who trains; 0: everybody has its own part
-
-  bool validates() const { return validation > 0 || !validation_file.empty(); }
-  /// Returns whether each peer reads a table of its own and no other one.
-  bool per_peer() const { return kind == "table" && table.file.find("{id}") != std::string::npos; }
-  /// The table of peer i.
-  std::string table_file(PeerId i) const;
 };
 
 /// `train.class_weights`: what the loss of a training sample is multiplied by.
@@ -219,27 +181,6 @@ struct Fleet {
   PeerId models() const { return trainers() / chains().peers(); }
   /// Returns the one of its peers' batches that each model is trained on.
   std::uint32_t batch_of(PeerId model) const { return peers[chains().counterpart(0, model)].batch; }
-};
-
-/// One problem of a fleet file.
-struct Diagnostic {
-  std::string where;     ///< "configs/x.yaml:4:1" or "--set train.lr"
-  std::string message;   ///< "unknown key `topolgy`"
-  std::string source;    ///< the line and the caret, ready to print; may be empty
-  std::string help;      ///< "did you mean `topology`?"; may be empty
-  std::size_t more = 0;  ///< problems after the last one that is kept
-};
-
-/// All problems at once. what() is the whole screen: each problem with place, line, caret and help.
-class FleetError : public std::exception {
- public:
-  FleetError(std::string path, std::vector<Diagnostic> diagnostics);
-  const char* what() const noexcept override { return text_.c_str(); }
-  const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
-
- private:
-  std::vector<Diagnostic> diagnostics_;
-  std::string text_;
 };
 
 /// Reads the file, applies `sets` ("train.optimizer.lr=0.05"), checks everything that can be

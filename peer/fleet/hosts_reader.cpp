@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "peer/fleet/file/readers.h"
+#include "peer/fleet/file/source.h"
 #include "peer/fleet/loopback.h"
-#include "peer/fleet/readers.h"
-#include "peer/fleet/source.h"
 
 namespace gv {
 namespace {

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "peer/fleet/file/value.h"
 #include "peer/fleet/fleet.h"
-#include "peer/fleet/value.h"
 
 namespace gv {
 

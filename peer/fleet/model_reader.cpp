@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "peer/fleet/content.h"
-#include "peer/fleet/data_reader.h"
-#include "peer/fleet/named_path.h"
-#include "peer/fleet/readers.h"
+#include "peer/fleet/data/data_kind.h"
+#include "peer/fleet/file/content.h"
+#include "peer/fleet/file/named_path.h"
+#include "peer/fleet/file/readers.h"
 
 namespace gv {
 namespace {
@@ -40,14 +40,12 @@ class ModelReader : Readers {
     const Value* kind = map.take("kind");
     set(kind, model_.kind, choice(kinds()));
     if (std::ranges::find(fits, model_.kind) == fits.end())
-      source_.error(
-          kind != nullptr ? *kind : root_,
-          fmt::format(
-              "model `{}` does not fit data `{}`{}",
-              model_.kind,
-              data.kind,
-              data.kind == "table" && data.table.regression ? ", whose task is a regression" : ""),
-          "use " + quoted(fits));
+      source_.error(kind != nullptr ? *kind : root_,
+                    fmt::format("model `{}` does not fit data `{}`{}",
+                                model_.kind,
+                                data.kind,
+                                data.table.regression ? ", whose task is a regression" : ""),
+                    "use " + quoted(fits));
     const ModelRow& row = find_model(model_.kind);
     for (const ModelKey& key : row.keys)
       if (const Value* given = map.take(key.name)) read_key(key, *given);

@@ -2,8 +2,9 @@
 
 #include <filesystem>
 
-#include "peer/fleet/source.h"
-#include "peer/fleet/value.h"
+#include "peer/fleet/file/source.h"
+#include "peer/fleet/file/value.h"
+#include "peer/fleet/fleet.h"
 
 namespace gv {
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
-#include "peer/fleet/named_path.h"
+#include "peer/fleet/file/named_path.h"
 
 namespace gv {
 namespace {

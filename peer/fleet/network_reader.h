@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "peer/fleet/file/value.h"
 #include "peer/fleet/network_spec.h"
-#include "peer/fleet/value.h"
 
 namespace gv {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "peer/fleet/readers.h"
+#include "peer/fleet/file/readers.h"
 
 namespace gv {
 namespace {

@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "optim/printable.h"
-#include "peer/fleet/readers.h"
+#include "peer/fleet/file/readers.h"
 #include "peer/fleet/setup.h"
 
 namespace gv {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "gossip/registry.h"
+#include "peer/fleet/file/value.h"
 #include "peer/fleet/fleet.h"
-#include "peer/fleet/value.h"
 
 namespace gv {
 

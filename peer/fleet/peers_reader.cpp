@@ -8,7 +8,7 @@
 
 #include "graph/spec/nearest.h"
 #include "optim/printable.h"
-#include "peer/fleet/readers.h"
+#include "peer/fleet/file/readers.h"
 
 namespace gv {
 namespace {

@@ -4,8 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "peer/fleet/source.h"
-#include "peer/fleet/value.h"
+#include "peer/fleet/file/source.h"
+#include "peer/fleet/file/value.h"
+#include "peer/fleet/fleet.h"
 
 namespace gv {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "gossip/registry.h"
-#include "peer/fleet/readers.h"
+#include "peer/fleet/file/readers.h"
 #include "peer/fleet/setup.h"
 
 namespace gv {

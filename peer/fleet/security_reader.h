@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
+#include "peer/fleet/file/value.h"
 #include "peer/fleet/security_spec.h"
-#include "peer/fleet/value.h"
 
 namespace gv {
 

@@ -8,7 +8,7 @@
 #include "graph/mixing/share_weights.h"
 #include "optim/rl/environments.h"
 #include "optim/rl/transitions.h"
-#include "peer/fleet/data_reader.h"
+#include "peer/fleet/data/data_kind.h"
 
 namespace gv {
 

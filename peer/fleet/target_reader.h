@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
+#include "peer/fleet/file/value.h"
 #include "peer/fleet/target_spec.h"
-#include "peer/fleet/value.h"
 
 namespace gv {
 

@@ -14,7 +14,7 @@
 #include "graph/weights.h"
 #include "peer/fleet/algorithm_reader.h"
 #include "peer/fleet/digest.h"
-#include "peer/fleet/readers.h"
+#include "peer/fleet/file/readers.h"
 
 namespace gv {
 namespace {

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "peer/fleet/file/readers.h"
+#include "peer/fleet/file/value.h"
 #include "peer/fleet/fleet.h"
-#include "peer/fleet/readers.h"
-#include "peer/fleet/value.h"
 
 namespace gv {
 

@@ -25,6 +25,7 @@
 #include "optim/data/table/table_problems.h"
 #include "optim/rl/found_errors.h"
 #include "optim/train/make_objective.h"
+#include "peer/fleet/data/program_data.h"
 #include "peer/fleet/setup.h"
 #include "peer/model/tensors/start_values.h"
 #include "peer/runtime/assembly_checks.h"
@@ -82,7 +83,7 @@ Fleet with_servers(Fleet fleet) {
 
 /// 0: the file does not say.
 std::uint32_t samples_of_program(const Fleet& fleet) {
-  return fleet.data.kind == "program" ? fleet.data.train : 0;
+  return fleet.data.kind == program_data().kind ? fleet.data.train : 0;
 }
 
 /// Divides by number alone: who has which classes is known to the programs.

@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "optim/data/dataset.h"
-#include "optim/data/images/image_folder.h"
 #include "optim/data/partition.h"
+#include "optim/rng.h"
 #include "peer/fleet/fleet.h"
 
 namespace gv {
@@ -16,8 +16,10 @@ struct LoadedData {
   Partition partition;  ///< one part for each that trains; empty for the quadratic
 };
 
-/// The picture files of a fleet whose data are of kind `images`, with its test set.
-ImageFolder picture_files(const Fleet& fleet);
+/// Returns the generator that all data of a fleet are drawn by.
+inline Rng data_rng(const Fleet& fleet) {
+  return Rng(fleet.seed).derive("data");
+}
 
 /// Reads or draws it. Where each peer has a table of its own: all of them, one behind the other;
 /// or, for the process of peer `only`, its own alone, all rows of which are then everybody's (a

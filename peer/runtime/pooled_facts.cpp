@@ -8,6 +8,7 @@
 
 #include "optim/data/table/table.h"
 #include "optim/data/table/words.h"
+#include "peer/runtime/load_data.h"
 
 namespace gv {
 namespace {
@@ -69,7 +70,7 @@ PartFacts read_part(const Fleet& fleet, const std::string& file) {
   spec.file = file;
   spec.given = nullptr;
   if (fleet.data.per_peer()) spec.test.clear();
-  const TrainTest read = read_table(spec, Rng(fleet.seed).derive("data").derive("held out"));
+  const TrainTest read = read_table(spec, data_rng(fleet).derive("held out"));
   return {*read.train->facts, static_cast<double>(read.train->rows)};
 }
 

@@ -12,7 +12,7 @@ bool of_screens(const std::string& path) {
                                        "peer/fleet/draft/",
                                        "peer/fleet/keys/",
                                        "peer/fleet/peer_group",
-                                       "peer/fleet/table_statistics",
+                                       "peer/fleet/data/table_statistics",
                                        "peer/fleet/target_spec",
                                        "peer/launch/agent/lan.cpp",
                                        "peer/launch/agent/link_table",

@@ -9,8 +9,8 @@
 
 // In the place of make_objective.cpp and muon.cpp of optim/train, and of load_data.cpp,
 // division.cpp and experience_parts.cpp of peer/runtime, in the library of programs that bring
-// their own gradients and data: with those, every model, the arithmetic of all layers and the
-// readers of all formats would be in there. An assembly with a ProgramModel asks for none of them.
+// their own gradients and data: with those, every model and the arithmetic of all layers would be
+// in there. An assembly with a ProgramModel asks for none of them.
 
 namespace gv {
 namespace {

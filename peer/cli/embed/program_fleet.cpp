@@ -8,6 +8,7 @@
 #include "optim/data/partition.h"
 #include "peer/cli/embed/fault.h"
 #include "peer/cli/embed/grapevine_program.h"
+#include "peer/fleet/data/program_data.h"
 #include "peer/launch/address_pattern.h"
 #include "peer/launch/identity.h"
 #include "peer/launch/manual_addresses.h"
@@ -35,7 +36,7 @@ Fleet fleet_of_one() {
   fleet.path = "gv_open";
   fleet.name = "alone";
   fleet.peers.assign(1, {});
-  fleet.data.kind = "program";
+  fleet.data.kind = program_data().kind;
   fleet.model.kind = "program";
   fleet.algorithm = "isolated";
   return fleet;

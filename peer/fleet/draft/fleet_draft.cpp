@@ -16,7 +16,7 @@
 #include "peer/fleet/draft/data_draft.h"
 #include "peer/fleet/draft/draft_line.h"
 #include "peer/fleet/draft/table_draft.h"
-#include "peer/fleet/named_path.h"
+#include "peer/fleet/file/named_path.h"
 
 namespace gv {
 namespace {

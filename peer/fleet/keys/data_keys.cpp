@@ -1,177 +1,44 @@
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "peer/fleet/data/data_kind.h"
 #include "peer/fleet/keys/key_table.h"
 
 namespace gv {
 namespace {
 
-constexpr PlainKey rows[] = {
+/// Keys that are read of several kinds alike, or of none that a file names.
+constexpr PlainKey common[] = {
     {"data",
      "a kind, or a map with `kind` and its keys",
      "digits",
      "What the fleet learns from. `grapevine data FILE` shows it.",
      "data: digits"},
-    {"data.kind",
-     "idx, digits, cifar10, text, linear, quadratic, blobs, teacher, sparse, libsvm, table, images "
-     "or environment",
-     "digits",
-     "idx is the MNIST family; table and images are your own; digits, linear, blobs, teacher, "
-     "sparse and quadratic are drawn.",
-     "data: { kind: digits }"},
-    {"data.dir",
-     "a folder, from the fleet file's",
-     "",
-     "idx, cifar10: the published files. images: a folder for each class.",
-     "data: { kind: images, dir: pictures }"},
-    {"data.fallback",
-     "digits",
-     "an error",
-     "idx: what is learnt where the folder is missing.",
-     "data: { kind: idx, dir: /usr/share/datasets/fashion-mnist, fallback: digits }"},
-    {"data.file",
-     "a file, from the fleet file's folder",
-     "",
-     "text, libsvm, table: the samples. Of a table, `part-{id}.csv` is a file for each peer.",
-     "data: { kind: table, file: a.csv, target: y }"},
-    {"data.test",
-     "a file or folder; of drawn data and idx a number of samples, 1 to 100,000,000",
-     "held_out; 10000",
-     "table, images: the test set. Drawn data: how many samples are drawn for it.",
-     "data: { kind: table, file: a.csv, test: a.csv, target: y }"},
-    {"data.test_file",
-     "a file",
-     "the last tenth of `file`",
-     "libsvm: the test set.",
-     "data: { kind: libsvm, file: a.libsvm, test_file: a.libsvm }"},
-    {"data.train",
-     "samples, 1 to 100,000,000",
-     "60000",
-     "Drawn data: how many training samples are drawn.",
-     "data: { kind: digits, train: 2000, test: 500 }"},
     {"data.samples",
      "samples, 1 to 4,000,000,000",
      "",
      "Of a fleet with `program`, which has them: how many there are in all. Epochs need it.",
      "program: [python3, train.py]\ndata: { samples: 60000 }"},
-    {"data.held_out",
-     "a fraction between 0 and 1, or percent",
-     "20 %",
-     "table, images: the part of the samples, drawn by the seed, that is the test set.",
-     "data: { kind: table, file: a.csv, target: y, held_out: 30 % }"},
     {"data.validation",
-     "a fraction between 0 and 1, or percent; of table and libsvm also a file, of images a folder",
+     "a fraction between 0 and 1, or percent",
      "none",
      "The part of the training samples, drawn by the seed (of a text its end), that nobody trains "
      "on: targets, patience, tuning and the best model look at it, and the test set is looked at "
      "once, at the end.",
      "data: { kind: digits, validation: 10 % }"},
-    {"data.target",
-     "a column",
-     "the last one, where columns have no names",
-     "table: what is to be told.",
-     "data: { kind: table, file: a.csv, target: y }"},
-    {"data.task",
-     "classification or regression",
-     "guessed, and said",
-     "table: text and at most 20 different whole numbers are classes.",
-     "data: { kind: table, file: a.csv, target: y, task: regression }"},
-    {"data.standardize",
-     "true, false or { file: stats.yaml }",
-     "true",
-     "table: numbers get mean 0 and deviation 1 over the training samples.",
-     "data: { kind: table, file: a.csv, target: y, standardize: false }"},
-    {"data.standardize.file",
-     "a file of `grapevine data FILE --write`",
-     "",
-     "table: means, deviations, values and classes that are given instead of measured.",
-     "data: { kind: table, file: a.csv, target: y, standardize: { file: stats.yaml } }"},
-    {"data.one_hot",
-     "auto, or a list of columns",
-     "auto: the columns of text",
-     "table: columns of which each value becomes a feature of 0 or 1.",
-     "data: { kind: table, file: a.csv, target: y, one_hot: [c] }"},
-    {"data.ignore",
-     "a list of columns",
-     "none",
-     "table: columns that nobody sees.",
-     "data: { kind: table, file: a.csv, target: y, ignore: [c] }"},
-    {"data.dates",
-     "a list of columns",
-     "none",
-     "table: columns of dates (2024-03-01, 1.3.2024, perhaps with a time), which become days since "
-     "1970-01-01.",
-     "data: { kind: table, file: a.csv, target: y, dates: [c] }"},
-    {"data.decimal",
-     "`.` or `,`",
-     "`.`",
-     "table: the decimal mark of its numbers; with `,` points may stand between thousands.",
-     "data: { kind: table, file: a.csv, target: y, decimal: \",\" }"},
-    {"data.missing",
-     "refuse, mean or drop",
-     "refuse",
-     "table: an empty value is an error, becomes the column's mean, or costs its row. Without a "
-     "target `mean` leaves the row out.",
-     "data: { kind: table, file: a.csv, target: y, missing: mean }"},
-    {"data.context",
-     "characters, 1 to 1,000,000",
-     "64",
-     "text: how far a prediction looks back.",
-     "data: { kind: text, file: book.txt, context: 8 }"},
     {"data.augment",
      "none, crop, flip or crop+flip",
      "none",
      "Pictures: how each training picture is changed each time it is seen.",
      "data: { kind: digits, augment: crop }"},
-    {"data.features",
-     "a whole number, 1 to 1,000,000 (sparse: 100,000,000; teacher: 100,000)",
-     "16; sparse 1000; teacher 64",
-     "linear, blobs, sparse, teacher: numbers in a sample.",
-     "data: { kind: linear, features: 16 }"},
-    {"data.classes",
-     "a whole number, 2 to 256",
-     "4; teacher 10",
-     "blobs, teacher: how many there are.",
-     "data: { kind: blobs, classes: 4 }"},
-    {"data.separation",
-     "a number, 0 to 1e6",
-     "3",
-     "blobs: distance of the centres in deviations.",
-     "data: { kind: blobs, separation: 2 }"},
-    {"data.nonzeros",
-     "a whole number, 1 to 1,000,000, and `features` at most",
-     "20",
-     "sparse: features of a sample that are not zero.",
-     "data: { kind: sparse, nonzeros: 10 }"},
-    {"data.noise",
-     "a number, 0 to 1e6; sparse: 0 to 0.5",
-     "0.1; teacher 0.3; quadratic 1",
-     "Drawn data: deviation of the targets or logits; sparse: the part of the labels that is "
-     "flipped; quadratic: deviation of each gradient.",
-     "data: { kind: linear, noise: 0.1 }"},
-    {"data.dimension",
-     "a whole number, 1 to 1e9",
-     "16",
-     "quadratic: length of x.",
-     "data: { kind: quadratic, dimension: 4 }"},
-    {"data.hessian",
-     "a list of numbers, 1e-12 to 1e12",
-     "[1]",
-     "quadratic: the diagonal of the Hessian, repeated up to the dimension.",
-     "data: { kind: quadratic, hessian: [1, 0.1] }"},
-    {"data.spread",
-     "a number, 0 to 1e6",
-     "0",
-     "quadratic: deviation of the peers' own optima.",
-     "data: { kind: quadratic, spread: 1 }"},
-    {"data.start",
-     "a number, -1e6 to 1e6",
-     "0",
-     "quadratic: each coordinate of x at the beginning.",
-     "data: { kind: quadratic, start: 5 }"},
-    {"data.name",
-     "cartpole, mountain-car, acrobot or bricks",
-     "",
-     "environment: in which agents act (`agent`). A pole on a cart, a car in a valley, two links "
-     "that swing up, or a ball and a wall.",
-     "data: { kind: environment, name: cartpole }\nagent: {}"},
+};
+
+/// They stand behind the keys of the kinds.
+constexpr PlainKey divided[] = {
     {"data.servers",
      "a whole number, 1 to 1000",
      "none",
@@ -215,10 +82,167 @@ constexpr PlainKey rows[] = {
      "data: { kind: digits, partition: { kind: quantity, sizes: [1, 1, 2, 4] } }"},
 };
 
+/// Keys that belong together stand together; a kind's key that is not here stands behind these.
+constexpr std::array<std::string_view, 32> order{
+    "data",       "kind",      "dir",       "fallback",    "file",
+    "test",       "test_file", "train",     "samples",     "held_out",
+    "validation", "target",    "task",      "standardize", "standardize.file",
+    "one_hot",    "ignore",    "dates",     "decimal",     "missing",
+    "context",    "augment",   "features",  "classes",     "separation",
+    "nonzeros",   "noise",     "dimension", "hessian",     "spread",
+    "start",      "name"};
+
+/// "1,000,000", "1e9", "0.5".
+std::string number_text(double value, bool whole) {
+  std::string text = fmt::format("{:g}", value);
+  if (whole && value < 1e9) {
+    text = fmt::format("{:.0f}", value);
+    for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
+    return text;
+  }
+  if (const std::size_t e = text.find("e+0"); e != std::string::npos) text.erase(e + 1, 2);
+  return text;
+}
+
+std::string takes_of(const DataKey& key) {
+  if (!key.number) return key.takes;
+  const NumberRange& range = *key.number;
+  const std::string what = !key.takes.empty() ? key.takes
+                           : range.whole      ? "a whole number"
+                                              : "a number";
+  return fmt::format("{}, {} to {}",
+                     what,
+                     number_text(range.least, range.whole),
+                     number_text(range.most, range.whole));
+}
+
+/// Collects what a key says of several kinds: each text once, behind the kinds that it holds for.
+class Said {
+ public:
+  /// `kind` "": of every kind.
+  void add(const std::string& kind, const std::string& text) {
+    if (text.empty()) return;
+    const auto same = std::ranges::find(parts_, text, &Part::text);
+    if (same == parts_.end())
+      parts_.push_back({{kind}, text});
+    else if (std::ranges::find(same->kinds, kind) == same->kinds.end())
+      same->kinds.push_back(kind);
+  }
+  /// "16; teacher 64": the first is what is usual, and needs no head.
+  std::string others(const char* behind_head) const {
+    std::string line;
+    for (const Part& part : parts_)
+      line +=
+          line.empty() ? part.text : fmt::format("; {}{}{}", part.head(), behind_head, part.text);
+    return line;
+  }
+  /// "idx, cifar10: the published files. images: a folder for each class."
+  std::string sentences() const {
+    std::string line;
+    for (const Part& part : parts_)
+      line += fmt::format("{}{}{}{}",
+                          line.empty() ? "" : " ",
+                          part.head(),
+                          part.head().empty() ? "" : ": ",
+                          part.text.ends_with(".") ? part.text : part.text + ".");
+    return line;
+  }
+
+ private:
+  struct Part {
+    std::vector<std::string> kinds;
+    std::string text;
+
+    std::string head() const { return fmt::format("{}", fmt::join(kinds, ", ")); }
+  };
+  std::vector<Part> parts_;
+};
+
+/// One row for all kinds that have a key of this name.
+struct Row {
+  Said takes, usual, meaning;
+  std::string example;
+
+  void add(const std::string& kind, const DataKey& key) {
+    const std::string& whose = key.whose.empty() ? kind : key.whose;
+    takes.add(whose, takes_of(key));
+    usual.add(whose, key.number ? fmt::format("{:g}", key.number->usual) : key.usual);
+    meaning.add(whose, key.help);
+    if (example.empty()) example = key.example;
+  }
+};
+
+class Rows {
+ public:
+  Rows() {
+    for (const PlainKey& key : common) add(key);
+    for (const DataKind& kind : data_kinds()) add(kind);
+  }
+
+  std::vector<KeyRow> in_order() const {
+    std::vector<std::string> names = names_;
+    std::ranges::stable_sort(names, {}, [](const std::string& name) {
+      return std::ranges::find(order, name) - order.begin();
+    });
+    std::vector<KeyRow> all;
+    for (const std::string& name : names) {
+      const Row& row = rows_.at(name);
+      all.push_back({.key = name == "data" ? name : "data." + name,
+                     .takes = row.takes.others(": "),
+                     .usual = row.usual.others(" "),
+                     .meaning = row.meaning.sentences(),
+                     .example = row.example});
+    }
+    return all;
+  }
+
+ private:
+  Row& row(const std::string& name) {
+    const auto [at, first] = rows_.try_emplace(name);
+    if (first) names_.push_back(name);
+    return at->second;
+  }
+  void add(const PlainKey& key) {
+    const std::size_t dot = key.key.find('.');
+    row(std::string(dot == key.key.npos ? key.key : key.key.substr(dot + 1)))
+        .add("",
+             {.name = "",
+              .takes = std::string(key.takes),
+              .usual = std::string(key.usual),
+              .help = std::string(key.meaning),
+              .example = std::string(key.example)});
+  }
+  void add(const DataKind& kind) {
+    row("kind").meaning.add(kind.kind, kind.summary);
+    for (const DataKey& key : kind.keys) row(key.name).add(kind.kind, key);
+    if (kind.validation)
+      row("validation")
+          .takes.add(kind.kind, kind.validation->folder ? "also a folder" : "also a file");
+  }
+
+  std::map<std::string, Row> rows_;
+  std::vector<std::string> names_;
+};
+
+/// "idx, digits or table"
+std::string kinds_text() {
+  std::string text;
+  const std::vector<DataKind>& kinds = data_kinds();
+  for (std::size_t k = 0; k < kinds.size(); ++k)
+    text += (k == 0 ? "" : k + 1 == kinds.size() ? " or " : ", ") + kinds[k].kind;
+  return text;
+}
+
 }  // namespace
 
-std::span<const PlainKey> data_keys() {
-  return rows;
+std::vector<KeyRow> data_keys() {
+  std::vector<KeyRow> all = Rows().in_order();
+  KeyRow& kind = *std::ranges::find(all, "data.kind", &KeyRow::key);
+  kind.takes = kinds_text();
+  kind.usual = DataSpec().kind;
+  kind.example = "data: { kind: digits }";
+  for (const PlainKey& key : divided) all.push_back(row_of(key));
+  return all;
 }
 
 }  // namespace gv

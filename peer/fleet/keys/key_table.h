@@ -26,9 +26,12 @@ struct PlainKey {
   std::string_view key, takes, usual, meaning, example;
 };
 std::span<const PlainKey> run_keys();    ///< of the fleet as a whole: peers, stop, faults, ...
-std::span<const PlainKey> data_keys();   ///< of data
 std::span<const PlainKey> agent_keys();  ///< of agent
 std::span<const PlainKey> train_keys();  ///< of train, model, algorithm, topology, network
+/// Returns the row as one of the reference.
+KeyRow row_of(const PlainKey& key);
+/// The keys of data: what is common to kinds, and what each kind's row says (peer/fleet/data).
+std::vector<KeyRow> data_keys();
 /// Options of methods, keys of models, parameters of graphs and schedules, one row for each name.
 std::vector<KeyRow> registered_keys();
 

@@ -151,15 +151,10 @@ void add_graphs(Collected& to) {
 std::vector<KeyRow> make_all() {
   std::vector<KeyRow> all;
   const auto add = [&](std::span<const PlainKey> plain) {
-    for (const PlainKey& row : plain)
-      all.push_back({.key = std::string(row.key),
-                     .takes = std::string(row.takes),
-                     .usual = std::string(row.usual),
-                     .meaning = std::string(row.meaning),
-                     .example = std::string(row.example)});
+    for (const PlainKey& row : plain) all.push_back(row_of(row));
   };
   add(run_keys());
-  add(data_keys());
+  std::ranges::copy(data_keys(), std::back_inserter(all));
   add(agent_keys());
   add(train_keys());
   std::ranges::copy(registered_keys(), std::back_inserter(all));
@@ -167,6 +162,14 @@ std::vector<KeyRow> make_all() {
 }
 
 }  // namespace
+
+KeyRow row_of(const PlainKey& key) {
+  return {.key = std::string(key.key),
+          .takes = std::string(key.takes),
+          .usual = std::string(key.usual),
+          .meaning = std::string(key.meaning),
+          .example = std::string(key.example)};
+}
 
 std::vector<KeyRow> registered_keys() {
   Collected collected;

@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "peer/fleet/named_path.h"
+#include "peer/fleet/file/named_path.h"
 #include "peer/model/card/labelled_data.h"
 #include "peer/model/card/pictures.h"
 

@@ -12,7 +12,7 @@
 #include "optim/data/images/image_folder.h"
 #include "optim/data/images/picture_file.h"
 #include "optim/printable.h"
-#include "peer/fleet/named_path.h"
+#include "peer/fleet/file/named_path.h"
 
 namespace gv {
 namespace {

@@ -9,7 +9,7 @@
 namespace gv {
 namespace {
 
-constexpr std::size_t longest_argument = 160;  ///< that a diagnostic shows (peer/fleet/source)
+constexpr std::size_t longest_argument = 160;  ///< that a diagnostic shows (peer/fleet/file/source)
 
 std::string words_of(const SweepCell& cell) {
   std::string text;

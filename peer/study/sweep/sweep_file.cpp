@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
-#include "peer/fleet/readers.h"
+#include "peer/fleet/file/readers.h"
 #include "peer/fleet/target_reader.h"
 #include "peer/record/runs/stated_number.h"
 #include "peer/study/sweep/axes.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "peer/fleet/source.h"
+#include "peer/fleet/file/source.h"
 #include "peer/fleet/target_spec.h"
 
 namespace gv {

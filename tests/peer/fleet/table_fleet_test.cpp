@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "optim/data/data_facts.h"
-#include "peer/fleet/table_statistics.h"
+#include "peer/fleet/data/table_statistics.h"
 #include "peer/runtime/assembly.h"
 #include "peer/runtime/pooled_facts.h"
 #include "tests/peer/fleet/first_problem.h"

@@ -8,6 +8,7 @@
 #include "gossip/registry.h"
 #include "graph/schedules.h"
 #include "graph/topologies.h"
+#include "peer/fleet/data/data_kind.h"
 #include "peer/fleet/keys/key_table.h"
 #include "tests/peer/fleet/keys/key_fixture.h"
 
@@ -133,6 +134,22 @@ TEST_F(KeyRange, OfEachMethodIsTheReadersOwn) {
       ++held;
     }
   EXPECT_GT(held, 15U);
+}
+
+/// Keys of data mean other ranges to other kinds.
+TEST_F(KeyRange, OfEachKindOfDataIsTheReadersOwn) {
+  std::size_t held = 0;
+  for (const DataKind& row : data_kinds())
+    for (const DataKey& key : row.keys) {
+      if (!key.number) continue;
+      expect_held(
+          {.least = key.number->least, .most = key.number->most, .whole = key.number->whole},
+          [&](const std::string& value) {
+            return fmt::format("data: {{ kind: {}, {}: {} }}", row.kind, key.name, value);
+          });
+      ++held;
+    }
+  EXPECT_GT(held, 25U);
 }
 
 /// It is the same for parameters of graphs and schedules.

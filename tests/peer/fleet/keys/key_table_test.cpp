@@ -9,6 +9,7 @@
 #include "gossip/registry.h"
 #include "graph/topologies.h"
 #include "peer/fleet/asked_keys.h"
+#include "peer/fleet/data/data_kind.h"
 #include "peer/fleet/fleet.h"
 #include "tests/peer/fleet/keys/key_fixture.h"
 
@@ -52,23 +53,13 @@ TEST_F(KeyTable, EveryKeyThatAReaderAsksForHasARow) {
   std::set<std::string> all;
   for (const KeyRow& row : fleet_file_keys())
     if (!needs_more_than_a_file(row)) all.merge(asked(row.example));
-  for (const char* kind : {"idx",
-                           "digits",
-                           "cifar10",
-                           "text",
-                           "linear",
-                           "quadratic",
-                           "blobs",
-                           "teacher",
-                           "sparse",
-                           "libsvm",
-                           "table",
-                           "images"}) {
-    const std::string places = ", dir: pictures, file: " +
-                               std::string(std::string(kind) == "libsvm" ? "a.libsvm" : "a.csv");
+  for (const DataKind& row : data_kinds()) {
+    const std::string places =
+        fmt::format(", dir: pictures, file: {}", row.kind == "libsvm" ? "a.libsvm" : "a.csv");
     // Refused for this or that, it has asked for its keys before.
     write("fleet.yaml",
-          fmt::format("version: 1\ndata: {{ kind: {}{} }}\nstop: {{ rounds: 1 }}\n", kind, places));
+          fmt::format(
+              "version: 1\ndata: {{ kind: {}{} }}\nstop: {{ rounds: 1 }}\n", row.kind, places));
     std::set<std::string> keys;
     try {
       keys = asked_keys(folder_.path() + "/fleet.yaml");
@@ -89,7 +80,7 @@ TEST_F(KeyTable, NoKeyStandsTwiceAndEachSaysSomething) {
   EXPECT_GT(keys.size(), 150U);
 }
 
-/// Every method, model, graph and schedule brings its own.
+/// Every method, model, graph, schedule and kind of data brings its own.
 TEST_F(KeyTable, WhatIsRegisteredHasRows) {
   std::set<std::string> keys;
   for (const KeyRow& row : fleet_file_keys()) keys.insert(row.key);
@@ -99,6 +90,9 @@ TEST_F(KeyTable, WhatIsRegisteredHasRows) {
   for (const TopologyFamily* family : topology_families())
     for (const GraphParameter& parameter : family->parameters)
       EXPECT_TRUE(keys.contains(fmt::format("topology.{}", parameter.name))) << family->name;
+  for (const DataKind& row : data_kinds())
+    for (const DataKey& key : row.keys)
+      EXPECT_TRUE(keys.contains("data." + key.name)) << row.kind << " " << key.name;
 }
 
 }  // namespace

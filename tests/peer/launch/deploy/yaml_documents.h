@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "peer/fleet/source.h"
+#include "peer/fleet/file/source.h"
 
 namespace gv {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/fleet/source.h"
+#include "peer/fleet/file/source.h"
 
 namespace gv {
 namespace {

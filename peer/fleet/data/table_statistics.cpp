@@ -1,12 +1,12 @@
-#include "peer/fleet/table_statistics.h"
+#include "peer/fleet/data/table_statistics.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "optim/data/table/bounds.h"
+#include "peer/fleet/file/readers.h"
 #include "peer/fleet/json/json.h"
-#include "peer/fleet/readers.h"
 
 namespace gv {
 namespace {

@@ -4,13 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "peer/fleet/fleet.h"
-#include "peer/fleet/value.h"
+#include "peer/fleet/data/data_spec.h"
+#include "peer/fleet/file/value.h"
 
 namespace gv {
-
-/// Returns what a model sees of data of this kind.
-DataForm form_of(const DataSpec& data);
 
 /// Reads `data` (null: the digits) for `peers` peers. Paths are taken relative to `folder`.
 /// Problems become diagnostics of `source`, at `value` or else at `root`; `notices` may be null.

@@ -1,12 +1,11 @@
-#include "peer/fleet/table_reader.h"
-
 #include <fmt/format.h>
 
-#include "peer/fleet/content.h"
-#include "peer/fleet/held_out_reader.h"
-#include "peer/fleet/named_path.h"
-#include "peer/fleet/readers.h"
-#include "peer/fleet/table_statistics.h"
+#include "peer/fleet/data/data_reading.h"
+#include "peer/fleet/data/held_out.h"
+#include "peer/fleet/data/table_statistics.h"
+#include "peer/fleet/file/content.h"
+#include "peer/fleet/file/named_path.h"
+#include "peer/fleet/file/readers.h"
 
 namespace gv {
 namespace {
@@ -160,36 +159,128 @@ class TableReader : Readers {
   std::string statistics_;
 };
 
+void read(DataReading& from) {
+  TableReader(from.source, from.at, from.folder, from.data)
+      .read(from.map, from.peers, from.notices);
+}
+
+/// Says what is read of which bytes; where they lie does not matter.
+std::string digest(const DataSpec& data) {
+  const TableSpec& t = data.table;
+  std::string words = fmt::format("table {} {} {} {} {} {} {} {}one-hot {}{};",
+                                  data.content,
+                                  data.per_peer(),
+                                  t.held_out,
+                                  t.regression,
+                                  t.standardize,
+                                  static_cast<int>(t.missing),
+                                  counted_words({t.target}),
+                                  counted_words(t.ignore),
+                                  t.one_hot.has_value(),
+                                  counted_words(t.one_hot.value_or(std::vector<std::string>{})));
+  if (t.decimal != '.') words += fmt::format("decimal {};", t.decimal);
+  if (!t.dates.empty()) words += fmt::format("dates {};", counted_words(t.dates));
+  return words;
+}
+
+std::shared_ptr<const Dataset> read_validation(const DataSpec& data, const Dataset& train) {
+  TableSpec spec = data.table;
+  spec.test = data.validation_file;
+  spec.held_out = 0;
+  spec.given = train.facts;
+  spec.given_by = "the training set";
+  return read_table(spec, Rng(0)).test;
+}
+
+/// One that needs no more beside it than `file` and `target`.
+DataKey key(const char* name,
+            const char* takes,
+            const char* usual,
+            const char* help,
+            const std::string& value) {
+  return {.name = name,
+          .takes = takes,
+          .usual = usual,
+          .help = help,
+          .example = fmt::format("data: {{ kind: table, file: a.csv, target: y{} }}", value)};
+}
+
+std::vector<DataKey> keys() {
+  return {
+      key("file",
+          "a file, from the fleet file's folder",
+          "",
+          "the samples; `part-{id}.csv` is a file for each peer",
+          ""),
+      key("test", "a file", "by `held_out`", "the test set", ", test: a.csv"),
+      held_out_key(),
+      key("target",
+          "a column",
+          "the last one, where columns have no names",
+          "what is to be told",
+          ""),
+      key("task",
+          "classification or regression",
+          "guessed, and said",
+          "text and at most 20 different whole numbers are classes",
+          ", task: regression"),
+      key("standardize",
+          "true, false or { file: stats.yaml }",
+          "true",
+          "numbers get mean 0 and deviation 1 over the training samples",
+          ", standardize: false"),
+      key("standardize.file",
+          "a file of `grapevine data FILE --write`",
+          "",
+          "means, deviations, values and classes that are given instead of measured",
+          ", standardize: { file: stats.yaml }"),
+      key("one_hot",
+          "auto, or a list of columns",
+          "auto: the columns of text",
+          "columns of which each value becomes a feature of 0 or 1",
+          ", one_hot: [c]"),
+      key("ignore", "a list of columns", "none", "columns that nobody sees", ", ignore: [c]"),
+      key("dates",
+          "a list of columns",
+          "none",
+          "columns of dates (2024-03-01, 1.3.2024, perhaps with a time), which become days since "
+          "1970-01-01",
+          ", dates: [c]"),
+      key("decimal",
+          "`.` or `,`",
+          "`.`",
+          "the decimal mark of its numbers; with `,` points may stand between thousands",
+          ", decimal: \",\""),
+      key("missing",
+          "refuse, mean or drop",
+          "refuse",
+          "an empty value is an error, becomes the column's mean, or costs its row. Without a "
+          "target `mean` leaves the row out",
+          ", missing: mean")};
+}
+
 }  // namespace
+
+DataKind table_kind() {
+  return {.kind = "table",
+          .form = DataForm::rows,
+          .summary = "a file of your own",
+          .keys = keys(),
+          .read = read,
+          .form_of =
+              [](const DataSpec& data) {
+                return data.table.regression ? DataForm::targets : DataForm::rows;
+              },
+          .digest = digest,
+          .load = [](const DataSpec& data,
+                     const Rng& rng) { return read_table(data.table, rng.derive("held out")); },
+          .validation = OwnValidation{.folder = false, .read = read_validation}};
+}
 
 std::string DataSpec::table_file(PeerId i) const {
   std::string path = table.file;
   const std::size_t at = path.find("{id}");
   return at == std::string::npos ? path : path.replace(at, 4, std::to_string(i));
-}
-
-void read_table_keys(Source& source,
-                     MapReader& map,
-                     const Value& at,
-                     const std::filesystem::path& folder,
-                     PeerId peers,
-                     DataSpec& data,
-                     std::vector<std::string>* notices) {
-  TableReader(source, at, folder, data).read(map, peers, notices);
-}
-
-/// Nobody knows more than its own samples.
-void check_per_peer(Source& source, const Value& at, DataSpec& data) {
-  data.partition.kind = "own";
-  if (data.servers > 0)
-    source.error(at,
-                 "who hands out samples has no file of those it hands them to",
-                 "leave out `servers`, or `{id}` in `file`");
-  const Value::Entry* partition = at.kind == Value::Kind::map ? at.find("partition") : nullptr;
-  if (partition != nullptr)
-    source.error(partition->value,
-                 "each peer has a file of its own: there is nothing to divide",
-                 "leave out `partition`, or `{id}` in `file`");
 }
 
 }  // namespace gv

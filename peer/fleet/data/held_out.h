@@ -1,6 +1,7 @@
 #pragma once
 
-#include "peer/fleet/value.h"
+#include "peer/fleet/data/data_kind.h"
+#include "peer/fleet/file/value.h"
 
 namespace gv {
 
@@ -13,6 +14,15 @@ inline void read_held_out(Source& source, const Value* test, const Value* held_o
   part = read_fraction(source, *held_out).value_or(part);
   if (part <= 0 || part >= 1)
     source.error(*held_out, "a part between 0 and 1 is held out", "write `held_out: 20 %`");
+}
+
+/// Its row, for people.
+inline DataKey held_out_key() {
+  return {.name = "held_out",
+          .takes = "a fraction between 0 and 1, or percent",
+          .usual = "20 %",
+          .help = "the part of the samples, drawn by the seed, that is the test set",
+          .example = "data: { kind: table, file: a.csv, target: y, held_out: 30 % }"};
 }
 
 }  // namespace gv

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "peer/fleet/value.h"
+#include "peer/fleet/file/value.h"
 
 namespace gv {
 

@@ -1,4 +1,4 @@
-#include "peer/fleet/value.h"
+#include "peer/fleet/file/value.h"
 
 #include <algorithm>
 #include <charconv>
@@ -152,6 +152,17 @@ std::optional<std::string> read_choice(Source& source,
                fmt::format("`{}` is not one of {}", *word, fmt::join(choices, ", ")),
                guess.empty() ? "" : fmt::format("did you mean `{}`?", guess));
   return std::nullopt;
+}
+
+std::vector<double> read_numbers(Source& source, const Value& list, double least, double most) {
+  if (list.kind != Value::Kind::sequence || list.items.empty()) {
+    source.error(list, "expected a list of numbers, such as [1, 0.5]");
+    return {1};
+  }
+  std::vector<double> numbers;
+  for (const Value& item : list.items)
+    numbers.push_back(read_number(source, item, least, most).value_or(1));
+  return numbers;
 }
 
 std::optional<double> read_fraction(Source& source, const Value& value) {

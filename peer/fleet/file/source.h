@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "peer/fleet/fleet.h"
+#include "peer/fleet/file/diagnostic.h"
 
 namespace gv {
 

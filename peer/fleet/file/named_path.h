@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-#include "peer/fleet/value.h"
+#include "peer/fleet/file/value.h"
 
 namespace gv {
 

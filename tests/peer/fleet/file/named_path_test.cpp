@@ -1,4 +1,4 @@
-#include "peer/fleet/named_path.h"
+#include "peer/fleet/file/named_path.h"
 
 #include <filesystem>
 

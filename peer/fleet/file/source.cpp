@@ -1,4 +1,4 @@
-#include "peer/fleet/source.h"
+#include "peer/fleet/file/source.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -12,7 +12,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "optim/printable.h"
-#include "peer/fleet/named_path.h"
+#include "peer/fleet/file/named_path.h"
 
 namespace gv {
 namespace {

@@ -1,4 +1,4 @@
-#include "peer/fleet/content.h"
+#include "peer/fleet/file/content.h"
 
 #include <fstream>
 #include <stdexcept>
@@ -26,6 +26,12 @@ std::string content_of(const std::vector<std::string>& files) {
   }
   const XXH128_hash_t digest = XXH3_128bits_digest(&hash);
   return fmt::format("{:016x}{:016x}", digest.high64, digest.low64);
+}
+
+std::string counted_words(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += fmt::format("{}:{} ", word.size(), word);
+  return text;
 }
 
 }  // namespace gv

@@ -9,4 +9,7 @@ namespace gv {
 /// Throws std::runtime_error "path: what is wrong" when one cannot be read.
 std::string content_of(const std::vector<std::string>& files);
 
+/// Words of a fleet file for a digest: they may hold anything, so each says how long it is.
+std::string counted_words(const std::vector<std::string>& words);
+
 }  // namespace gv

@@ -7,7 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "peer/fleet/source.h"
+#include "gossip/world.h"
+#include "peer/fleet/file/source.h"
 
 namespace gv {
 
@@ -22,6 +23,8 @@ std::optional<std::string> read_word(Source& source, const Value& value);
 std::optional<std::string> read_choice(Source& source,
                                        const Value& value,
                                        const std::vector<std::string>& choices);
+/// Reads a list such as [1, 0.5]; [1] where it is none, and 1 for each item that is no such number.
+std::vector<double> read_numbers(Source& source, const Value& list, double least, double most);
 std::optional<double> read_fraction(Source& source, const Value& value);  ///< `5 %` or `0.05`
 std::optional<Time> read_duration(Source& source,
                                   const Value& value);  ///< `5 ms`, `1.5 s`, `10 min`, `1 h`

@@ -1,0 +1,205 @@
+#include "peer/fleet/data/data_reader.h"
+
+#include <fmt/format.h>
+
+#include "peer/fleet/data/data_reading.h"
+#include "peer/fleet/data/program_data.h"
+#include "peer/fleet/file/content.h"
+#include "peer/fleet/file/named_path.h"
+#include "peer/fleet/file/readers.h"
+
+namespace gv {
+namespace {
+
+std::vector<std::string> kind_names() {
+  std::vector<std::string> names;
+  for (const DataKind& row : data_kinds()) names.push_back(row.kind);
+  return names;
+}
+
+/// Reads what the kind's row asks for, and what all kinds have alike.
+class DataReader : Readers {
+ public:
+  DataReader(Source& source,
+             const Value& at,
+             const std::filesystem::path& folder,
+             PeerId peers,
+             std::vector<std::string>* notices)
+      : Readers(source), at_(at), folder_(folder), peers_(peers), notices_(notices) {}
+
+  DataSpec read(const Value* value) {
+    MapReader map(source_, value, "data", true);
+    set(map.take("kind"), data_.kind, choice(kind_names()));
+    const DataKind& row = find_data_kind(data_.kind);  // a fallback may change the spec's
+    DataReading from = reading(map, row);
+    row.read(from);
+    if (row.form == DataForm::pictures) read_augment(map);
+    set_content();
+    if (row.divided) {
+      from.servers();
+      read_partition(map.take("partition"));
+      read_validation(map.take("validation"), row);
+    }
+    if (data_.per_peer()) check_per_peer();
+    map.finish();
+    check_drawn();
+    return data_;
+  }
+
+  DataSpec read_program(const Value* value) {
+    data_.kind = program_data().kind;
+    MapReader map(source_, value, "data", true);
+    DataReading from = reading(map, program_data());
+    program_data().read(from);
+    read_partition(map.take("partition"));
+    map.finish();
+    return data_;
+  }
+
+ private:
+  DataReading reading(MapReader& map, const DataKind& row) {
+    return {.source = source_,
+            .map = map,
+            .at = at_,
+            .folder = folder_,
+            .peers = peers_,
+            .notices = notices_,
+            .row = row,
+            .data = data_};
+  }
+
+  /// Numbers that every process draws for itself: more would take minutes and memory that is not
+  /// there, before anything is said.
+  void check_drawn() {
+    constexpr std::uint64_t most = 500'000'000;
+    const DataKind& row = find_data_kind(data_.kind);
+    const std::uint64_t width = row.drawn != nullptr ? row.drawn(data_) : 0;
+    const std::uint64_t rows = std::uint64_t{data_.train} + data_.test;
+    if (width == 0 || rows <= most / width) return;
+    source_.error(
+        at_,
+        fmt::format("{} samples of {} numbers are to be drawn, and {} numbers are the most",
+                    rows,
+                    width,
+                    most),
+        "take fewer samples (`train`, `test`) or shorter ones");
+  }
+
+  /// Sets it where the files can be read: load_data says which one cannot, and what it lacks.
+  void set_content() {
+    const DataKind& row = find_data_kind(data_.kind);
+    if (row.files == nullptr) return;
+    try {
+      data_.content = content_of(row.files(data_));
+    } catch (const std::runtime_error&) {
+      data_.content.clear();
+    }
+  }
+
+  void read_augment(MapReader& map) {
+    std::string augment = "none";
+    set(map.take("augment"), augment, choice({"none", "crop+flip", "crop", "flip"}));
+    data_.augment = {.crop = augment.starts_with("crop"), .flip = augment.ends_with("flip")};
+  }
+
+  /// A share of the training samples; of what lies in files of one's own, a set in a file or
+  /// folder.
+  void read_validation(const Value* value, const DataKind& row) {
+    if (value == nullptr) return;
+    if (!row.validation || is_share(value->text)) return read_validation_share(*value);
+    data_.validation_file = gv::read_path(source_, *value, folder_);
+    if (data_.validation_file.empty()) return;
+    const bool folder = row.validation->folder;
+    const std::string missing =
+        folder ? no_folder(data_.validation_file) : no_file(data_.validation_file);
+    if (!missing.empty())
+      return source_.error(
+          *value,
+          fmt::format("no such {}: {}", folder ? "folder" : "file", missing),
+          "a set as `test` is one, or a share of the training samples such as 10 %");
+    try {
+      data_.validation_content =
+          content_of(row.validation->files != nullptr ? row.validation->files(data_)
+                                                      : std::vector{data_.validation_file});
+    } catch (const std::exception& e) {
+      source_.error(*value, e.what());
+    }
+  }
+
+  /// "0.1", "10 %".
+  static bool is_share(const std::string& text) {
+    return !text.empty() && text.find_first_not_of("0123456789.% ") == std::string::npos;
+  }
+
+  void read_validation_share(const Value& value) {
+    data_.validation = read_fraction(source_, value).value_or(0.1);
+    if (data_.validation <= 0 || data_.validation >= 1)
+      source_.error(value, "a part between 0 and 1 is set apart", "write `validation: 10 %`");
+    if (data_.per_peer())
+      source_.error(
+          value,
+          "with a file of its own for each peer, a part of all samples is nobody's to take",
+          "name a `validation` file that all of them have");
+  }
+
+  void read_partition(const Value* value) {
+    MapReader map(source_, value, "data.partition", true);
+    PartitionSpec& p = data_.partition;
+    const Value* kind = map.take("kind");
+    set(kind,
+        p.kind,
+        choice({"iid", "dirichlet", "dirichlet-equal", "by-label", "by-class", "quantity"}));
+    const bool by_class = p.kind == "by-label" || p.kind == "by-class";
+    if (form_of(data_) == DataForm::text && (by_class || p.kind.starts_with("dirichlet")))
+      source_.error(*kind, "a text has no labels to divide it by", "use `iid` or `quantity`");
+    if (p.kind.starts_with("dirichlet")) set(map.take("alpha"), p.alpha, number(1e-6, 1e9));
+    if (p.kind == "dirichlet") set(map.take("min_samples"), p.min_samples, count(1, 1'000'000));
+    if (by_class) set(map.take("classes_per_peer"), p.classes_per_peer, count(1, 1000));
+    if (p.kind == "quantity") {
+      const Value* sizes = map.take("sizes");
+      if (sizes != nullptr) p.sizes = read_numbers(source_, *sizes, 1e-9, 1e12);
+      if (sizes == nullptr)
+        source_.error(*value, "partition `quantity` needs `sizes`, one number per peer");
+      else if (p.sizes.size() != peers_)
+        source_.error(*sizes, fmt::format("{} sizes for {} peers", p.sizes.size(), peers_));
+    }
+    map.finish();
+  }
+
+  /// Nobody knows more than its own samples.
+  void check_per_peer() {
+    data_.partition.kind = "own";
+    if (data_.servers > 0)
+      source_.error(at_,
+                    "who hands out samples has no file of those it hands them to",
+                    "leave out `servers`, or `{id}` in `file`");
+    const Value::Entry* partition = at_.kind == Value::Kind::map ? at_.find("partition") : nullptr;
+    if (partition != nullptr)
+      source_.error(partition->value,
+                    "each peer has a file of its own: there is nothing to divide",
+                    "leave out `partition`, or `{id}` in `file`");
+  }
+
+  const Value& at_;
+  const std::filesystem::path& folder_;
+  PeerId peers_;
+  std::vector<std::string>* notices_;
+  DataSpec data_;
+};
+
+}  // namespace
+
+DataSpec read_data(Source& source,
+                   const Value& root,
+                   const Value* value,
+                   const std::filesystem::path& folder,
+                   PeerId peers,
+                   std::vector<std::string>* notices) {
+  return DataReader(source, value != nullptr ? *value : root, folder, peers, notices).read(value);
+}
+
+DataSpec read_program_data(Source& source, const Value* value, PeerId peers) {
+  return DataReader(source, {}, {}, peers, nullptr).read_program(value);
+}
+
+}  // namespace gv

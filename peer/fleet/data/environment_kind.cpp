@@ -1,0 +1,58 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "optim/rl/environments.h"
+#include "peer/fleet/data/data_reading.h"
+
+namespace gv {
+namespace {
+
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (const EnvironmentRow& row : environments()) all.push_back(row.name);
+  return all;
+}
+
+void read(DataReading& from) {
+  if (const Value* const name = from.map.take("name"))
+    from.data.environment = read_choice(from.source, *name, names()).value_or(names().front());
+  else
+    from.source.error(from.at,
+                      "data of kind `environment` needs `name`",
+                      fmt::format("one of {}", fmt::join(names(), ", ")));
+  if (const Value* const given = from.map.take("partition"))
+    from.source.error(*given,
+                      "an agent fills its own memory: there are no samples to divide",
+                      "leave out `partition`");
+  if (const Value* const given = from.map.take("servers"))
+    from.source.error(
+        *given, "an agent fills its own memory: nobody hands out samples", "leave out `servers`");
+  if (const Value* const given = from.map.take("validation"))
+    from.source.error(*given,
+                      "an agent is looked at in its environment, not on samples",
+                      "leave out `validation`");
+}
+
+DataForm form(const DataSpec& data) {
+  const EnvironmentRow* const row = find_environment(data.environment);
+  return row != nullptr && row->is_picture() ? DataForm::pictures : DataForm::rows;
+}
+
+}  // namespace
+
+DataKind environment_kind() {
+  return {
+      .kind = "environment",
+      .form = DataForm::rows,
+      .summary = "in which agents act",
+      .keys = {{.name = "name",
+                .takes = "cartpole, mountain-car, acrobot or bricks",
+                .help = "in which agents act (`agent`). A pole on a cart, a car in a valley, two "
+                        "links that swing up, or a ball and a wall",
+                .example = "data: { kind: environment, name: cartpole }\nagent: {}"}},
+      .read = read,
+      .divided = false,
+      .form_of = form};
+}
+
+}  // namespace gv
