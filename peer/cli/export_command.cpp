@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -6,12 +7,7 @@
 #include <fmt/format.h>
 
 #include "peer/cli/command.h"
-#include "peer/cli/written_file.h"
-#include "peer/fleet/json/json.h"
-#include "peer/model/onnx/onnx_model.h"
-#include "peer/record/export/csv.h"
-#include "peer/record/export/exported_run.h"
-#include "peer/record/export/tensorboard.h"
+#include "peer/cli/exporter.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/show/live/run_finder.h"
 
@@ -20,34 +16,48 @@ namespace {
 
 struct ExportArguments {
   std::vector<std::string> runs;
-  std::string csv;
-  std::string tensorboard;
-  std::string onnx;
+  std::vector<std::string> places = std::vector<std::string>(exporters().size());
   bool json = false;
 };
 
-struct Written {
-  std::vector<std::string> files;
-  Json said;  ///< beside their names
+/// A row that was asked for, and where it writes.
+struct Asked {
+  const Exporter& row;
+  const std::string& place;
 };
 
-void write_csv(const std::string& path, const std::vector<ExportedRun>& runs) {
-  const std::string text = csv_of(runs);
-  if (path == "-") {
-    fmt::print("{}", text);
-    return;
-  }
-  write_file(path, text);
+std::vector<Asked> asked(const ExportArguments& arguments) {
+  std::vector<Asked> all;
+  for (std::size_t k = 0; k < exporters().size(); ++k)
+    if (!arguments.places[k].empty()) all.push_back({exporters()[k], arguments.places[k]});
+  return all;
+}
+
+/// "--csv FILE, --tensorboard DIR or --onnx FILE"
+std::string choices() {
+  std::string text;
+  for (const Exporter& row : exporters())
+    text += fmt::format("{}{} {}",
+                        text.empty()                  ? ""
+                        : &row == &exporters().back() ? " or "
+                                                      : ", ",
+                        row.option,
+                        row.place);
+  return text;
 }
 
 void check_arguments(const ExportArguments& arguments) {
-  if (arguments.csv.empty() && arguments.tensorboard.empty() && arguments.onnx.empty())
-    throw std::invalid_argument(
-        "export: --csv FILE, --tensorboard DIR or --onnx FILE says what is wanted");
-  if (arguments.csv == "-" && arguments.json)
-    throw std::invalid_argument("export: --csv - and --json would both write to stdout");
-  if (!arguments.onnx.empty() && arguments.runs.size() > 1)
-    throw std::invalid_argument("export: --onnx writes one model; name one RUN");
+  const std::vector<Asked> all = asked(arguments);
+  if (all.empty())
+    throw std::invalid_argument(fmt::format("export: {} says what is wanted", choices()));
+  for (const Asked& one : all) {
+    if (one.row.prints && one.place == "-" && arguments.json)
+      throw std::invalid_argument(
+          fmt::format("export: {} - and --json would both write to stdout", one.row.option));
+    if (one.row.model != nullptr && arguments.runs.size() > 1)
+      throw std::invalid_argument(
+          fmt::format("export: {} writes one model; name one RUN", one.row.option));
+  }
 }
 
 /// find_run() knows runs alone.
@@ -56,49 +66,49 @@ std::string folder_of(const std::string& named) {
 }
 
 void export_evaluations(const ExportArguments& arguments, Written& written) {
+  const std::vector<Asked> all = asked(arguments);
+  if (std::ranges::none_of(all, [](const Asked& one) { return one.row.runs != nullptr; })) return;
   std::vector<ExportedRun> runs;
   for (const std::string& named : arguments.runs)
     for (const std::string& run : runs_of(folder_of(named))) runs.push_back(read_run(run));
+  for (const bool prints : {false, true})  // what may go to stdout is written last
+    for (const Asked& one : all)
+      if (one.row.runs != nullptr && one.row.prints == prints)
+        one.row.runs(one.place, runs, written);
   std::size_t rows = 0;
-  for (const ExportedRun& run : runs) {
-    rows += run.rows.size();
-    if (!arguments.tensorboard.empty())
-      written.files.push_back(write_event_file(arguments.tensorboard, run));
-  }
-  if (!arguments.csv.empty()) write_csv(arguments.csv, runs);
-  if (!arguments.csv.empty() && arguments.csv != "-") written.files.push_back(arguments.csv);
+  for (const ExportedRun& run : runs) rows += run.rows.size();
   written.said["rows"] = rows;
-  if (arguments.json || arguments.csv == "-") return;
-  for (const std::string& path : written.files) fmt::print("{}\n", path);
-  fmt::print("{} evaluations of {} run{}\n", rows, runs.size(), runs.size() == 1 ? "" : "s");
+  for (const std::string& path : written.files) written.screen += path + "\n";
+  written.screen +=
+      fmt::format("{} evaluations of {} run{}\n", rows, runs.size(), runs.size() == 1 ? "" : "s");
 }
 
-/// `run` may be a model itself.
-void export_model(const ExportArguments& arguments, Written& written) {
+/// What is named may be a model itself.
+void export_models(const ExportArguments& arguments, Written& written) {
   const std::string& run = arguments.runs.front();
-  const bool file = std::filesystem::is_regular_file(run);
-  const SavedModel model = load_model(file ? run : find_run(run) + "/model.safetensors");
-  OnnxAbout about;
-  write_file(arguments.onnx, onnx_model(model, about));
-  written.files.push_back(arguments.onnx);
-  written.said["onnx"] =
-      Json{{"opset", onnx_opset}, {"input", about.input}, {"output", about.output}};
-  if (arguments.json || arguments.csv == "-") return;
-  fmt::print("{}\n{}, {} parameters; ONNX, opset {}, float32\n  in   {}\n  out  {}\n",
-             arguments.onnx,
-             model.card.model.kind,
-             model.x.size(),
-             onnx_opset,
-             about.input,
-             about.output);
+  for (const Asked& one : asked(arguments))
+    if (one.row.model != nullptr)
+      one.row.model(
+          one.place,
+          std::filesystem::is_regular_file(run) ? run : find_run(run) + "/model.safetensors",
+          written);
+}
+
+/// Says what was written so far, unless stdout is taken.
+void tell(const ExportArguments& arguments, Written& written) {
+  const bool printed = std::ranges::any_of(
+      asked(arguments), [](const Asked& one) { return one.row.prints && one.place == "-"; });
+  if (!arguments.json && !printed) fmt::print("{}", written.screen);
+  written.screen.clear();
 }
 
 int export_runs(const ExportArguments& arguments) {
   check_arguments(arguments);
   Written written{.files = {}, .said = Json{{"event", "export"}}};
-  if (!arguments.csv.empty() || !arguments.tensorboard.empty())
-    export_evaluations(arguments, written);
-  if (!arguments.onnx.empty()) export_model(arguments, written);
+  export_evaluations(arguments, written);
+  tell(arguments, written);
+  export_models(arguments, written);
+  tell(arguments, written);
   written.said["files"] = written.files;
   if (arguments.json) fmt::print("{}\n", written.said.dump());
   return exit_code::done;
@@ -111,11 +121,10 @@ void export_options(Options& options, ExportArguments& arguments) {
              "Run folders, folders of sweeps, or names in runs/; with --onnx also a "
              "model.safetensors")
       .required();
-  options.value("--csv", arguments.csv, "One table of all runs; - for stdout").call_values("FILE");
-  options.value("--tensorboard", arguments.tensorboard, "An event file for each run, below DIR")
-      .call_values("DIR");
-  options.value("--onnx", arguments.onnx, "The run's model for other runtimes (opset 17)")
-      .call_values("FILE");
+  for (std::size_t k = 0; k < exporters().size(); ++k) {
+    const Exporter& row = exporters()[k];
+    options.value(row.option, arguments.places[k], row.help).call_values(row.place);
+  }
   options.json(arguments.json);
 }
 

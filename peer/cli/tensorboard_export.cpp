@@ -1,0 +1,15 @@
+#include "peer/cli/exporter.h"
+#include "peer/record/export/tensorboard.h"
+
+namespace gv::cli {
+
+Exporter tensorboard_export() {
+  return {.option = "--tensorboard",
+          .place = "DIR",
+          .help = "An event file for each run, below DIR",
+          .runs = [](const std::string& place, const std::vector<ExportedRun>& runs, Written& to) {
+            for (const ExportedRun& run : runs) to.files.push_back(write_event_file(place, run));
+          }};
+}
+
+}  // namespace gv::cli
