@@ -375,9 +375,9 @@ void Post::deadline_passed() {
 
 std::optional<Why> Post::hopeless(std::size_t k) const {
   if (stopping_ || broken_by_) return {};
-  if (roster_.dead(k)) return Why::died;
+  // Its process ends after its goodbye, which is no death that others have to answer for.
   if (mailbox_.closed(self_.neighbors[k].peer)) return Why::left;
-  return Why::died;  // a successor has taken its place
+  return Why::died;  // or a successor has taken its place
 }
 
 void Post::say_broken(std::size_t k) {

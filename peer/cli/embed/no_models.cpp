@@ -1,5 +1,10 @@
 #include <stdexcept>
 
+#include "optim/data/data_facts.h"
+#include "optim/data/dataset.h"
+#include "optim/data/decoded.h"
+#include "optim/data/table/table.h"
+#include "optim/data/text.h"
 #include "optim/train/make_objective.h"
 #include "optim/train/muon.h"
 #include "peer/fleet/model_profile.h"
@@ -7,10 +12,11 @@
 #include "peer/runtime/experience_parts.h"
 #include "peer/runtime/load_data.h"
 
-// In the place of make_objective.cpp and muon.cpp of optim/train, and of load_data.cpp,
-// division.cpp and experience_parts.cpp of peer/runtime, in the library of programs that bring
-// their own gradients and data: with those, every model and the arithmetic of all layers would be
-// in there. An assembly with a ProgramModel asks for none of them.
+// In the place of make_objective.cpp and muon.cpp of optim/train, of load_data.cpp, division.cpp
+// and experience_parts.cpp of peer/runtime, and of what reads and draws samples in optim/data, in
+// the library of programs that bring their own gradients and data: with those, every model and the
+// arithmetic of all layers would be in there. An assembly with a ProgramModel asks for none of
+// them.
 
 namespace gv {
 namespace {
@@ -50,6 +56,33 @@ std::shared_ptr<ExperiencePart> actor_part(const Fleet&, const Setup&, PeerId, s
 }
 
 LoadedData load_data(const Fleet&, std::optional<PeerId>) {
+  refuse();
+}
+
+TrainTest read_table(const TableSpec&, Rng) {
+  refuse();
+}
+
+std::string difference(const DataFacts&, const DataFacts&) {
+  refuse();
+}
+
+TrainTest read_text(const std::string&, std::uint32_t) {
+  refuse();
+}
+
+TrainTest draw_digits(std::uint32_t, std::uint32_t, Rng) {
+  refuse();
+}
+
+std::string decoded_folder() {
+  refuse();
+}
+
+TrainTest decoded(const std::string&,
+                  const std::string&,
+                  const std::vector<std::string>&,
+                  const std::function<TrainTest()>&) {
   refuse();
 }
 

@@ -62,7 +62,7 @@ std::vector<Mark> marks_of(const std::vector<ExportedRun>& runs) {
 
 /// The columns of figures: those that are always there, and those that some run has.
 struct Columns {
-  std::vector<Figure> figures{};
+  std::vector<RunFigure> figures{};
   bool states = false;
 };
 
@@ -75,7 +75,7 @@ Columns columns_of(const std::vector<ExportedRun>& runs) {
       if (row.actors) there.insert(FigureColumn::of_actors);
       columns.states = columns.states || row.states.has_value();
     }
-  for (const Figure& figure : figures())
+  for (const RunFigure& figure : figures())
     if (there.contains(figure.column)) columns.figures.push_back(figure);
   return columns;
 }
@@ -83,7 +83,7 @@ Columns columns_of(const std::vector<ExportedRun>& runs) {
 /// `run`: the words of all columns before the figures.
 std::string line(const std::string& run, const MetricsRow& row, const Columns& columns) {
   std::string text = run;
-  for (const Figure& figure : columns.figures) text.append(1, ',').append(figure.cell(row));
+  for (const RunFigure& figure : columns.figures) text.append(1, ',').append(figure.cell(row));
   for (std::size_t k = 0; columns.states && k < activities; ++k)
     text += row.states ? fmt::format(",{}", (*row.states)[k]) : ",";
   return text + "\r\n";
@@ -106,7 +106,7 @@ std::string csv_of(const std::vector<ExportedRun>& runs) {
   const std::vector<Mark> marks = marks_of(runs);
   std::string text = "run";
   for (const Mark& mark : marks) text.append(1, ',').append(csv_word(mark.name));
-  for (const Figure& figure : columns.figures) text.append(1, ',').append(figure.key);
+  for (const RunFigure& figure : columns.figures) text.append(1, ',').append(figure.key);
   for (std::size_t k = 0; columns.states && k < activities; ++k)
     text += fmt::format(",{}_seconds", activity_names[k]);
   text += "\r\n";

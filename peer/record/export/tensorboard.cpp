@@ -58,7 +58,7 @@ std::string scalar(std::string_view tag, double value) {
 
 std::string summary_of(const MetricsRow& row) {
   std::string values;
-  for (const Figure& figure : figures())
+  for (const RunFigure& figure : figures())
     if (const auto value = figure.of(row); value && !figure.tag.empty())
       values += scalar(figure.tag, *value);
   for (std::size_t k = 0; row.states && k < activities; ++k)

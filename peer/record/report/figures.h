@@ -32,7 +32,7 @@ enum class FigureColumn : std::uint8_t {
 /// A figure of an evaluation, with all that others need to know of it. Files, tables, TensorBoard
 /// and Prometheus have what these rows say, so that a new figure is a member of MetricsRow and a
 /// row here.
-struct Figure {
+struct RunFigure {
   using Required = double MetricsRow::*;
   using Optional = std::optional<double> MetricsRow::*;
   /// What follows from other members: it is written, and never read.
@@ -60,6 +60,6 @@ struct Figure {
 };
 
 /// Returns all of them, in the order of the columns.
-std::span<const Figure> figures();
+std::span<const RunFigure> figures();
 
 }  // namespace gv

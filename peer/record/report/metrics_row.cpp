@@ -86,7 +86,7 @@ Json json_of(const ActivitySeconds& seconds) {
 
 void add_figures(Json& line, const MetricsRow& row) {
   if (row.validated) line["evaluated_on"] = set_of(row);
-  for (const Figure& figure : figures()) {
+  for (const RunFigure& figure : figures()) {
     if (figure.begins || (!figure.stated && !figure.of(row))) continue;
     Json& owner = figure.within.empty() ? line : line[figure.within];
     owner[figure.key] = figure.json(row);
@@ -117,7 +117,7 @@ MetricsRow parse_row(const JsonValue& json, const std::string& round) {
   row.peers = json_integer<PeerId>(json, "peers");
   const JsonValue* const set = json.find("evaluated_on");
   row.validated = set != nullptr && set->text == "validation";
-  for (const Figure& figure : figures()) figure.read(json, row);
+  for (const RunFigure& figure : figures()) figure.read(json, row);
   row.states = parse_activities(json, "states");
   return row;
 }

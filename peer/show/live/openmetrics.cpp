@@ -80,7 +80,7 @@ void add_run(Text& text, const RunView& view) {
 void add_evaluation(Text& text, const MetricsRow& row) {
   constexpr std::string_view total = "_total";
   const std::string_view set = row.validated ? "Validation" : "Test";
-  for (const Figure& figure : figures()) {
+  for (const RunFigure& figure : figures()) {
     const std::optional<double> value = figure.of(row);
     if (!value || figure.metric.empty()) continue;
     const bool counts = figure.metric.ends_with(total);

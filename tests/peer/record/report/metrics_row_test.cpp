@@ -67,30 +67,30 @@ TEST_F(Metrics, WhatARunWritesIsReadBack) {
 TEST_F(Metrics, EveryFigureIsReadAsItWasWritten) {
   MetricsRow row{.round = 10, .peers = 4};
   double next = 1;
-  for (const Figure& figure : figures()) {
+  for (const RunFigure& figure : figures()) {
     const double value = figure.range == FigureRange::fraction ? next++ / 100 : next++;
-    if (const auto* const required = std::get_if<Figure::Required>(&figure.value))
+    if (const auto* const required = std::get_if<RunFigure::Required>(&figure.value))
       row.** required = value;
-    if (const auto* const optional = std::get_if<Figure::Optional>(&figure.value))
+    if (const auto* const optional = std::get_if<RunFigure::Optional>(&figure.value))
       row.** optional = value;
   }
   const std::string line = json_of(row).dump();
   const MetricsRow back = parse_row(parse_json(line, "a line"));
-  for (const Figure& figure : figures())
+  for (const RunFigure& figure : figures())
     EXPECT_EQ(figure.of(back), figure.of(row)) << figure.key << " in " << line;
 }
 
 TEST_F(Metrics, NoTwoFiguresHaveOneName) {
-  for (const auto name : {&Figure::key, &Figure::tag, &Figure::metric}) {
+  for (const auto name : {&RunFigure::key, &RunFigure::tag, &RunFigure::metric}) {
     std::set<std::string_view> names;
-    for (const Figure& figure : figures())
+    for (const RunFigure& figure : figures())
       EXPECT_TRUE((figure.*name).empty() || names.insert(figure.*name).second) << figure.*name;
   }
 }
 
 TEST_F(Metrics, AFigureThatCannotBeIsRefusedByItsKey) {
-  for (const Figure& figure : figures()) {
-    if (std::holds_alternative<Figure::Derived>(figure.value)) continue;
+  for (const RunFigure& figure : figures()) {
+    if (std::holds_alternative<RunFigure::Derived>(figure.value)) continue;
     std::string line = evaluate_line(record(10));
     const std::string key = fmt::format("\"{}\":", figure.key);
     const std::size_t at = line.find(key);
