@@ -96,9 +96,9 @@ bool Verbs::is_broken(std::uint64_t number) const {
 }
 
 std::optional<Why> why_gone(const Roster& roster, const Post& post, PeerId peer, std::size_t k) {
-  if (roster.dead(k)) return Why::died;
-  if (!post.closed(peer)) return {};
-  return roster.left_early(k) ? Why::left : Why::over;
+  // Its process ends after its goodbye, which is no death.
+  if (post.closed(peer)) return roster.left_early(k) ? Why::left : Why::over;
+  return roster.dead(k) ? std::optional(Why::died) : std::nullopt;
 }
 
 VerbEnd as_told(VerbEnd end, bool goes_on) {

@@ -170,6 +170,23 @@ TEST_F(VerbsOfOne, WhoHasLeftAfterItsLastRoundEndsVerbsOtherwiseThanWhoLeavesEar
   EXPECT_EQ(end->why, Why::over) << "of peer 1, the first";
 }
 
+/// Found so: a script was told now and then that a peer had died which had left, where the end of
+/// its process was seen before the next verb began.
+TEST_F(VerbsOfOne, TheEndOfAProcessAfterItsGoodbyeIsNoDeath) {
+  for (const auto& [early, why] : {std::pair{1U, Why::left}, std::pair{0U, Why::over}})
+    for (const VerbOp op : {VerbOp::sum, VerbOp::neighbor_average}) {
+      Plan plan = ring_plan();
+      plan.verbs = VerbTree{.parent = 1, .children = {2}, .averages = true};
+      make(1, plan);
+      EXPECT_TRUE(peer->deliver({2, Kind::goodbye, 0, early, nullptr}));
+      peer->died(2);
+      begin({.op = op, .data = floats(1)});
+      ASSERT_TRUE(end) << early;
+      EXPECT_EQ(end->why, why);
+      EXPECT_EQ(end->peer, 2U);
+    }
+}
+
 /// The values that a neighbour has given of its own before it died count.
 TEST_F(VerbsOfOne, AnAverageNeedsNobodyWhoseValuesAreHere) {
   VerbWord side = sum_of(1, VerbStep::side);
