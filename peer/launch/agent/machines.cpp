@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <sys/random.h>
 
@@ -23,6 +24,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto start_patience = std::chrono::seconds(60);  // an 18 MB program over a slow line
+constexpr Time first_word{std::chrono::seconds(5)};        ///< a login and the program take less
 
 double seconds(Time time) {
   return std::chrono::duration<double>(time).count();
@@ -70,6 +72,10 @@ std::string failure_of(const Machine& machine, bool slurm) {
                         host.name())
                   : "\nhelp:  connect once by hand: ssh " + ssh_target(machine.spec);
   return text;
+}
+
+bool is_known(const Machine& machine) {
+  return machine.host->facts() || !machine.host->failure().empty();
 }
 
 }  // namespace
@@ -184,13 +190,19 @@ void Machines::start() {
   wait_for_agents();
 }
 
+/// Who is waited for is named, each time after twice as long: nobody should look at nothing for a
+/// minute.
 void Machines::wait_for_agents() {
-  const auto known = [](const Machine& machine) {
-    return machine.host->facts() || !machine.host->failure().empty();
-  };
-  work_until([&] { return std::ranges::all_of(machines_, known); }, start_patience);
+  const auto complete = [this] { return std::ranges::all_of(machines_, is_known); };
+  const Clock::time_point until = Clock::now() + start_patience;
+  for (Time quiet = first_word; !work_until(complete, quiet) && Clock::now() < until; quiet *= 2) {
+    std::vector<std::string> silent;
+    for (const Machine& machine : machines_)
+      if (!is_known(machine)) silent.push_back(machine.spec.name);
+    options_.say(fmt::format("no agent has come up yet on {}", fmt::join(silent, ", ")));
+  }
   for (Machine& machine : machines_)
-    if (!known(machine)) machine.host->give_up("no agent came up in a minute");
+    if (!is_known(machine)) machine.host->give_up("no agent came up in a minute");
 }
 
 std::vector<std::string> Machines::ask(AgentKind question,

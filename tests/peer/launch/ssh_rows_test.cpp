@@ -104,6 +104,14 @@ TEST_F(SshRows, AnotherWireVersion) {
                {versions.c_str(), "install the same version there"});
 }
 
+/// A login that takes its time, as one does whose start-up files wait for something.
+TEST_F(SshRows, ASlowLogin) {
+  use_ssh("sleep 6; exec sh -c \"$last\"");
+  const Ended end = run_there();
+  EXPECT_EQ(end.code, 0) << end.err;
+  EXPECT_NE(end.err.find("no agent has come up yet on ben\n"), std::string::npos) << end.err;
+}
+
 /// What a shell's start-up files print is shown once, and the fleet trains.
 TEST_F(SshRows, NoiseBeforeTheAgent) {
   use_ssh("echo Welcome to ben; echo '\x1b]0;mine\x07'; exec sh -c \"$last\"");
