@@ -1,3 +1,4 @@
+#include "gossip/in_step.h"
 #include "gossip/objections.h"
 #include "gossip/rated_step.h"
 #include "gossip/registry.h"
@@ -8,14 +9,16 @@
 // momentum inside D-PSGD does: x_{t+1/2} = x_t - gamma g_t, g~_t = (x_t - sum_j W_ij x_{t+1/2,j}) /
 // gamma, m_{t+1} = beta m_t + g~_t, x_{t+1} = x_t - gamma m_{t+1}, which is sum_j W_ij x_{t+1/2,j}
 // - gamma beta m_t. So what flows in a round acts 1 / (1 - beta) times in those after it, which is
-// sound while each of them brings the next flow. A late flow acts once: whenever somebody's half
-// is missing, the flows c_t = beta c_{t-1} + (sum_j W_ij x_{t+1/2,j} -
-// x_{t+1/2}) / gamma are taken out of m, which is then the momentum of the own gradients. Found by
-// real fleets, and where one peer is so slow that the others go on without it: models swung apart,
-// by ten powers of ten. Where W changes with the round the next flow is the answer to another one,
-// and they do so by themselves at any rate (on base graphs of 9 peers with beta 0.5, on most with
-// 0.8), so that is refused. Memory of a peer: 3 vectors. Per round and peer: deg messages out, 4 d
-// deg bytes.
+// sound while each of them brings the next flow. A flow that is not answered acts once. While
+// somebody's half is late, the flows c_t = beta c_{t-1} + (sum_j W_ij x_{t+1/2,j} - x_{t+1/2}) /
+// gamma are taken out of m, which is then the momentum of the own gradients. Where the flows of a
+// round are over other edges than those of the one before, m begins anew: the own gradients alone,
+// which were in balance with them, would throw the model far off. Found by real fleets, by the
+// swarm and where one peer is so slow that the others go on without it: models swung apart, by ten
+// powers of ten. Where W changes with the round the next flow is the answer to another one, and
+// they do so by themselves at any rate (on base graphs of 9 peers with beta 0.5, on most with 0.8),
+// so that is refused. Memory of a peer: 3 vectors. Per round and peer: deg messages out, 4 d deg
+// bytes.
 
 namespace gv {
 namespace {
@@ -28,19 +31,23 @@ Task<> decentlam(Peer& me) {
   const Vector c = me.vector("flows in the momentum");
   const Vector before = me.vector("before");
   const auto beta = static_cast<float>(me.number("beta"));
+  InStep in_step(me);
   for (; me.running(); co_await me.end_round()) {
     co_await me.copy(Vector::x, before);
     const auto gamma = static_cast<float>(co_await rated_step(me));  // x_{t+1/2}
     if (gamma != 0) co_await me.axpby(-1 / gamma, Vector::x, beta, c);
-    const bool late = me.open_exchanges() > 0;
-    co_await me.average();     // sum_j W_ij x_{t+1/2,j}
+    co_await me.average();  // sum_j W_ij x_{t+1/2,j}
+    const bool kept = in_step.kept();
     if (gamma == 0) continue;  // g~ has no unit
     co_await me.axpby(1 / gamma, Vector::x, 1, c);
     co_await me.axpby(-1, Vector::x, 1, before);        // gamma g~_t
     co_await me.axpby(-gamma * beta, m, 1, Vector::x);  // x_{t+1}
     co_await me.axpby(1 / gamma, before, beta, m);
-    if (!late && me.open_exchanges() == 0) continue;
-    co_await me.axpby(1, c, 1, m);
+    if (kept) continue;
+    if (me.open_exchanges() > 0)
+      co_await me.axpby(1, c, 1, m);
+    else
+      co_await me.scale(m, 0);
     co_await me.scale(c, 0);
   }
 }

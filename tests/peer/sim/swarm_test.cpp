@@ -380,6 +380,32 @@ faults: {{ deadline: 0 s }}
   }
 }
 
+/// Found so: whoever is in another round than its neighbours sits their rounds out, with nothing
+/// open, and comes back. What had flowed before acted ten times all the same, without an answer,
+/// and the models of a chain swung apart until they were no numbers.
+TEST(SwarmRuns, MomentumOfFlowsEndsWhereNobodyAnswers) {
+  const Assembly fleet(read(R"(version: 1
+seed: 827220
+peers: 16
+data:
+  { kind: blobs, train: 180, test: 50, features: 5, classes: 3,
+    partition: { kind: by-label, classes_per_peer: 1 } }
+model: { kind: mlp, hidden: [6, 4, 8, 4] }
+train: { optimizer: { kind: sgd, lr: 0.1 }, batch: 8 }
+algorithm: { kind: decentlam, codec: fp16 }
+topology: { kind: king-torus, weights: max-degree }
+network: { latency: 6.1 ms }
+simulate: { flops: 0.1 MFLOP/s }
+stop: { rounds: 300 }
+faults: { deadline: 50 ms }
+parallel: { stages: [fc1, fc2], recompute: true, tensor: 2, microbatches: 1, ahead: 1 }
+)"));
+  SwarmOptions options;
+  options.first = 20;
+  options.last = 26;
+  EXPECT_EQ(told(swarm(fleet, options)), "");
+}
+
 /// A kind of fault that is left out never happens, and the others are as they were.
 TEST(SwarmRuns, OnlySomeKindsOfFault) {
   const Assembly fleet(restless_fleet(6, "ring", "lian"));
