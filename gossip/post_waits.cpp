@@ -1,0 +1,212 @@
+#include <algorithm>
+#include <utility>
+
+#include "gossip/collective_deadline.h"
+#include "gossip/post.h"
+#include "optim/check.h"
+
+// How long the algorithm waits for a neighbour's message, and what a peer tells its neighbours of
+// whom it waits for, so that nobody takes it for stuck.
+
+namespace gv {
+
+using Why = event::CollectiveBroken::Why;
+
+/// Those that wait for an answer have waited since the last one, through all of our waits. `late`
+/// lives as long as this one.
+void Post::watch_next(Time deadline, bool& late) {
+  const auto still = [this, wait = nexts_] { return when_next_ && nexts_ == wait; };
+  const Time due = answered_ + self_.plan.deadline / 2 - self_.world.now();
+  if (awaited_ != nullptr && self_.plan.deadline > Time{0})
+    keep_telling(told_ ? collective_deadline(self_.plan) / 2 : std::max(Time{0}, due));
+  if (deadline > Time{0})
+    self_.world.after(deadline, [this, still, &late] {
+      if (!still()) return;
+      late = true;
+      wake_next();
+    });
+}
+
+/// While next() lasts, and after so long.
+void Post::keep_telling(Time first) {
+  self_.world.after(first, [this, wait = nexts_] {
+    if (!when_next_ || nexts_ != wait) return;
+    told_ ? tell_again() : tell_held_up(true);
+    keep_telling(collective_deadline(self_.plan) / 2);
+  });
+}
+
+void Post::begin_wait(const Mailbox::Key& key, std::size_t k, Absence absence) {
+  GV_CHECK(!wait_, "the algorithm waits for one message at a time");
+  const Time now = self_.world.now();
+  wait_ = Wait{key, k, absence, now, now, now + longest_waits(self_.plan, absence)};
+  self_.timesheet.wait_begins(now);
+  ++waits_;
+  hurry();
+  const Time most = deadline(absence);
+  if (!watching_ && most > Time{0}) watch(absence == Absence::away ? most : most / 2);
+}
+
+Time Post::deadline(Absence absence) const {
+  return absence == Absence::away ? self_.plan.deadline : collective_deadline(self_.plan);
+}
+
+/// Somebody's absence that we only hear of is believed for as long as it is told again: a single
+/// false word would hold everybody up for ever (the swarm found one in a chain).
+bool Post::excused(std::size_t k) const {
+  if (misbehaves(k)) return false;
+  if (!roster_.here(k)) return true;
+  if (chains_.circle(k)) return self_.rules.excuses_circles();
+  return chains_.waits(k) && wait_ && self_.world.now() < wait_->excusable;
+}
+
+void Post::end_wait(const std::optional<Message>& answer) {
+  const Time now = self_.world.now();
+  const std::optional<Time> sent = answer ? std::optional(answer->sent) : std::nullopt;
+  self_.timesheet.wait_ends(now, wait_->k, sent);
+  longest_wait_ = std::max(longest_wait_, now - wait_->began);
+  if (told_) tell_held_up(false);
+  wait_.reset();
+}
+
+/// A neighbour that was late or away is out of step with us, and may be waiting for our next
+/// exchange with it, which begins with our next round, while we wait for another one in this. Along
+/// a cycle of such waits nobody would ever move (the swarm found it on a ring). So who has a
+/// neighbour out of step waits for the others of this round only so long; in every cycle there is
+/// one.
+void Post::hurry() {
+  if (!wait_ || wait_->key.kind != Kind::contribution || !longest_wait_of_) return;
+  const std::optional<Time> most = longest_wait_of_(wait_->k);
+  if (!most || (wait_->hurried && *wait_->hurried <= *most)) return;
+  wait_->hurried = most;
+  self_.world.after(*most, [this, wait = waits_] {
+    if (wait_ && waits_ == wait) interrupt(wait_->k, Interruption::hurry);
+  });
+}
+
+/// A neighbour that is alive and does not get on (a stuck trainer, a very slow one) holds a round
+/// up for so long and no longer. One timer, whatever the number of waits; and it looks at least
+/// once in a deadline of averaging, for such a wait may begin while a longer one is watched.
+void Post::watch(Time delay) {
+  delay = std::min(delay, self_.plan.deadline);
+  watching_ = true;
+  self_.world.after(delay, [this, due = self_.world.now() + delay] {
+    watching_ = false;
+    if (wait_) check_deadline(self_.world.now() - due);
+  });
+}
+
+void Post::check_deadline(Time late) {
+  Wait& wait = *wait_;
+  const Time now = self_.world.now();
+  const Time whole = deadline(wait.absence);
+  Time most = whole;  // until the next look
+  if (wait.absence != Absence::away) {
+    most = whole / 2;
+    if (told_) {
+      tell_again();
+    } else if (now - wait.began >= most) {
+      tell_held_up(true);
+    }
+    wait.since = std::min(now, wait.since + late);
+    if (!roster_.here(wait.k)) wait.excusable = now + longest_waits(self_.plan, wait.absence);
+    if (excused(wait.k)) wait.since = now;
+  }
+  const Time left = wait.since + whole - now;
+  if (left > Time{0}) return watch(std::min(left, most));
+  deadline_passed();
+}
+
+/// It is so still: who may have a half of ours to wait for hears it again, and so does who excuses
+/// us for an absence.
+void Post::tell_again() {
+  const Time pause = collective_deadline(self_.plan) / 4;
+  for (std::size_t k = 0; k < told_each_.size(); ++k) {
+    Told& told = told_each_[k];
+    const bool absence = told.by && *told.by >= self_.plan.peers;
+    const bool again = self_.neighbors[k].two_way || absence;
+    if (again && told.paid + pause <= self_.world.now()) told.by.reset();
+  }
+  pass_on();
+}
+
+/// Tells it so that whoever waits for us does not take us for stuck.
+void Post::tell_held_up(bool held_up) {
+  told_ = held_up;
+  pass_on();
+}
+
+/// Each neighbour knows the end of our own chain of waits, if they have been told at all; it hears
+/// of none where nobody holds us up but itself. Who is away hears of it when it is back: nothing
+/// piles up for it.
+void Post::pass_on() {
+  const bool for_anybody = told_ && !wait_ && awaited_ != nullptr;
+  const auto chains = for_anybody ? chains_.chains(*awaited_) : std::vector<WaitChains::Chain>{};
+  bool all = true;
+  for (std::size_t k = 0; k < self_.neighbors.size(); ++k) {
+    std::optional<WaitChains::End> by;
+    if (told_) by = wait_ ? chains_.end(wait_->k) : chains_.end_of_any(chains, k);
+    all = tell_end(k, by) && all;
+  }
+  if (!all) pass_on_later();
+}
+
+/// Spaces words to one neighbour, in the long run, so that an end is passed on along all peers
+/// within half a deadline. Where peers wait for anybody, each changes what the others tell, and an
+/// absence that is over runs in circles among them: without a pause, as fast as the network is.
+Time Post::telling_pause() const {
+  return self_.plan.deadline / (4 * self_.plan.peers);
+}
+
+/// A neighbour that is away hears of it when it is back: nothing piles up for it. As many words as
+/// there are peers may follow each other at once. False: not yet.
+bool Post::tell_end(std::size_t k, std::optional<WaitChains::End> by) {
+  const Neighbor& neighbor = self_.neighbors[k];
+  Told& told = told_each_[k];
+  const bool talks = neighbor.receives || neighbor.linked || neighbor.chained;
+  const bool listens =
+      talks && !mailbox_.closed(neighbor.peer) && !told.farewell && roster_.here(k);
+  if (!listens || by == told.by) return true;
+  const Time now = self_.world.now();
+  if (told.paid > now + self_.plan.peers * telling_pause()) return false;
+  told.by = by;
+  told.paid = std::max(told.paid, now) + telling_pause();
+  send(neighbor.peer, letter(Kind::held_up, by.value_or(0), by ? 1 : 0, nullptr));
+  return true;
+}
+
+/// One timer, whatever changes meanwhile: what is told is what is so then.
+void Post::pass_on_later() {
+  if (std::exchange(telling_, true)) return;
+  self_.world.after(telling_pause(), [this] {
+    telling_ = false;
+    pass_on();
+  });
+}
+
+bool Post::hear_held_up(std::size_t k, const Message& message) {
+  const bool was = excused(k);
+  if (!talks(k) || !chains_.hear(k, message)) return false;
+  if (wait_ && wait_->k == k) {
+    const Time now = self_.world.now();
+    if (chains_.absence(k)) wait_->excusable = now + longest_waits(self_.plan, wait_->absence);
+    if (was || excused(k)) wait_->since = now;
+  }
+  if (wait_ ? wait_->k == k : awaited_ != nullptr) tell_changes();
+  return true;
+}
+
+void Post::deadline_passed() {
+  const Wait wait = *wait_;
+  if (wait.absence == Absence::gone || wait.absence == Absence::vacant) {
+    note_broken(wait.k, Why::stuck);
+  } else if (wait.key.kind == Kind::contribution) {
+    self_.journal.note(
+        event::DeadlinePassed{self_.round, wait.key.from, {wait.key.number}, wait.key.part});
+  } else {
+    self_.journal.note(event::GoesOnWithout{self_.round, wait.key.from});
+  }
+  interrupt(wait.k, Interruption::deadline, wait.absence);
+}
+
+}  // namespace gv
