@@ -1,6 +1,9 @@
 #include "gossip/pushes.h"
 
 #include <algorithm>
+#include <limits>
+
+#include "gossip/norms.h"
 
 namespace gv {
 namespace {
@@ -130,6 +133,8 @@ Task<Payload> sound(Peer& me, PeerId from, Payload vector, std::optional<Codec> 
   co_await me.compute(static_cast<double>(me.replica.size()),
                       [&] { finite = all_finite(floats->floats()); });
   if (finite) co_return floats;
+  if (clips_sums(me) && from < me.plan.setup->peers)
+    Norms(me).tell(from, std::numeric_limits<double>::quiet_NaN(), 0);
   me.journal.note(event::NotFiniteCame{me.round, from, 1, 0});
   co_return nullptr;
 }

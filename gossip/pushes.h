@@ -83,7 +83,8 @@ class Pushes {
 };
 
 /// The floats of what `from` sent as a vector of ours. Null: it is none of this length, or not
-/// finite, and must count nowhere. What is not finite is said.
+/// finite, and must count nowhere. What is not finite is said, and in a fleet that clips its sums
+/// counted as cut off whoever trains and gave it.
 Task<Payload> sound(Peer& me, PeerId from, Payload vector, std::optional<Codec> codec);
 /// Does the same in the fleet's codec.
 inline Task<Payload> sound(Peer& me, PeerId from, Payload vector) {

@@ -42,12 +42,13 @@ std::string name_of(const StoredRun& run) {
   return name.empty() ? run.algorithm : name;
 }
 
-/// Infinite for a run that missed the target: it ranks behind.
+/// Infinite for a run that missed the target, or whose loss is no number: it ranks behind.
 double score_of(const StoredRun& run, const std::optional<CompareTarget>& target) {
   constexpr double missed = std::numeric_limits<double>::infinity();
   if (!target) {
-    const double loss = run.evaluations.back().loss;
-    return std::isfinite(loss) ? loss : missed;
+    const MetricsRow& end = run.evaluations.back();
+    if (!std::isfinite(end.loss)) return missed;
+    return end.accuracy ? 1 - *end.accuracy : end.loss;
   }
   const auto cost = cost_of(run, *target);
   return cost ? cost->rounds : missed;
@@ -58,6 +59,11 @@ double end_of(const StoredRun& run, const std::optional<CompareTarget>& target) 
   if (!target) return 0;
   const double end = figure_of(run.evaluations.back(), *target).value_or(0);
   return target->figure == CompareTarget::Figure::accuracy ? -end : end;
+}
+
+std::string title_of(const StoredRun& run, const std::optional<CompareTarget>& target) {
+  if (target) return "rounds to the target";
+  return run.evaluations.back().accuracy ? "error at the end" : "loss at the end";
 }
 
 double median(std::vector<double> values) {
@@ -94,7 +100,7 @@ std::vector<Tuning> tunings_of(const std::vector<StoredRun>& tuned,
     for (const std::string& knob : knobs_of(points)) {
       Tuning tuning{.method = method,
                     .knob = knob,
-                    .score_title = target ? "rounds to the target" : "loss at the end",
+                    .score_title = title_of(*points.begin()->second.front(), target),
                     .trials = {},
                     .labels = points.begin()->second.front()->labels,
                     .series = tunings.size()};

@@ -13,7 +13,8 @@ namespace gv {
 
 /// Returns what a sweep tried to find good values: for each method and each numeric key that
 /// differs among its tuning trials, the value against the median over the seeds of the rounds to
-/// the target, or of the loss at the end where there is no target. Empty without such trials.
+/// the target. Where there is no target it is what the accuracy at the end lacks to 1, or the loss.
+/// Empty without such trials.
 std::vector<Tuning> tunings_of(const std::vector<StoredRun>& tuned,
                                const std::optional<CompareTarget>& target);
 

@@ -34,7 +34,7 @@ Fleet CellCheck::read(const SweepCell& cell, const TuningPoint& point) {
     fleet = read_fleet(file_.base, arguments_of(sets), nullptr);
     const bool looks =
         fleet.evaluate_every > 0 || fleet.evaluate_every_epochs || fleet.evaluate_period > Time{0};
-    if ((file_.tune || file_.target) && !looks)
+    if (file_.target && !looks)
       say({.where = "",
            .message = "a target needs evaluations on the way",
            .source = "",

@@ -136,11 +136,6 @@ class SweepFileReader : Readers {
     for (const Value::Entry& entry : with->entries) read_knob(entry, tune);
     if (tune.by == "grid")
       check_grid(trials != nullptr ? *trials : *value, trials != nullptr, tune);
-    if (!file_.target)
-      source_.error(*value,
-                    "tuning needs a target",
-                    "add `target: { accuracy: 0.88 }`, or `{ loss: 0.4 }`: the value that is there "
-                    "in the fewest rounds is taken");
     file_.tune = std::move(tune);
   }
 

@@ -59,6 +59,12 @@ std::string cost_text(const SweepFamily& family, double cost) {
   return family.synchronous ? fmt::format("{:.0f} rounds", cost) : seconds_text(cost);
 }
 
+/// Says of a sweep without a target what its tuning takes the best of.
+std::string end_text(const TrialScore& score) {
+  return score.errs ? fmt::format("accuracy {:.4f}", 1 - score.last)
+                    : fmt::format("loss {:.4g}", score.last);
+}
+
 std::string trial_words(const SweepPlan& plan, const TrialSlot& slot) {
   const std::string label =
       slot.stage == Stage::tune ? plan.families[slot.family].label : label_of(plan, slot.cell);
@@ -186,14 +192,16 @@ std::string progress_text(const SweepPlan& plan,
 
 std::string tuned_text(const SweepPlan& plan, std::size_t f, const TunedFamily& tuned) {
   const SweepFamily& family = plan.families[f];
-  std::string text = fmt::format("tune    {}  {} trials  {}  {}",
-                                 family.label,
-                                 tuning_trials(family),
-                                 words_of(tuned.values),
-                                 cost_text(family, tuned.score.cost));
+  std::string text =
+      fmt::format("tune    {}  {} trials  {}  {}",
+                  family.label,
+                  tuning_trials(family),
+                  words_of(tuned.values),
+                  plan.file.target ? cost_text(family, tuned.score.cost) : end_text(tuned.score));
   const bool has_base = family.brackets[0].points[0].empty();  // a grid has none
   if (tuned.values.empty() || !has_base) return text;
   if (!tuned.base) return text + " (base: left in an early rung)";
+  if (!plan.file.target) return text + fmt::format(" (base: {})", end_text(*tuned.base));
   if (!std::isfinite(tuned.base->cost)) return text + " (base: missed it)";
   return text + fmt::format(" (base: {:.2f}x)", tuned.base->cost / tuned.score.cost);
 }

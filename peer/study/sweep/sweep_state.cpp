@@ -178,7 +178,7 @@ void SweepState::take_score(const TrialSlot& slot) {
   std::vector<TuningRace>& races = races_[slot.family];
   const bool by_rounds = plan_.families[slot.family].synchronous;
   races[slot.bracket].take(
-      slot.rung, slot.place, score_of(folder_.trial(slot), plan_.file.target.value(), by_rounds));
+      slot.rung, slot.place, score_of(folder_.trial(slot), plan_.file.target, by_rounds));
   // With asha nothing is concluded before the claims are known: see look_at_claims.
   if (!is_asynchronous(slot) && std::ranges::all_of(races, &TuningRace::done))
     conclude(slot.family);

@@ -23,6 +23,15 @@ double distance(const JsonValue& line, const TargetSpec& target) {
   return json_number(line, mean ? "loss" : "loss_local") - target.value;
 }
 
+/// The same without a target, which nothing reaches.
+double shortfall(const JsonValue& line, bool errs) {
+  return errs ? 1 - json_number(line, "accuracy") : json_number(line, "loss");
+}
+
+bool has_accuracy(const JsonValue& line) {
+  return json_member(line, "accuracy").kind == JsonValue::Kind::number;
+}
+
 double median(std::vector<double> values) {
   std::ranges::sort(values);
   const std::size_t half = values.size() / 2;
@@ -38,7 +47,9 @@ std::optional<double> number_in(const std::string& text) {
 
 }  // namespace
 
-TrialScore score_of(const std::string& folder, const TargetSpec& target, bool by_rounds) {
+TrialScore score_of(const std::string& folder,
+                    const std::optional<TargetSpec>& target,
+                    bool by_rounds) {
   const std::string path = folder + "/metrics.jsonl";
   std::ifstream in(path);
   if (!in) throw std::runtime_error(path + ": cannot be read");
@@ -49,20 +60,22 @@ TrialScore score_of(const std::string& folder, const TargetSpec& target, bool by
   for (std::string line; std::getline(in, line);) {
     const JsonValue json = parse_json(line, path);
     if (json_text(json, "event") != "evaluate") continue;
-    const double far = distance(json, target);
+    score.errs = target ? target->figure == TargetSpec::Figure::accuracy : has_accuracy(json);
+    const double far = target ? distance(json, *target) : shortfall(json, score.errs);
     const double cost = json_number(json, by_rounds ? "round" : "seconds");
     if (!std::isfinite(far)) {
       score.last = TrialScore::never;
       break;
     }
     score.last = far;
+    if (!target) continue;
     row = far <= 0 ? row + 1 : 0;
     if (row == 1)
       arrival =
           before && before->second > 0
               ? before->first + (cost - before->first) * before->second / (before->second - far)
               : cost;
-    if (row >= target.in_a_row && score.cost == TrialScore::never) score.cost = arrival;
+    if (row >= target->in_a_row && score.cost == TrialScore::never) score.cost = arrival;
     before = {cost, far};
   }
   return score;
@@ -75,7 +88,7 @@ TrialScore median_score(std::vector<TrialScore> scores) {
     costs.push_back(score.cost);
     lasts.push_back(score.last);
   }
-  return {median(std::move(costs)), median(std::move(lasts))};
+  return {median(std::move(costs)), median(std::move(lasts)), scores.front().errs};
 }
 
 std::vector<std::size_t> ranking(const std::vector<TrialScore>& scores) {

@@ -15,15 +15,19 @@ namespace gv {
 struct TrialScore {
   static constexpr double never = std::numeric_limits<double>::infinity();
   double cost = never;  ///< rounds, or seconds, to the target
-  double last = never;  ///< loss at the end; of an accuracy what is missing to 1
+  double last = never;  ///< loss at the end; of an accuracy what it lacks to its target, or to 1
+  bool errs = false;    ///< `last` is what an accuracy lacks
   bool before(const TrialScore& other) const {
     return cost != other.cost ? cost < other.cost : last < other.last;
   }
 };
 
 /// Returns what the trial in this folder cost: at the first evaluation at the target, interpolated
-/// from the one before. `by_rounds`: rounds, else seconds. Throws std::runtime_error.
-TrialScore score_of(const std::string& folder, const TargetSpec& target, bool by_rounds);
+/// from the one before. `by_rounds`: rounds, else seconds. Without a target its end counts: what
+/// its accuracy lacks to 1, where it has one, or else its loss. Throws std::runtime_error.
+TrialScore score_of(const std::string& folder,
+                    const std::optional<TargetSpec>& target,
+                    bool by_rounds);
 
 /// The median over the tuning seeds of one point; of an even number the mean of the middle two.
 TrialScore median_score(std::vector<TrialScore> scores);

@@ -163,6 +163,23 @@ TEST(Clipping, GoesOnFromACheckpointToTheBit) {
   expect_it_resumes(fleet);
 }
 
+/// A gradient that is no number counts nothing, and once is enough to say whose it was.
+TEST(Clipping, WhoGivesServersNoNumberIsNamed) {
+  for (const auto& [algorithm, order] : std::vector<std::pair<std::string, std::string>>{
+           {"parameter-server", "sync"}, {"parameter-server", "async"}, {"flexrr", ""}}) {
+    SCOPED_TRACE(algorithm + " " + order);
+    Fleet fleet = digits("gradient-nan", 1, 0);
+    fleet.algorithm = algorithm;
+    fleet.order = order;
+    fleet.stop.rounds = 60;
+    const std::vector<ClippedPeer> clipped = learn(fleet).clipped;
+    std::vector<PeerId> named;
+    for (const ClippedPeer& each : clipped)
+      if (each.far > 0) named.push_back(each.peer);
+    EXPECT_EQ(named, std::vector<PeerId>{7});
+  }
+}
+
 TEST(Clipping, IsRefusedWhereFlowsAreMoreThanDistances) {
   for (const char* algorithm : {"d2",
                                 "extra",

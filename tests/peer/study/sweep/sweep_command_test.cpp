@@ -93,6 +93,22 @@ TEST_F(SweepCommand, AMapIsAnAnswer) {
   EXPECT_NE(picture.find("lr 0.04"), std::string::npos);
 }
 
+/// Who asks for no target wants to know who is best at the end, and tunes for that.
+TEST_F(SweepCommand, WithoutATargetTheEndIsTunedForAndCompared) {
+  write("sweep.yaml",
+        head() +
+            "vary: { method: { gossip: { topology: ring } } }\n"
+            "tune: { with: { train.optimizer.lr: [0.001, 0.1, 0.01] }, trials: 3, by: grid }\n");
+  const Ended ended = run(words({}));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const std::string out = ended.output();
+  EXPECT_NE(out.find("3 trials  lr 0.1  loss "), std::string::npos) << out;
+  EXPECT_EQ(out.find("--target"), std::string::npos) << out;
+  const Ended compared = run({"report", path("out"), "--output", path("page.html")});
+  EXPECT_EQ(compared.code, 0) << compared.err;
+  EXPECT_NE(text_of(path("page.html")).find("loss at the end"), std::string::npos);
+}
+
 TEST_F(SweepCommand, TunesMeasuresAndSaysWhichCommandCompares) {
   const Ended ended = run(words({}));
   ASSERT_EQ(ended.code, 0) << ended.err;

@@ -85,10 +85,6 @@ INSTANTIATE_TEST_SUITE_P(
                  "target: { loss: 1 }\ntune: { with: { train.optimizer.lr: { lin: [2, 1] } } }\n",
                  2,
                  "this range is empty"},
-        BadSweep{"TuningWithoutTarget",
-                 "tune: { with: { train.optimizer.lr: { log: [0.1, 1] } } }\n",
-                 1,
-                 "tuning needs a target"},
         BadSweep{"RangeBeyondTheKeys",
                  "target: { loss: 1 }\n"
                  "tune: { with: { train.optimizer.momentum: { lin: [0.1, 3] } } }\n",

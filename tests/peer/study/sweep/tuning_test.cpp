@@ -12,21 +12,28 @@ namespace {
 constexpr TargetSpec accuracy{.figure = TargetSpec::Figure::accuracy, .value = 0.8};
 
 /// A trial with these (round, accuracy) pairs; a round takes a tenth of a second.
-TrialScore score(const std::vector<std::pair<int, std::string>>& lines,
-                 bool by_rounds = true,
-                 std::uint32_t in_a_row = 1) {
+TrialScore score_of_lines(const std::vector<std::pair<int, std::string>>& lines,
+                          const std::optional<TargetSpec>& target,
+                          bool by_rounds,
+                          const std::string& loss) {
   const ScratchFolder folder;
   {
     std::ofstream out(folder.path() + "/metrics.jsonl");
     for (const auto& [round, value] : lines)
       out << R"({"event":"evaluate","round":)" << round << R"(,"seconds":)" << round / 10.0
-          << R"(,"accuracy":)" << value << "}\n";
+          << R"(,"loss":)" << loss << R"(,"accuracy":)" << value << "}\n";
     out << R"({"event":"summary"})"
         << "\n";
   }
+  return score_of(folder.path(), target, by_rounds);
+}
+
+TrialScore score(const std::vector<std::pair<int, std::string>>& lines,
+                 bool by_rounds = true,
+                 std::uint32_t in_a_row = 1) {
   TargetSpec target = accuracy;
   target.in_a_row = in_a_row;
-  return score_of(folder.path(), target, by_rounds);
+  return score_of_lines(lines, target, by_rounds, "1");
 }
 
 TEST(Tuning, CostIsInterpolatedAtTheTarget) {
@@ -50,6 +57,21 @@ TEST(Tuning, WhoMissesRanksBehindAndWhoDivergesLast) {
                                        score({{10, "0.5"}, {20, "0.9"}}),
                                        score({{10, "0.81"}})};
   EXPECT_EQ(ranking(scores), (std::vector<std::size_t>{4, 3, 2, 0, 1}));
+}
+
+/// What counts is the accuracy of the last line, and where the data have none the loss.
+TEST(Tuning, WithoutATargetTheEndCounts) {
+  const auto end = [](const std::string& accuracy, const std::string& loss) {
+    return score_of_lines({{10, "0.9"}, {20, accuracy}}, {}, true, loss);
+  };
+  EXPECT_EQ(end("0.75", "3").cost, TrialScore::never);
+  EXPECT_DOUBLE_EQ(end("0.75", "3").last, 0.25);
+  EXPECT_TRUE(end("0.75", "3").errs);
+  EXPECT_DOUBLE_EQ(end("null", "3").last, 3);
+  EXPECT_FALSE(end("null", "3").errs);
+  EXPECT_EQ(end("null", "null").last, TrialScore::never);
+  EXPECT_EQ(ranking({end("0.7", "1"), end("0.8", "2"), end("null", "null")}),
+            (std::vector<std::size_t>{1, 0, 2}));
 }
 
 TEST(Tuning, SeedsCountByTheirMedian) {
