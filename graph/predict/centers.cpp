@@ -105,10 +105,13 @@ std::optional<Stationary> predict_centers(const MixingMatrix& w,
   alike.spread = 0;
   std::optional<Stationary> s = predict(modes, alike);
   if (!s || corrects_bias(fleet)) return s;
-  // At rest the momentum of DecentLaM is none, and what is left is `atc`.
-  if (fleet.order == "decentlam") {
-    alike.order = "atc";
-    alike.momentum = 0;
+  // At rest the momentum of DecentLaM is none, and what is left is `atc`. What GUT tracks of flows
+  // f is f / (1 - mu) then, so that f = (1 - mu) gamma g(W x), as under `cta` at a smaller rate.
+  if (fleet.order == "decentlam" || fleet.order == "gut") alike.momentum = 0;
+  if (fleet.order == "decentlam") alike.order = "atc";
+  if (fleet.order == "gut") {
+    alike.order = "cta";
+    alike.rate *= 1 - fleet.momentum;
   }
   const double n = w.size();
   for (std::size_t k = 0; k < columns; ++k) {

@@ -94,6 +94,16 @@ ModeRound decentlam(const QuadraticFleet& f, Complex lambda, double h) {
   return make(matrix, vector({step * h, -step * h}), vector({-step, step}));
 }
 
+/// z = (x, sum c of flows, which fades by mu): x and c <- mu c + (lambda - 1) x are averaged, then
+/// x
+/// <- x - gamma g + mu c.
+ModeRound gut(const QuadraticFleet& f, Complex lambda, double h) {
+  Matrix matrix(2, 2);
+  matrix << lambda * (1 - f.rate * h) + f.momentum * (lambda - 1.0), f.momentum * f.momentum,
+      lambda - 1.0, f.momentum;
+  return make(matrix, vector({f.rate * h, 0}), vector({-f.rate, 0}));
+}
+
 ModeRound repeated(const ModeRound& step, unsigned times) {
   ModeRound round = step;
   for (unsigned k = 1; k < times; ++k) round = round.then(step);
@@ -199,6 +209,7 @@ ModeRound round_of(const QuadraticFleet& f, Complex lambda, double h, bool mean)
   if (f.order == "aug-dgm" && !mean) return aug_dgm(f.rate, lambda, h);
   if (f.order == "momentum-tracking" && !mean) return momentum_tracking(f, lambda, h);
   if (f.order == "decentlam") return decentlam(f, lambda, h);
+  if (f.order == "gut") return gut(f, lambda, h);
   if (f.order == "led" && !mean) return led(f, lambda, h);
   if (f.order == "k-gt" && !mean) return k_gt(f, lambda, h);
   if (f.staleness > 0) return stale(f, lambda, h);

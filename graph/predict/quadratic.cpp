@@ -16,12 +16,17 @@ bool corrects_local_steps(const QuadraticFleet& f) {
 }
 
 bool brings_momentum(const QuadraticFleet& f) {
-  return f.order == "decentlam" || f.order == "momentum-tracking";
+  return f.order == "decentlam" || f.order == "gut" || f.order == "momentum-tracking";
 }
 
 /// What flowed counts as gradients do, whatever W it flowed under.
 bool tracks_gradients(const QuadraticFleet& f) {
   return f.order == "gradient-tracking" || f.order == "momentum-tracking" || f.order == "k-gt";
+}
+
+/// What it remembers of past flows is answered under the same W.
+bool needs_one_w(const QuadraticFleet& f) {
+  return f.order == "decentlam" || f.order == "gut" || (corrects_bias(f) && !tracks_gradients(f));
 }
 
 void check(const QuadraticFleet& f) {
@@ -138,7 +143,8 @@ const std::vector<std::string>& quadratic_orders() {
                                                "nids",
                                                "led",
                                                "k-gt",
-                                               "decentlam"};
+                                               "decentlam",
+                                               "gut"};
   return orders;
 }
 
@@ -153,12 +159,12 @@ std::string why_no_theory(const Modes& modes, const QuadraticFleet& f) {
   if (modes.method == "expectation" && !has_scalar_rounds(f))
     return "random schedules go with lian, atc and cta, without momentum, local steps and "
            "staleness";
-  if (!corrects_bias(f)) return "";
+  if (!corrects_bias(f) && !needs_one_w(f)) return "";
   if (directed(modes))
     return f.order +
            " moves what both ends of an edge have sent each other: it needs an "
            "undirected graph, such as `ring`";
-  if (!tracks_gradients(f) && modes.period() > 1)
+  if (needs_one_w(f) && modes.period() > 1)
     return f.order + " is for one W, and a schedule has another one in every round";
   return "";
 }

@@ -16,7 +16,7 @@ struct QuadraticFleet {
                         ///< N(0, spread), of which the prediction is the expectation
   double rate = 0.1;    ///< gamma
   double momentum = 0;  ///< u <- momentum u + g, x <- x - gamma u (orders lian, atc, cta);
-                        ///< decentlam and momentum-tracking: their beta
+                        ///< decentlam and momentum-tracking: their beta, gut: its mu
   bool nesterov = false;     ///< x <- x - gamma (g + momentum u) instead (PyTorch's form)
   unsigned local_steps = 1;  ///< of SGD per averaging, the last one together with it (same orders,
                              ///< led and k-gt)
@@ -39,10 +39,11 @@ struct QuadraticFleet {
 /// led: d2 with local steps, over which its correction is spread (Alghunaim 2024, arXiv:2302.00620,
 /// beta = 1 / tau). k-gt: gradient-tracking with local steps (Liu et al. 2023, arXiv:2301.01313,
 /// Algorithm 1 with eta_s = 1). decentlam: atc whose momentum is of what the model did (Yuan et al.
-/// 2021, arXiv:2104.11981, Algorithm 2).
+/// 2021, arXiv:2104.11981, Algorithm 2). gut: cta that tracks what flowed (Aketi et al. 2023,
+/// arXiv:2305.04792).
 const std::vector<std::string>& quadratic_orders();
-/// Returns whether peers of unlike centres come to rest at the minimum: all but lian, atc, cta and
-/// decentlam.
+/// Returns whether peers of unlike centres come to rest at the minimum: all but lian, atc, cta,
+/// decentlam and gut.
 bool corrects_bias(const QuadraticFleet& fleet);
 
 /// Expectations in the stationary state, after a round; the mean over the rounds of a period.

@@ -144,7 +144,7 @@ void best_options(Options& options, BestOptions& o) {
       .value("--order",
              o.fleet.order,
              "lian | atc | cta | d2 | gradient-tracking | aug-dgm | momentum-tracking | extra | "
-             "nids | led | k-gt | decentlam")
+             "nids | led | k-gt | decentlam | gut")
       .show_default()
       .tell(o.predict);
   options

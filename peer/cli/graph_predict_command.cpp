@@ -231,7 +231,7 @@ void predict_options(Options& options, PredictOptions& o) {
       .value("--order",
              o.fleet.order,
              "lian | atc | cta | d2 | gradient-tracking | aug-dgm | momentum-tracking | extra | "
-             "nids | led | k-gt | decentlam")
+             "nids | led | k-gt | decentlam | gut")
       .show_default();
   options.list("--hessian", o.fleet.hessian, "Curvatures h1,h2,..., one per coordinate");
   options

@@ -199,6 +199,29 @@ Algorithm decentlam(const MixingMatrix& w, const QuadraticFleet& f) {
                        }}};
 }
 
+/// z = W x, delta = g(z) - (z - x) / gamma, y = delta + mu ((last x - z) / gamma - last delta), x
+/// <- x - gamma y: as the paper has it.
+Algorithm gut(const MixingMatrix& w, const QuadraticFleet& f) {
+  return {.blocks = 3,
+          .rounds = {[&w, f](Vector& state, const Vector& noise, const Vector& b) {
+            const std::size_t n = b.size();
+            const Vector x = block(state, 0, n);
+            const Vector last = block(state, 1, n);
+            Vector delta = block(state, 2, n);
+            const Vector z = mixed(w, x);
+            Vector next(n);
+            for (std::size_t i = 0; i < n; ++i) {
+              const double before = delta[i];
+              delta[i] = f.hessian[0] * (z[i] - b[i]) + noise[i] - (z[i] - x[i]) / f.rate;
+              next[i] =
+                  x[i] - f.rate * (delta[i] + f.momentum * ((last[i] - z[i]) / f.rate - before));
+            }
+            put(state, 0, next);
+            put(state, 1, x);
+            put(state, 2, delta);
+          }}};
+}
+
 /// tau steps phi <- phi - gamma g - y / tau from x, x <- W phi, y <- y + phi - x.
 Algorithm led(const MixingMatrix& w, const QuadraticFleet& f) {
   return {.blocks = 2,
@@ -359,6 +382,8 @@ TEST(PredictLyapunov, BiasCorrectedMethodsAndStaleness) {
       QuadraticFleet heavy = noisy("decentlam");
       heavy.momentum = momentum;
       expect_prediction(dense_modes(whole), decentlam(whole, heavy), heavy, family);
+      heavy.order = "gut";
+      expect_prediction(dense_modes(w), gut(w, heavy), heavy, family);
       heavy.order = "momentum-tracking";
       expect_prediction(dense_modes(whole), momentum_tracking(whole, heavy), heavy, family);
     }

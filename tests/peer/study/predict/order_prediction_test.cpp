@@ -27,6 +27,10 @@ struct Measured {
   double consensus = 0, excess_mean = 0, excess_local = 0;
 };
 
+bool has_momentum(const std::string& order) {
+  return order == "decentlam" || order == "gut" || order == "momentum-tracking";
+}
+
 /// The fleet file's words for an order of the predictor.
 Fleet fleet_of(const QuadraticFleet& f, const std::string& topology, const std::string& weights) {
   const bool own = find_algorithm("d-psgd", f.order) == nullptr;
@@ -34,9 +38,9 @@ Fleet fleet_of(const QuadraticFleet& f, const std::string& topology, const std::
       quadratic_fleet(n, topology, own ? f.order : "d-psgd", own ? std::string() : f.order);
   fleet.weights = weights;
   fleet.optimizer.lr = f.rate;
-  const bool brings_momentum = f.order == "decentlam" || f.order == "momentum-tracking";
+  const bool brings_momentum = has_momentum(f.order);
   fleet.optimizer.momentum = brings_momentum ? 0 : f.momentum;
-  if (brings_momentum) fleet.settings["beta"] = f.momentum;
+  if (brings_momentum) fleet.settings[f.order == "gut" ? "mu" : "beta"] = f.momentum;
   fleet.local_steps = f.local_steps;
   QuadraticSpec& q = fleet.data.quadratic;
   q.hessian = f.hessian;
@@ -86,7 +90,7 @@ QuadraticFleet drawn_fleet(const std::string& order, Rng rng) {
                    .noise = 0.5 + rng.uniform(),
                    .order = order};
   std::uint64_t kind = corrected(order) ? 0 : rng.below(3);
-  if (order == "decentlam" || order == "momentum-tracking") kind = 1;
+  if (has_momentum(order)) kind = 1;
   if (kind == 1) f.momentum = 0.2 + 0.4 * rng.uniform();
   if (kind == 2) f.local_steps = 2 + static_cast<unsigned>(rng.below(2));
   if (order == "led" || order == "k-gt") f.local_steps = 1 + static_cast<unsigned>(rng.below(4));
@@ -121,7 +125,8 @@ TEST_P(OrderPrediction, IsWithinFivePercentOfTheMethod) {
   const Rng rng =
       Rng(1).derive(order).derive(topology).derive(static_cast<std::uint64_t>(100 * part));
   QuadraticFleet f = drawn_fleet(order, rng);
-  const bool must_be_lazy = std::string(order) == "d2" || std::string(order) == "led";
+  const bool must_be_lazy =
+      std::string(order) == "d2" || std::string(order) == "led" || std::string(order) == "gut";
   const std::string weights = must_be_lazy ? "lazy" : "metropolis";
   const MixingMatrix w = mixing_matrix(weights, build(parse_topology(topology), n));
   const Modes modes = modes_of(w);
@@ -148,7 +153,8 @@ const std::vector<const char*> orders{"lian",
                                       "nids",
                                       "led",
                                       "k-gt",
-                                      "decentlam"};
+                                      "decentlam",
+                                      "gut"};
 
 std::string name_of_case(const ::testing::TestParamInfo<Case>& info) {
   const auto& [order, graph, part] = info.param;
@@ -252,6 +258,7 @@ class StableRates : public ::testing::TestWithParam<Edges> {};
 TEST_P(StableRates, EndWhereTheMethodDiverges) {
   const auto& [order, topology, weights] = GetParam();
   QuadraticFleet f{.hessian = {1, 0.8}, .noise = 0, .spread = 1, .order = order};
+  if (has_momentum(order)) f.momentum = 0.5;
   const MixingMatrix w = mixing_matrix(weights, build(parse_topology(topology), n));
   const RateWindow window = stable_rates(modes_of(w), f);
   const double inside = (std::max(window.low, 0.2 * window.high) + window.high) / 2;
@@ -279,6 +286,7 @@ INSTANTIATE_TEST_SUITE_P(Orders,
                                            Edges{"led", "torus:3x4", "lazy"},
                                            Edges{"k-gt", "ring", "metropolis"},
                                            Edges{"decentlam", "ring", "metropolis"},
+                                           Edges{"gut", "torus:3x4", "lazy"},
                                            Edges{"aug-dgm", "torus:3x4", "metropolis"},
                                            Edges{"momentum-tracking", "ring", "metropolis"},
                                            Edges{"gradient-tracking", "ring", "metropolis"},
