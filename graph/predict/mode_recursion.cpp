@@ -65,8 +65,8 @@ ModeRound gradient_tracking(double gamma, Complex lambda, double h) {
   return make(matrix, Vector::Zero(3), vector({0, 1, 1}));
 }
 
-/// The same z; x <- lambda (x - gamma y), y <- lambda (y + h (next x - x) + next noise - last
-/// noise).
+/// It has the same z; x <- lambda (x - gamma y), y <- lambda (y + h (next x - x) + next noise -
+/// last noise).
 ModeRound aug_dgm(double gamma, Complex lambda, double h) {
   Matrix matrix = Matrix::Zero(3, 3);
   matrix.row(0) << lambda, -gamma * lambda, 0;

@@ -24,7 +24,7 @@ bool tracks_gradients(const QuadraticFleet& f) {
   return f.order == "gradient-tracking" || f.order == "momentum-tracking" || f.order == "k-gt";
 }
 
-/// What it remembers of past flows is answered under the same W.
+/// Past flows that it remembers are answered under the same W.
 bool needs_one_w(const QuadraticFleet& f) {
   return f.order == "decentlam" || f.order == "gut" || (corrects_bias(f) && !tracks_gradients(f));
 }
