@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <stdexcept>
 
 #include "graph/predict/mode_recursion.h"
@@ -106,6 +107,17 @@ double mean_power(const QuadraticFleet& f, double h) {
   return power ? f.noise * power->noise : std::numeric_limits<double>::infinity();
 }
 
+/// What the noise and the centres do along one axis of the Hessian: to the mean, and to the rest.
+struct AxisPower {
+  double mean = 0;
+  Estimate others;
+};
+AxisPower axis_power(const Modes& modes, const QuadraticFleet& fleet, double h) {
+  return {mean_power(fleet, h), modes.sum([&](const Mode& mode) {
+            return unless_unstable(settled_power(fleet, mode, h), fleet);
+          })};
+}
+
 bool stable(const Modes& modes, const QuadraticFleet& f) {
   const double h = f.hessian[0];
   if (!std::isfinite(mean_power(f, h))) return false;
@@ -173,10 +185,11 @@ std::optional<Stationary> predict(const Modes& modes, const QuadraticFleet& flee
   check(modes, fleet);
   Stationary s;
   const double n = modes.peers;
+  std::map<double, AxisPower> known;  // of millions of coordinates most are alike
   for (const double h : fleet.hessian) {
-    const double mean = mean_power(fleet, h);
-    const Estimate others = modes.sum(
-        [&](const Mode& mode) { return unless_unstable(settled_power(fleet, mode, h), fleet); });
+    const auto [at, is_new] = known.try_emplace(h);
+    if (is_new) at->second = axis_power(modes, fleet, h);
+    const auto& [mean, others] = at->second;
     if (!std::isfinite(mean) || !std::isfinite(others.value)) return std::nullopt;
     add(s.consensus, others, 1 / n);
     add(s.excess_mean, {mean, 0}, h / (2 * n));
