@@ -8,9 +8,10 @@
 // gradient differs from the mean. With K = 1 it is gradient tracking, y = g + c. What flowed over
 // the edge to a peer that is away does not count in c until it is back, and what flowed over that
 // to one that dies is taken out, as in gradient_tracking.cpp. A late flow of z does not count in c
-// (exchange.cpp); on a star models still swing beside a peer that is slower than faults.deadline,
-// where those of gradient tracking do not. Memory of a peer: deg + 3 vectors.
-// Per round and peer: deg messages out, 8 d deg bytes.
+// (exchange.cpp). On a star models still swing beside a peer that is slower than faults.deadline,
+// where those of gradient tracking do not: of halves that come a round late in every round both
+// ends see consecutive rounds, as where nothing is late. Memory of a peer: deg + 3 vectors. Per
+// round and peer: deg messages out, 8 d deg bytes.
 
 namespace gv {
 namespace {
