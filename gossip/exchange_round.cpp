@@ -222,12 +222,14 @@ bool Exchange::waits_in_vain(std::size_t k, std::uint32_t part) const {
 /// Who gave up sooner would be out of step with this neighbour, too, and so with all of them in
 /// every round from then on: a fleet whose rounds took a second did ten in that time after one of
 /// its peers had been killed, nearly all without an exchange, and diverged. Found by half an hour
-/// of published accidents (experiments/storm).
+/// of published accidents (experiments/storm). Without a deadline it is bounded all the same: what
+/// took long since its sender waited so makes the next wait longer, and along a circle under
+/// Aug-DGM each was twice the one before, without end (drawn fleets).
 Time Exchange::usual_wait(std::size_t k) const {
   Time usual = edges_[k].took.get();
   if (usual == Time{0})
     for (const Edge& edge : edges_) usual = std::max(usual, edge.took.get());
-  const Time most = self_.plan.deadline > Time{0} ? self_.plan.deadline : Time::max();
+  const Time most = self_.plan.deadline > Time{0} ? self_.plan.deadline : usual_deadline;
   return std::max(self_.plan.hurry, std::min(2 * usual, most));
 }
 

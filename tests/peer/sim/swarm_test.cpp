@@ -406,6 +406,30 @@ parallel: { stages: [fc1, fc2], recompute: true, tensor: 2, microbatches: 1, ahe
   EXPECT_EQ(told(swarm(fleet, options)), "");
 }
 
+/// Found so: each of a circle of peers that were out of step waited twice as long as it had seen
+/// the others wait before, and without a deadline that had no end. (That they stay in such a circle
+/// for a while is left: with a deadline of a second it is over in three.)
+TEST(SwarmRuns, WaitsAlongACircleDoNotGrowWithoutEnd) {
+  const Assembly fleet(read(R"(version: 1
+seed: 918194
+peers: 6
+data: { kind: linear, train: 150, test: 50, features: 8 }
+train: { optimizer: { kind: sgd, lr: 0.01, momentum: 0.3 }, batch: 6 }
+algorithm: { kind: aug-dgm, codec: bf16 }
+topology: { kind: random-regular, degree: 3, seed: 19, weights: fdla }
+network: { latency: 1.51 ms, bandwidth: 10 Mbit, local: tcp }
+simulate: { flops: 10 MFLOP/s }
+stop: { rounds: 300 }
+checkpoint: { every: 15 rounds }
+faults: { deadline: 0 s }
+)"));
+  SwarmOptions options;
+  options.first = 9225370001;
+  options.last = 9225370010;
+  options.until = std::chrono::seconds(2);
+  EXPECT_EQ(told(swarm(fleet, options)), "");
+}
+
 /// A kind of fault that is left out never happens, and the others are as they were.
 TEST(SwarmRuns, OnlySomeKindsOfFault) {
   const Assembly fleet(restless_fleet(6, "ring", "lian"));
