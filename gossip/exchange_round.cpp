@@ -218,19 +218,19 @@ bool Exchange::waits_in_vain(std::size_t k, std::uint32_t part) const {
   return gone_on(k) && post_.kept(key(k, part)) == nullptr;
 }
 
-/// Twice as long as the other half usually takes, on whatever network and beside whatever machine.
-/// Who gave up sooner would be out of step with this neighbour, too, and so with all of them in
-/// every round from then on: a fleet whose rounds took a second did ten in that time after one of
-/// its peers had been killed, nearly all without an exchange, and diverged. Found by half an hour
-/// of published accidents (experiments/storm). Without a deadline it is bounded all the same: what
-/// took long since its sender waited so makes the next wait longer, and along a circle under
-/// Aug-DGM each was twice the one before, without end (drawn fleets).
+/// As long as the other half usually takes, on whatever network and beside whatever machine, and a
+/// moment more. Who gave up sooner would be out of step with this neighbour, too, and so with all
+/// of them in every round from then on: a fleet whose rounds took a second did ten in that time
+/// after one of its peers had been killed, nearly all without an exchange, and diverged. Found by
+/// half an hour of published accidents (experiments/storm). But who is late since it has waited
+/// itself makes the next wait longer: where that was twice as long, a circle of peers under Aug-DGM
+/// waited twice as long each time (drawn fleets). So it is bounded without a deadline as well.
 Time Exchange::usual_wait(std::size_t k) const {
   Time usual = edges_[k].took.get();
   if (usual == Time{0})
     for (const Edge& edge : edges_) usual = std::max(usual, edge.took.get());
   const Time most = self_.plan.deadline > Time{0} ? self_.plan.deadline : usual_deadline;
-  return std::max(self_.plan.hurry, std::min(2 * usual, most));
+  return std::min(usual, most) + self_.plan.hurry;
 }
 
 /// On a graph that changes with the round, who is out of step waits for our answer, and gets it at
