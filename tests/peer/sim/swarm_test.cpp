@@ -431,8 +431,8 @@ TEST(SwarmRuns, WaitsAlongACircleDoNotGrowWithoutEnd) {
   EXPECT_EQ(told(swarm(fleet, options)), "");
 }
 
-/// The same with the usual deadline: rounds that take 8 ms took two minutes more, until the waits
-/// were as long as the deadline.
+/// It is soon over with the usual deadline, too: rounds of 8 ms took two minutes more, until the
+/// waits were as long as the deadline.
 TEST(SwarmRuns, ACircleOfWaitsIsSoonOver) {
   const Assembly fleet(read(fmt::format(circling, "30 s")));
   for (std::uint64_t seed = 9225370001; seed <= 9225370010; ++seed) {
