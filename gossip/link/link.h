@@ -45,7 +45,8 @@ struct LinkShared {
 /// the user, always last, since that may lead back here.
 /// Invariant: the user believes in the neighbour exactly while the link is unmet, linked or broken.
 /// One that has said goodbye has sent all that it ever will, so that its going away is not told:
-/// what came of it still counts.
+/// what came of it still counts. That it has died is told where it left before its last round, as
+/// then a successor of it may come.
 ///
 ///   unmet    nobody has answered as this neighbour yet
 ///   linked   a connection carries frames

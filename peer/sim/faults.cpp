@@ -220,9 +220,14 @@ bool Faults::crash(PeerId victim) {
   return true;
 }
 
-/// Kills it, unless it averages and so begins with whoever is there: then waiting is a mistake.
+/// Kills it, unless it averages and so begins with whoever is there: then waiting is a mistake, but
+/// where a neighbour has died before they met. Nobody can tell it, so that it ends with an error.
 void Faults::cannot_begin(PeerId peer) {
-  if (!shared_.peers[peer]->plan.catch_up) kill(peer, false);
+  const Plan& plan = shared_.peers[peer]->plan;
+  const bool died_unmet = std::ranges::any_of(links_of(plan), [&](PeerId other) {
+    return processes_.dead(other) && !network_.life_of_neighbor(peer, other);
+  });
+  if (!plan.catch_up || died_unmet) kill(peer, false);
 }
 
 void Faults::succeed(PeerId victim) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "gossip/goodbye.h"
 #include "gossip/link/link_layer.h"
 #include "gossip/peer.h"
 #include "gossip/registry.h"
@@ -17,14 +18,19 @@
 namespace gv::fuzz {
 
 /// Passes on what the link layer tells its user, and checks that it may be told now (link.h): away
-/// only of somebody who is believed in, back and died only of somebody who is not.
-/// That somebody goes away who has said goodbye is not told.
+/// only of somebody who is believed in, back and died only of somebody who is not, died once.
+/// That somebody goes away who has said goodbye is not told, and that it dies only where it has
+/// left before its last round.
 class CheckedUser : public LinkUser {
  public:
   explicit CheckedUser(Peer& peer) : peer_(peer) {}
 
   bool deliver(Message message) override {
-    if (message.kind == Kind::goodbye) departed_[message.from] = true;
+    if (message.kind == Kind::goodbye) {
+      departed_[message.from] = true;
+      const bool early = (message.part & leaves_early) != 0;
+      left_early_[message.from] = early && (message.part & stays_for_half) == 0;
+    }
     return peer_.deliver(std::move(message));
   }
   void heard_round(PeerId from, Round round) override { peer_.heard_round(from, round); }
@@ -34,16 +40,19 @@ class CheckedUser : public LinkUser {
     peer_.away(from);
   }
   void died(PeerId from) override {
-    GV_CHECK(absent_[from], "who dies is away");
+    GV_CHECK(absent_[from] || left_early_[from], "who dies is away, or has left early");
+    GV_CHECK(!std::exchange(dead_[from], true), "told dead once");
+    absent_[from] = true;
     peer_.died(from);
   }
   void back(PeerId from) override {
     const bool was_away = std::exchange(absent_[from], false);
+    dead_[from] = false;
     GV_CHECK(was_away || departed_[from], "who is back was away");
     peer_.back(from);
   }
   void replaced(PeerId from) override {
-    absent_[from] = departed_[from] = false;
+    absent_[from] = dead_[from] = departed_[from] = left_early_[from] = false;
     peer_.replaced(from);
   }
   void refused(PeerId from) override { peer_.refused(from); }
@@ -52,7 +61,7 @@ class CheckedUser : public LinkUser {
 
  private:
   Peer& peer_;
-  std::map<PeerId, bool> absent_, departed_;
+  std::map<PeerId, bool> absent_, dead_, departed_, left_early_;
 };
 
 /// Peer 0 of a ring of three, with its link layer, in a world whose time and neighbours the input

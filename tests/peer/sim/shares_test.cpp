@@ -8,6 +8,7 @@
 #include "peer/sim/swarm.h"
 #include "tests/peer/fleet/fleet_file.h"
 #include "tests/peer/sim/method_runs.h"
+#include "tests/peer/sim/told.h"
 
 // `topology: { weights: shares }`: D-PSGD by a row-stochastic W, in which peers count by their
 // samples.
@@ -184,8 +185,7 @@ TEST(Shares, LoseNothingWhateverHappens) {
     options.last = 40;
     options.jobs = 1;
     const SwarmResult result = swarm(Assembly(fleet), options);
-    EXPECT_EQ(result.violations, 0U) << result.first_failing_seed.value_or(0) << ": "
-                                     << (result.texts.empty() ? "" : result.texts[0]);
+    EXPECT_EQ(told(result), "");
     EXPECT_GT(result.sum_of_faults(), 100U);
   }
 }

@@ -5,6 +5,7 @@
 #include "peer/sim/swarm.h"
 #include "tests/peer/sim/chains/chain_fleets.h"
 #include "tests/peer/sim/injecting.h"
+#include "tests/peer/sim/told.h"
 
 // What accidents do to chains: delays change no bit, and who loses a stage ends alone.
 
@@ -253,9 +254,7 @@ TEST(ChainFaults, TheSwarmFindsNothing) {
     options.first = 1;
     options.last = 10;
     const SwarmResult result = swarm(fleet, options);
-    EXPECT_EQ(result.violations, 0U)
-        << drawn.text() << "seed " << result.first_failing_seed.value_or(0) << ": "
-        << fmt::format("{}", fmt::join(result.texts, "; "));
+    EXPECT_EQ(told(result), "") << drawn.text();
     all.add(result);
   }
   EXPECT_GT(fleets, 55U);

@@ -10,6 +10,7 @@
 #include "peer/study/predict/forecast/dry_run.h"
 #include "tests/peer/sim/chains/chain_fleets.h"
 #include "tests/peer/sim/injecting.h"
+#include "tests/peer/sim/told.h"
 #include "tests/peer/wire/tcp/loopback_fleet.h"
 
 // Chains whose stages have copies end with what one process ends with that takes the whole
@@ -240,9 +241,7 @@ TEST(ChainFaults, TheSwarmFindsNothingWrongWithCopies) {
     options.first = 1;
     options.last = 10;
     const SwarmResult result = swarm(fleet, options);
-    EXPECT_EQ(result.violations, 0U)
-        << drawn.text() << "seed " << result.first_failing_seed.value_or(0) << ": "
-        << fmt::format("{}", fmt::join(result.texts, "; "));
+    EXPECT_EQ(told(result), "") << drawn.text();
     all.add(result);
   }
   EXPECT_GT(all.sum_of_faults(), 500U);

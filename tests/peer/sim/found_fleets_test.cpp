@@ -1,0 +1,206 @@
+// Fleets that the swarm has drawn and that violated, each with what was wrong: made as small as it
+// gets, and with the seeds that found it.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "peer/sim/swarm.h"
+#include "tests/peer/fleet/fleet_file.h"
+#include "tests/peer/fleet/test_fleet.h"
+#include "tests/peer/sim/told.h"
+
+namespace gv {
+namespace {
+
+/// a peer that still heard its neighbour, while that one did not hear it, got no answers
+/// and kept D2's correction, a constant velocity, until its vector was not finite.
+TEST(FoundFleets, CorrectionsStandStillWhileNobodyAnswers) {
+  const Assembly fleet(read(R"(version: 1
+peers: 5
+data: { kind: blobs, train: 185, test: 50, classes: 3 }
+model: { hidden: [6] }
+train: { batch: 5 }
+algorithm: d2
+network: { latency: 0.495 ms }
+simulate: { flops: 0.1 MFLOP/s }
+stop: { rounds: 297 }
+faults: { deadline: 20 ms }
+)"));
+  SwarmOptions options;
+  options.first = options.last = 120049;
+  options.until = std::chrono::milliseconds(250);
+  options.classes = 0;
+  for (const Fault fault :
+       {Fault::slice, Fault::cut_off, Fault::one_way, Fault::half_open, Fault::slow})
+    options.classes |= FaultClasses{1} << static_cast<int>(fault);
+  EXPECT_EQ(told(swarm(fleet, options)), "");
+}
+
+/// all but one die as they store their first checkpoints, and have successors. One of
+/// these was suspending what had flowed between it and a neighbour when that came back as a new
+/// process; what the two told each other in their first exchange was forgotten behind it, at one
+/// end.
+TEST(FoundFleets, SuccessorsBeginAnewBeforeTheirFirstExchange) {
+  const Assembly fleet(read(R"(version: 1
+peers: 4
+data: { kind: blobs, train: 185, test: 50, classes: 3 }
+model: { hidden: [6] }
+train: { batch: 5 }
+algorithm: beer
+network: { latency: 0.495 ms }
+simulate: { flops: 0.1 MFLOP/s }
+stop: { rounds: 29 }
+checkpoint: { every: 20 rounds }
+)"));
+  SwarmOptions options;
+  options.first = options.last = 120057;
+  options.until = std::chrono::milliseconds(500);
+  options.classes = 0;
+  for (const Fault fault : {Fault::corrupt,
+                            Fault::duplicate,
+                            Fault::cut_off,
+                            Fault::half_open,
+                            Fault::partition,
+                            Fault::clock,
+                            Fault::disk_full,
+                            Fault::torn})
+    options.classes |= FaultClasses{1} << static_cast<int>(fault);
+  const SwarmResult result = swarm(fleet, options);
+  EXPECT_EQ(told(result), "");
+  EXPECT_GT(result.probes[static_cast<std::size_t>(Probe::replaced)], 0U);
+}
+
+/// servers of parameters are succeeded, but not beside data servers. New processes that
+/// nobody took back knocked without end, and the others waited for them for ever.
+TEST(FoundFleets, NobodyWaitsForAProcessThatNoneSucceeds) {
+  for (const PeerId peers : {3U, 4U, 6U})
+    for (const PeerId servers : {1U, 2U}) {
+      const Assembly fleet(read_fleet_text(fmt::format(
+          "version: 1\npeers: {}\ndata: {{ kind: sparse, train: 294, test: 50, servers: {} }}\n"
+          "algorithm: parameter-server\nnetwork: {{ latency: 1.67 ms }}\nstop: {{ rounds: 16 }}\n"
+          "launch: {{ restart: on-failure }}\nfaults: {{ deadline: 0 s }}\n",
+          peers,
+          servers)));
+      SwarmOptions options;
+      options.last = 100;
+      const SwarmResult result = swarm(fleet, options);
+      EXPECT_EQ(told(result), "") << peers << " and " << servers;
+      EXPECT_GE(result.faults[static_cast<std::size_t>(Fault::crash)], 20U);
+    }
+}
+
+/// a peer dies while a data server packs the minibatch that it has asked for, and its
+/// successor is there before the answer. It took the answer for that of its own question of the
+/// same number, asked for more than it had been given, and the two ended their conversation.
+TEST(FoundFleets, AnAnswerGoesToTheProcessThatAsked) {
+  for (const char* method : {"d-psgd", "nids", "{ kind: beer, codec: int8 }"}) {
+    const Assembly fleet(read(fmt::format(R"(version: 1
+peers: 5
+data: {{ kind: linear, train: 224, test: 50, servers: 2 }}
+algorithm: {}
+network: {{ latency: 0.178 ms }}
+simulate: {{ flops: 0.1 MFLOP/s }}
+stop: {{ rounds: 8 }}
+faults: {{ deadline: 0 s }}
+)",
+                                          method)));
+    SwarmOptions options;
+    options.first = 9071260001;
+    options.last = 9071260060;
+    options.until = std::chrono::milliseconds(250);
+    options.classes = FaultClasses{1} << static_cast<int>(Fault::crash);
+    const SwarmResult result = swarm(fleet, options);
+    EXPECT_EQ(told(result), "") << method;
+    EXPECT_GT(result.probes[static_cast<std::size_t>(Probe::replaced)], 20U) << method;
+  }
+}
+
+/// whoever is in another round than its neighbours sits their rounds out, with nothing
+/// open, and comes back. What had flowed before acted ten times all the same, without an answer,
+/// and the models of a chain swung apart until they were no numbers.
+TEST(FoundFleets, MomentumOfFlowsEndsWhereNobodyAnswers) {
+  const Assembly fleet(read(R"(version: 1
+seed: 827220
+peers: 16
+data:
+  { kind: blobs, train: 180, test: 50, features: 5, classes: 3,
+    partition: { kind: by-label, classes_per_peer: 1 } }
+model: { kind: mlp, hidden: [6, 4, 8, 4] }
+train: { optimizer: { kind: sgd, lr: 0.1 }, batch: 8 }
+algorithm: { kind: decentlam, codec: fp16 }
+topology: { kind: king-torus, weights: max-degree }
+network: { latency: 6.1 ms }
+simulate: { flops: 0.1 MFLOP/s }
+stop: { rounds: 300 }
+faults: { deadline: 50 ms }
+parallel: { stages: [fc1, fc2], recompute: true, tensor: 2, microbatches: 1, ahead: 1 }
+)"));
+  SwarmOptions options;
+  options.first = 20;
+  options.last = 26;
+  EXPECT_EQ(told(swarm(fleet, options)), "");
+}
+
+constexpr const char* circling = R"(version: 1
+seed: 918194
+peers: 6
+data: {{ kind: linear, train: 150, test: 50, features: 8 }}
+train: {{ optimizer: {{ kind: sgd, lr: 0.01, momentum: 0.3 }}, batch: 6 }}
+algorithm: {{ kind: aug-dgm, codec: bf16 }}
+topology: {{ kind: random-regular, degree: 3, seed: 19, weights: fdla }}
+network: {{ latency: 1.51 ms, bandwidth: 10 Mbit, local: tcp }}
+simulate: {{ flops: 10 MFLOP/s }}
+stop: {{ rounds: 300 }}
+checkpoint: {{ every: 15 rounds }}
+faults: {{ deadline: {} }}
+)";
+
+/// each of a circle of peers that were out of step waited twice as long as it had seen
+/// the others wait before, and without a deadline that had no end.
+TEST(FoundFleets, WaitsAlongACircleDoNotGrowWithoutEnd) {
+  const Assembly fleet(read(fmt::format(circling, "0 s")));
+  SwarmOptions options;
+  options.first = 9225370001;
+  options.last = 9225370010;
+  options.until = std::chrono::seconds(2);
+  EXPECT_EQ(told(swarm(fleet, options)), "");
+}
+
+/// It is soon over with the usual deadline, too: rounds of 8 ms took two minutes more, until the
+/// waits were as long as the deadline.
+TEST(FoundFleets, ACircleOfWaitsIsSoonOver) {
+  const Assembly fleet(read(fmt::format(circling, "30 s")));
+  for (std::uint64_t seed = 9225370001; seed <= 9225370010; ++seed) {
+    SimulationOptions options;
+    options.threads = 1;
+    options.faults = FaultPlan{.seed = seed, .until = std::chrono::seconds(2), .trace = {}};
+    options.faults->times = swarm_times(fleet);
+    Observer observer(fleet.fleet.size(), fleet.evaluator(), {});
+    EXPECT_LT(simulate(fleet, observer, options).virtual_time, std::chrono::seconds(12)) << seed;
+  }
+}
+
+/// A peer died before one of its neighbours had met it. Nobody can tell that one, which ends with
+/// an error as a real one does, and those that have met it go on without it.
+TEST(FoundFleets, WhoDiesBeforeItIsMetKeepsNobodyWaiting) {
+  const Assembly fleet(read(R"(version: 1
+peers: 9
+data: { kind: linear, train: 468, test: 50, servers: 1 }
+algorithm: relay-sgd
+topology: binary-tree
+network: { latency: 3.36 ms, jitter: 1.19 ms }
+stop: { rounds: 1 }
+)"));
+  SwarmOptions options;
+  options.first = options.last = 9432000004;
+  options.until = std::chrono::milliseconds(125);
+  options.classes = all_faults;
+  for (const Fault fault :
+       {Fault::reset, Fault::pause, Fault::poison, Fault::disk_full, Fault::torn, Fault::lie})
+    options.classes &= ~(FaultClasses{1} << static_cast<int>(fault));
+  const SwarmResult result = swarm(fleet, options);
+  EXPECT_EQ(told(result), "");
+  EXPECT_EQ(result.faults[static_cast<std::size_t>(Fault::crash)], 2U);
+}
+
+}  // namespace
+}  // namespace gv
