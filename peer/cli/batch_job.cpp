@@ -11,8 +11,8 @@
 #include "peer/cli/written_file.h"
 #include "peer/fleet/flat_keys.h"
 #include "peer/fleet/json/json.h"
+#include "peer/launch/agent/batch_nodes.h"
 #include "peer/launch/agent/lan.h"
-#include "peer/launch/agent/slurm.h"
 #include "peer/launch/child.h"
 #include "peer/launch/deploy/slurm_fleet.h"
 
@@ -85,24 +85,24 @@ std::string launcher_in(const FleetOptions& file) {
 Placed place_fleet(const FleetOptions& file, const std::string& given) {
   const std::string launcher = given.empty() ? launcher_in(file) : given;
   Placed placed{.file = file, .local = launcher == "local"};
-  const std::optional<SlurmAllocation> job = slurm_job();
-  if (launcher == "slurm" && !job)
-    throw std::runtime_error(
-        "not inside a Slurm job: add --submit, or start it from sbatch or salloc");
+  const BatchSystem* const asked = find_batch_system(launcher);
+  const std::optional<BatchJob> job = batch_job();
+  if (asked != nullptr && (!job || job->system != asked))
+    throw std::runtime_error(fmt::format("not inside a {} job: {}", asked->title, asked->enter));
   if (launcher == "ssh" || placed.local || !job || (launcher == "auto" && job->one_node))
     return placed;
   const Fleet fleet = read_fleet(file.file, file.sets, nullptr);
   if (launcher == "auto" && is_lan(fleet)) return placed;
-  const std::vector<std::string> nodes = slurm_nodes(*job);
+  const std::vector<std::string> nodes = batch_nodes(*job->system, job->nodes);
   if (launcher == "auto" && nodes.size() == 1) return placed;
-  for (std::string& set : slurm_sets(fleet, file.file, file.sets, nodes))
+  for (std::string& set : node_sets(*job->system, fleet, file.file, file.sets, nodes))
     placed.file.sets.push_back(std::move(set));
-  placed.slurm = true;
+  placed.batch = job->system;
   return placed;
 }
 
 int submit_fleet(const BatchArguments& arguments) {
-  if (const std::optional<SlurmAllocation> job = slurm_job())
+  if (const std::optional<BatchJob> job = batch_job())
     throw std::invalid_argument(fmt::format(
         "run: this is inside job {} already: leave --submit out", printable(job->id, 40)));
   for (const std::string& option : arguments.options)

@@ -127,7 +127,7 @@ int collect_rest(const std::string& run, FleetOptions& file) {
   const auto say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
   const Placed at = place_fleet(file, "");
   const std::vector<std::string> missing = fetch_rest(
-      fleet, {peer_program(), fleet.fleet.path, at.file.sets, say, at.slurm}, RunFolder::open(run));
+      fleet, {peer_program(), fleet.fleet.path, at.file.sets, say, at.batch}, RunFolder::open(run));
   if (missing.empty()) {
     say(fmt::format("fetched    all that the peers left is in {}/peers", run));
     return exit_code::done;

@@ -8,7 +8,7 @@
 #include "graph/spec/nearest.h"
 #include "peer/cli/command.h"
 #include "peer/fleet/json/json.h"
-#include "peer/fleet/keys/key_table.h"
+#include "peer/fleet/reference/key_table.h"
 #include "peer/record/report/wrapped.h"
 #include "peer/runtime/exit_code.h"
 

@@ -8,8 +8,8 @@
 #include <fmt/ranges.h>
 
 #include "optim/printable.h"
-#include "peer/fleet/keys/key_table.h"
 #include "peer/fleet/program_reader.h"
+#include "peer/fleet/reference/key_table.h"
 #include "peer/launch/resume.h"
 #include "peer/study/predict/forecast/codec_trial.h"
 #include "peer/study/predict/forecast/forecast_advice.h"

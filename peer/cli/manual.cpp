@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "peer/fleet/keys/key_table.h"
+#include "peer/fleet/reference/key_table.h"
 
 namespace gv::cli {
 namespace {

@@ -13,8 +13,8 @@
 #include "peer/cli/version.h"
 #include "peer/fleet/program_reader.h"
 #include "peer/launch/address_pattern.h"
+#include "peer/launch/agent/batch_nodes.h"
 #include "peer/launch/agent/meeting.h"
-#include "peer/launch/agent/slurm.h"
 #include "peer/launch/agent/slurm_step.h"
 #include "peer/launch/identity.h"
 #include "peer/launch/life_mark.h"
@@ -141,7 +141,7 @@ int run_by_hand(const Assembly& fleet,
   ManualPeer manual{.connect_deadline = time_of(options.wait_seconds)};
   manual.keys = own_keys(fleet.fleet, id, options.keys);
   if (const std::optional<SlurmStep> step = step_to_ask(fleet.fleet, id, options)) {
-    const std::vector<std::string> nodes = slurm_nodes({.id = "", .nodes = step->nodes});
+    const std::vector<std::string> nodes = batch_nodes(*find_batch_system("slurm"), step->nodes);
     manual.addresses = step_addresses(*step, nodes, fleet.fleet.size());
     manual.listen_address = "0.0.0.0";
   }

@@ -20,6 +20,7 @@
 #include "peer/cli/this_program.h"
 #include "peer/cli/version.h"
 #include "peer/fleet/host_names.h"
+#include "peer/fleet/keys/key_words.h"
 #include "peer/launch/agent/lan.h"
 #include "peer/launch/best_model.h"
 #include "peer/launch/launcher.h"
@@ -182,7 +183,7 @@ std::unique_ptr<Lan> lan_of(const Assembly& fleet,
         "run: the fleet is to stay on this machine, and has hosts elsewhere\nhelp:  leave out "
         "`launch: { with: local }`, or --launcher local; or give the peers no such host");
   const auto say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
-  LanOptions start{options.program, fleet.fleet.path, at.file.sets, say, at.slurm};
+  LanOptions start{options.program, fleet.fleet.path, at.file.sets, say, at.batch};
   if (!options.resume.empty() && !grown) start.folders = read_host_folders(options.resume);
   if (scout != nullptr) start.introduction = scout->introduction();
   auto lan = std::make_unique<Lan>(fleet, std::move(start));
@@ -317,9 +318,9 @@ void run_options(Options& options, RunOptions& arguments) {
   options
       .value("--launcher",
              arguments.launcher,
-             "How other machines are reached: ssh, srun inside a job of Slurm, not at all, or "
-             "what the hosts and the surroundings ask for (default: launch.with of the file)")
-      .one_of({"auto", "local", "ssh", "slurm"});
+             "How the peers come to their machines, in place of launch.with of the file (see "
+             "`grapevine explain launch.with`)")
+      .one_of(key_words("launch.with"));
   options.flag("--submit", arguments.submit, "Write a batch script and hand it to Slurm's sbatch");
   options.value("--nodes", arguments.nodes, "With --submit: nodes; else one for each host");
   options

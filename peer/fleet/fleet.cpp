@@ -149,7 +149,7 @@ class FleetReader : Readers {
     fleet_.optimizer = read_optimizer(source_, map.take("optimizer"));
     fleet_.class_weights = read_class_weights(source_, map.take("class_weights"));
     std::string weights = "equal";
-    set(map.take("peer_weights"), weights, choice({"equal", "samples"}));
+    set(map.take("peer_weights"), weights, choice_of("train.peer_weights"));
     fleet_.by_samples = weights == "samples";
     set(map.take("device"), usual_.device, [this](const Value& v) {
       return read_device(source_, v);
@@ -293,22 +293,22 @@ class FleetReader : Readers {
     MapReader map(source_, value, "launch");
     set(map.take("grace"), fleet_.grace, duration());
     std::string restart = "never";
-    set(map.take("restart"), restart, choice({"never", "on-failure"}));
+    set(map.take("restart"), restart, choice_of("launch.restart"));
     fleet_.restart = restart == "on-failure";
     read_leash(map.take("leash"));
     std::string binary = "push";
-    set(map.take("binary"), binary, choice({"push", "installed"}));
+    set(map.take("binary"), binary, choice_of("launch.binary"));
     fleet_.push = binary == "push";
     std::string data = "there";
     const Value* const push = map.take("data");
-    set(push, data, choice({"there", "push"}));
+    set(push, data, choice_of("launch.data"));
     fleet_.push_data = data == "push";
     for (const HostSpec& host : fleet_.hosts)
       if (fleet_.push_data && !host.data.empty())
         source_.error(*push,
                       fmt::format("the data are sent to every host, and {} has its own", host.name),
                       "leave out `data: push`, or `data` of the host");
-    set(map.take("with"), fleet_.launch_with, choice({"auto", "local", "ssh", "slurm"}));
+    set(map.take("with"), fleet_.launch_with, choice_of("launch.with"));
     map.finish();
   }
 
@@ -329,7 +329,7 @@ class FleetReader : Readers {
     set(map.take("dir"), fleet_.output_dir, word());
     const Value* const save = map.take("save");
     std::string which = "last";
-    set(save, which, choice({"last", "best"}));
+    set(save, which, choice_of("output.save"));
     fleet_.keep_best = which == "best";
     if (fleet_.keep_best)
       require_validation(*save, "the best model is the best of a validation set");

@@ -8,6 +8,7 @@
 
 #include "optim/printable.h"
 #include "peer/fleet/file/named_path.h"
+#include "peer/fleet/keys/key_words.h"
 
 namespace gv {
 namespace {
@@ -189,13 +190,13 @@ NetworkSpec read_network(Source& source,
   MapReader map(source, network, "network");
   read_link_keys(map, spec.latency, spec.jitter, spec.bandwidth);
   if (const Value* shape = map.take("shape")) {
-    const auto word = read_choice(source, *shape, {"per-nic", "per-link"});
+    const auto word = read_choice(source, *shape, key_words("network.shape"));
     if (word == "per-link") spec.shape = NetworkShape::per_link;
   }
   if (const Value* emulate = map.take("emulate"))
     spec.emulate = read_bool(source, *emulate).value_or(false);
   if (const Value* local = map.take("local")) {
-    const auto word = read_choice(source, *local, {"shared", "tcp"});
+    const auto word = read_choice(source, *local, key_words("network.local"));
     if (word == "tcp") spec.local = LocalTransport::tcp;
     if (word == "shared" && spec.emulate)
       source.error(*local,

@@ -14,7 +14,7 @@ class OptimizerReader : Readers {
   OptimizerSpec read(const Value* value) {
     MapReader map(source_, value, "train.optimizer", true);
     OptimizerSpec o;
-    set(map.take("kind"), o.kind, choice({"sgd", "adam", "adamw", "muon"}));
+    set(map.take("kind"), o.kind, choice_of("train.optimizer.kind"));
     if (o.kind != "sgd") o.lr = 1e-3;
     if (o.kind == "adamw") o.weight_decay = 0.01;
     if (o.kind == "muon") {
@@ -49,7 +49,7 @@ class OptimizerReader : Readers {
   LearningRate read_schedule(const Value* value) {
     MapReader map(source_, value, "train.optimizer.schedule", true);
     LearningRate s;
-    set(map.take("kind"), s.kind, choice({"constant", "step", "linear", "cosine", "lian"}));
+    set(map.take("kind"), s.kind, choice_of("train.optimizer.schedule.kind"));
     if (s.kind == "step") {
       if (const Value* every = map.take("every")) {
         if (const auto e = read_every(source_, *every, {"step"}))

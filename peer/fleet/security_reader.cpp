@@ -1,5 +1,7 @@
 #include "peer/fleet/security_reader.h"
 
+#include "peer/fleet/keys/key_words.h"
+
 namespace gv {
 
 SecuritySpec read_security(Source& source,
@@ -17,7 +19,7 @@ SecuritySpec read_security(Source& source,
     map.finish();
   }
   if (mode != nullptr) {
-    const auto word = read_choice(source, *mode, {"auto", "tls", "plaintext"});
+    const auto word = read_choice(source, *mode, key_words("security.mode"));
     if (word == "tls") spec.mode = SecurityMode::tls;
     if (word == "plaintext") spec.mode = SecurityMode::plaintext;
   }

@@ -11,6 +11,7 @@ bool of_screens(const std::string& path) {
                                        "peer/fleet/digest",
                                        "peer/fleet/draft/",
                                        "peer/fleet/keys/",
+                                       "peer/fleet/reference/",
                                        "peer/fleet/peer_group",
                                        "peer/fleet/data/table_statistics",
                                        "peer/fleet/target_spec",

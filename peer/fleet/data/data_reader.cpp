@@ -98,7 +98,7 @@ class DataReader : Readers {
 
   void read_augment(MapReader& map) {
     std::string augment = "none";
-    set(map.take("augment"), augment, choice({"none", "crop+flip", "crop", "flip"}));
+    set(map.take("augment"), augment, choice_of("data.augment"));
     data_.augment = {.crop = augment.starts_with("crop"), .flip = augment.ends_with("flip")};
   }
 
@@ -146,9 +146,7 @@ class DataReader : Readers {
     MapReader map(source_, value, "data.partition", true);
     PartitionSpec& p = data_.partition;
     const Value* kind = map.take("kind");
-    set(kind,
-        p.kind,
-        choice({"iid", "dirichlet", "dirichlet-equal", "by-label", "by-class", "quantity"}));
+    set(kind, p.kind, choice_of("data.partition.kind"));
     const bool by_class = p.kind == "by-label" || p.kind == "by-class";
     if (form_of(data_) == DataForm::text && (by_class || p.kind.starts_with("dirichlet")))
       source_.error(*kind, "a text has no labels to divide it by", "use `iid` or `quantity`");

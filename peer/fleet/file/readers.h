@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "peer/fleet/file/value.h"
+#include "peer/fleet/keys/key_words.h"
 
 namespace gv {
 
@@ -43,6 +45,8 @@ class Readers {
       return read_choice(source_, v, choices);
     };
   }
+  /// One of the words of the key's row (peer/fleet/keys).
+  auto choice_of(std::string_view key) { return choice(key_words(key)); }
   auto fraction() {
     return [this](const Value& v) { return read_fraction(source_, v); };
   }

@@ -1,4 +1,4 @@
-#include "peer/fleet/keys/key_table.h"
+#include "peer/fleet/keys/plain_keys.h"
 
 namespace gv {
 namespace {
@@ -331,10 +331,11 @@ constexpr PlainKey rows[] = {
      "256 MB at most.",
      "launch: { data: push }"},
     {"launch.with",
-     "auto, local, ssh or slurm",
+     "{launchers}",
      "auto",
-     "How the peers come to their machines: on this one alone, over ssh, by srun inside a job of "
-     "Slurm, or as the hosts and the surroundings ask for. `--launcher` says otherwise.",
+     "How the peers come to their machines: on this one alone, over ssh, {batch systems}, or as "
+     "the "
+     "hosts and the surroundings ask for. `--launcher` says otherwise.",
      "launch: { with: slurm }"},
     {"faults.heartbeat",
      "a duration above 0",

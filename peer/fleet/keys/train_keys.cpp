@@ -1,4 +1,4 @@
-#include "peer/fleet/keys/key_table.h"
+#include "peer/fleet/keys/plain_keys.h"
 
 namespace gv {
 namespace {

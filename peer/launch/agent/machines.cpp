@@ -13,9 +13,9 @@
 #include <sys/random.h>
 
 #include "peer/fleet/loopback.h"
+#include "peer/launch/agent/batch_nodes.h"
 #include "peer/launch/agent/files.h"
 #include "peer/launch/agent/fleet_copy.h"
-#include "peer/launch/agent/slurm.h"
 #include "peer/launch/agent/ssh.h"
 #include "peer/wire/frame/frame.h"
 
@@ -59,18 +59,17 @@ std::string version_failure_of(const RemoteHost& host) {
 }
 
 /// Another version is named first: that such an agent also went away follows from it.
-std::string failure_of(const Machine& machine, bool slurm) {
+std::string failure_of(const Machine& machine, const BatchSystem* batch) {
   const RemoteHost& host = *machine.host;
   std::string text = version_failure_of(host);
   if (!text.empty() || host.failure().empty()) return text;
   text = fmt::format("host {}: {}", host.name(), host.failure());
   while (text.ends_with('\n')) text.pop_back();
   if (is_elsewhere(machine.spec) && !host.facts() && !host.unfit())
-    text += slurm ? fmt::format(
-                        "\nhelp:  does this work? srun --overlap --nodes=1 --ntasks=1 "
-                        "--nodelist={} hostname",
-                        host.name())
-                  : "\nhelp:  connect once by hand: ssh " + ssh_target(machine.spec);
+    text += batch == nullptr
+                ? "\nhelp:  connect once by hand: ssh " + ssh_target(machine.spec)
+                : fmt::format("\nhelp:  does this work? {}",
+                              fmt::join(on_node(*batch, host.name(), {"hostname"}), " "));
   return text;
 }
 
@@ -125,8 +124,8 @@ AgentStart Machines::start_of(Machine& machine, const AgentWords& words) {
   const HostSpec& spec = machine.spec;
   AgentStart start{.argv = agent_argv(options_.program, words), .nonce = machine.nonce};
   if (!is_elsewhere(spec)) return start;
-  if (options_.slurm) {
-    start.argv = srun_argv(spec.name, options_.program, words);
+  if (options_.batch != nullptr) {
+    start.argv = on_node(*options_.batch, spec.name, agent_argv(options_.program, words));
     return start;
   }
   if (!spec.binary.empty() || !fleet_.fleet.push) {
@@ -184,7 +183,7 @@ void Machines::start() {
   for (const Machine& machine : machines_)
     sets_.push_back(copied_sets(options_.file, options_.sets, machine.spec.name));
   for (Machine& machine : machines_) {
-    if (options_.slurm) machine.ssh_name = machine.spec.name;
+    if (options_.batch != nullptr) machine.ssh_name = machine.spec.name;
     machine.host = host_of(machine);
   }
   wait_for_agents();
@@ -239,7 +238,7 @@ std::vector<std::string> Machines::names() const {
 std::string Machines::failures() const {
   std::string text;
   for (const Machine& machine : machines_) {
-    const std::string failure = failure_of(machine, options_.slurm);
+    const std::string failure = failure_of(machine, options_.batch);
     if (!failure.empty()) text += (text.empty() ? "" : "\n") + failure;
   }
   return text;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "peer/fleet/keys/batch_systems.h"
 #include "peer/launch/agent/bundle.h"
 #include "peer/launch/agent/host_folders.h"
 #include "peer/launch/agent/remote_host.h"
@@ -22,7 +23,7 @@ struct LanOptions {
   std::string file;               ///< of the fleet
   std::vector<std::string> sets;  ///< --set, as given
   std::function<void(const std::string&)> say;
-  bool slurm = false;  ///< the hosts are nodes of the Slurm job that we are in
+  const BatchSystem* batch = nullptr;  ///< not null: the hosts are nodes of its job that we are in
   HostFolders
       folders{};  ///< where an earlier part of the run lies; hosts that are not here: nowhere
   bool those_alone = false;  ///< no other hosts are asked for anything
@@ -44,8 +45,8 @@ struct Machine {
   std::string folder;                  ///< the name of the run's folder in the cache there
   bool keeps_files = false;            ///< what peers have left there is not all here
   std::unique_ptr<RemoteHost> host{};  ///< null: not started yet
-  std::string ssh_name{};              ///< the host name or address that ssh, or Slurm, finds it at
-  std::uint16_t door = 0;              ///< at which it answers calls; 0: none
+  std::string ssh_name{};  ///< the host name or address that ssh, or a batch system, finds it at
+  std::uint16_t door = 0;  ///< at which it answers calls; 0: none
 };
 
 /// The machines of a fleet in the order of their first peers, this one included, and an agent on

@@ -9,7 +9,7 @@
 #include "graph/schedules.h"
 #include "graph/topologies.h"
 #include "peer/fleet/data/data_kind.h"
-#include "peer/fleet/keys/key_table.h"
+#include "peer/fleet/reference/key_table.h"
 #include "tests/peer/fleet/keys/key_fixture.h"
 
 // `explain` and docs/fleet-file.md name ranges, and the readers have theirs: what is just inside is

@@ -6,81 +6,10 @@
 #include <fmt/ranges.h>
 
 #include "peer/fleet/data/data_kind.h"
-#include "peer/fleet/keys/key_table.h"
+#include "peer/fleet/reference/key_table.h"
 
 namespace gv {
 namespace {
-
-/// Keys that are read of several kinds alike, or of none that a file names.
-constexpr PlainKey common[] = {
-    {"data",
-     "a kind, or a map with `kind` and its keys",
-     "digits",
-     "What the fleet learns from. `grapevine data FILE` shows it.",
-     "data: digits"},
-    {"data.samples",
-     "samples, 1 to 4,000,000,000",
-     "",
-     "Of a fleet with `program`, which has them: how many there are in all. Epochs need it.",
-     "program: [python3, train.py]\ndata: { samples: 60000 }"},
-    {"data.validation",
-     "a fraction between 0 and 1, or percent",
-     "none",
-     "The part of the training samples, drawn by the seed (of a text its end), that nobody trains "
-     "on: targets, patience, tuning and the best model look at it, and the test set is looked at "
-     "once, at the end.",
-     "data: { kind: digits, validation: 10 % }"},
-    {"data.augment",
-     "none, crop, flip or crop+flip",
-     "none",
-     "Pictures: how each training picture is changed each time it is seen.",
-     "data: { kind: digits, augment: crop }"},
-};
-
-/// They stand behind the keys of the kinds.
-constexpr PlainKey divided[] = {
-    {"data.servers",
-     "a whole number, 1 to 1000",
-     "none",
-     "So many processes more hand out minibatches to those that train.",
-     "data: { kind: digits, servers: 1 }"},
-    {"data.partition",
-     "a kind, or a map with `kind` and its keys",
-     "iid",
-     "How the training samples are divided among the peers.",
-     "data: { kind: digits, partition: iid }"},
-    {"data.partition.kind",
-     "iid, dirichlet, dirichlet-equal, by-label, by-class or quantity",
-     "iid",
-     "iid: at random. dirichlet: unlike classes and sizes, each class by shares of its own. "
-     "dirichlet-equal: a mix of classes for each peer, equal sizes. by-label: shards of samples "
-     "sorted by class. by-class: so many classes each. quantity: unlike sizes. Methods but fedavg "
-     "count every peer alike, whatever its size.",
-     "data: { kind: digits, partition: { kind: iid } }"},
-    {"data.partition.alpha",
-     "a number, 1e-6 to 1e9",
-     "0.5",
-     "dirichlet, dirichlet-equal: the smaller, the more unlike are the peers' classes; 100 is "
-     "nearly "
-     "iid.",
-     "data: { kind: digits, partition: { kind: dirichlet, alpha: 0.1 } }"},
-    {"data.partition.min_samples",
-     "samples, 1 to 1,000,000",
-     "1",
-     "dirichlet: every peer gets at least so many.",
-     "data: { kind: digits, partition: { kind: dirichlet, min_samples: 64 } }"},
-    {"data.partition.classes_per_peer",
-     "a whole number, 1 to 1000",
-     "2",
-     "by-class: how many classes each peer has. by-label: how many shards, of which one may span "
-     "classes, so that a peer has a few more or less.",
-     "data: { kind: digits, partition: { kind: by-class, classes_per_peer: 2 } }"},
-    {"data.partition.sizes",
-     "a list of numbers, 1e-9 to 1e12, one for each peer",
-     "",
-     "quantity: how much each gets beside the others.",
-     "data: { kind: digits, partition: { kind: quantity, sizes: [1, 1, 2, 4] } }"},
-};
 
 /// Keys that belong together stand together; a kind's key that is not here stands behind these.
 constexpr std::array<std::string_view, 32> order{
@@ -175,7 +104,7 @@ struct Row {
 class Rows {
  public:
   Rows() {
-    for (const PlainKey& key : common) add(key);
+    for (const PlainKey& key : common_data_keys()) add(key);
     for (const DataKind& kind : data_kinds()) add(kind);
   }
 
@@ -241,7 +170,7 @@ std::vector<KeyRow> data_keys() {
   kind.takes = kinds_text();
   kind.usual = DataSpec().kind;
   kind.example = "data: { kind: digits }";
-  for (const PlainKey& key : divided) all.push_back(row_of(key));
+  for (const PlainKey& key : divided_data_keys()) all.push_back(row_of(key));
   return all;
 }
 

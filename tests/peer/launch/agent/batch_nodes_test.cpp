@@ -1,11 +1,13 @@
-#include "peer/launch/agent/slurm.h"
+#include "peer/launch/agent/batch_nodes.h"
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
 
+#include "peer/fleet/keys/key_words.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {
@@ -13,8 +15,12 @@ namespace {
 
 using Environment = std::map<std::string, std::string>;
 
-std::optional<SlurmAllocation> job_in(const Environment& environment) {
-  return slurm_job([&](const char* name) -> const char* {
+const BatchSystem& slurm() {
+  return *find_batch_system("slurm");
+}
+
+std::optional<BatchJob> job_in(const Environment& environment) {
+  return batch_job(slurm(), [&](const char* name) -> const char* {
     const auto at = environment.find(name);
     return at == environment.end() ? nullptr : at->second.c_str();
   });
@@ -42,7 +48,7 @@ class SlurmPlaces : public testing::Test {
                         << "data: { kind: quadratic, dimension: 8 }\nmodel: quadratic\n"
                            "topology: complete\nstop: { rounds: 9 }\n";
     before_ = read_fleet(file, {}, nullptr);
-    after_ = read_fleet(file, slurm_sets(before_, file, {}, nodes), nullptr);
+    after_ = read_fleet(file, node_sets(slurm(), before_, file, {}, nodes), nullptr);
     std::vector<std::string> hosts;
     for (const PeerSpec& peer : after_.peers) hosts.push_back(peer.host);
     return hosts;
@@ -92,6 +98,31 @@ TEST_F(SlurmPlaces, TooFewNodesAreRefusedWithBothNumbers) {
   } catch (const std::runtime_error& refused) {
     EXPECT_NE(std::string(refused.what()).find("1 nodes, and the file wants 2"), std::string::npos);
   }
+}
+
+/// A batch system is its row: nothing else of it is known anywhere.
+TEST(BatchSystems, AreWhatTheirRowsSay) {
+  BatchSystem row = slurm();
+  row.list = "printf %s\\n n1 {}";
+  row.step = "step --on={} --";
+  EXPECT_EQ(batch_nodes(row, "n2"), (std::vector<std::string>{"n1", "n2"}));
+  EXPECT_THROW(batch_nodes(row, "a node"), std::runtime_error) << "that is no name of a node";
+  EXPECT_EQ(on_node(row, "n2", {"grapevine", "agent"}),
+            (std::vector<std::string>{"step", "--on=n2", "--", "grapevine", "agent"}));
+  row.list = "false {}";
+  EXPECT_THROW(batch_nodes(row, "n2"), std::runtime_error);
+}
+
+TEST(BatchSystems, AreWordsOfTheFleetFile) {
+  const std::vector<std::string> words = key_words("launch.with");
+  EXPECT_EQ(words, launcher_words());
+  for (const BatchSystem& row : batch_systems()) {
+    EXPECT_EQ(find_batch_system(row.name), &row);
+    EXPECT_NE(row.list.find("{}"), std::string_view::npos) << row.name;
+    EXPECT_NE(row.step.find("{}"), std::string_view::npos) << row.name;
+  }
+  for (const char* word : {"auto", "local", "ssh", "slurmm"})
+    EXPECT_EQ(find_batch_system(word), nullptr) << word;
 }
 
 }  // namespace

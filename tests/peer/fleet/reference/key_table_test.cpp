@@ -1,4 +1,4 @@
-#include "peer/fleet/keys/key_table.h"
+#include "peer/fleet/reference/key_table.h"
 
 #include <algorithm>
 #include <set>

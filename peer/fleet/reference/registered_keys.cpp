@@ -8,7 +8,7 @@
 #include "graph/schedules.h"
 #include "graph/topologies.h"
 #include "optim/models/model.h"
-#include "peer/fleet/keys/key_table.h"
+#include "peer/fleet/reference/key_table.h"
 
 namespace gv {
 namespace {
@@ -165,9 +165,9 @@ std::vector<KeyRow> make_all() {
 
 KeyRow row_of(const PlainKey& key) {
   return {.key = std::string(key.key),
-          .takes = std::string(key.takes),
+          .takes = with_launchers(key.takes),
           .usual = std::string(key.usual),
-          .meaning = std::string(key.meaning),
+          .meaning = with_launchers(key.meaning),
           .example = std::string(key.example)};
 }
 

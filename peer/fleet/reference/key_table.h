@@ -1,9 +1,9 @@
 #pragma once
 
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "peer/fleet/keys/plain_keys.h"
 
 namespace gv {
 
@@ -17,17 +17,10 @@ struct KeyRow {
   std::string example;  ///< a line of a fleet file
 };
 
-/// All keys in the order of the reference: those of this file's folder, and those that the rows of
-/// methods, models, graphs and schedules bring.
+/// All keys in the order of the reference: those of peer/fleet/keys, and those that the rows of
+/// data kinds, methods, models, graphs and schedules bring.
 const std::vector<KeyRow>& fleet_file_keys();
 
-/// A row as it stands in the folder.
-struct PlainKey {
-  std::string_view key, takes, usual, meaning, example;
-};
-std::span<const PlainKey> run_keys();    ///< of the fleet as a whole: peers, stop, faults, ...
-std::span<const PlainKey> agent_keys();  ///< of agent
-std::span<const PlainKey> train_keys();  ///< of train, model, algorithm, topology, network
 /// Returns the row as one of the reference.
 KeyRow row_of(const PlainKey& key);
 /// The keys of data: what is common to kinds, and what each kind's row says (peer/fleet/data).

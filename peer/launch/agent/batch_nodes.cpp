@@ -1,0 +1,147 @@
+#include "peer/launch/agent/batch_nodes.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <sstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "optim/printable.h"
+#include "peer/fleet/flat_keys.h"
+#include "peer/fleet/peer_group.h"
+#include "peer/launch/child.h"
+
+namespace gv {
+namespace {
+
+bool is_node_name(const std::string& name) {
+  const auto plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("-._").find(c) != std::string_view::npos;
+  };
+  return !name.empty() && name.front() != '-' && std::ranges::all_of(name, plain);
+}
+
+/// Returns whether batches follow the peers' speeds, so that a group has none of its own.
+bool shares_batches(const FlatKeys& keys) {
+  return std::ranges::any_of(keys, [](const auto& entry) {
+    return (entry.first == "train.batch" || entry.first == "train.batch.kind") &&
+           entry.second == "auto";
+  });
+}
+
+bool alike(const PeerSpec& a, const PeerSpec& b) {
+  return a.device == b.device && a.threads == b.threads && a.batch == b.batch &&
+         a.precision == b.precision && a.speed == b.speed;
+}
+
+/// Returns the number of the node that each of the trainers stands on, in their order.
+std::vector<std::size_t> places(const BatchSystem& system, const Fleet& fleet, std::size_t nodes) {
+  std::vector<std::string> hosts;
+  std::vector<std::size_t> at;
+  for (PeerId i = 0; i < fleet.trainers(); ++i) {
+    const auto known = std::ranges::find(hosts, fleet.peers[i].host);
+    at.push_back(static_cast<std::size_t>(known - hosts.begin()));
+    if (known == hosts.end()) hosts.push_back(fleet.peers[i].host);
+  }
+  if (hosts.size() == 1 && hosts[0] == "localhost") {
+    for (std::size_t i = 0; i < at.size(); ++i) at[i] = i * nodes / at.size();
+    return at;
+  }
+  if (hosts.size() <= nodes) return at;
+  throw std::runtime_error(
+      fmt::format("{} gives {} nodes, and the file wants {} hosts\nhelp:  ask for more with "
+                  "--nodes, or take `peers: {{ per_host: 2 }}` for as many as there are",
+                  system.title,
+                  nodes,
+                  hosts.size()));
+}
+
+/// Returns the words of a row's command, in which "{}" is what it is about.
+std::vector<std::string> filled(std::string_view command, const std::string& what) {
+  std::istringstream words{std::string(command)};
+  std::vector<std::string> all;
+  for (std::string word; words >> word;) {
+    if (const std::size_t at = word.find("{}"); at != std::string::npos) word.replace(at, 2, what);
+    all.push_back(std::move(word));
+  }
+  return all;
+}
+
+}  // namespace
+
+std::optional<BatchJob> batch_job(const BatchSystem& system,
+                                  const std::function<const char*(const char*)>& variable) {
+  const auto of = [&](std::string_view name) { return variable(std::string(name).c_str()); };
+  const char* const id = of(system.job);
+  const char* const nodes = of(system.nodes);
+  if (id == nullptr || nodes == nullptr || of(system.started) != nullptr) return {};
+  const char* const count = of(system.count);
+  return BatchJob{.system = &system,
+                  .id = id,
+                  .nodes = nodes,
+                  .one_node = count != nullptr && std::string_view(count) == "1"};
+}
+
+std::optional<BatchJob> batch_job() {
+  const auto variable = [](const char* name) -> const char* { return std::getenv(name); };
+  for (const BatchSystem& system : batch_systems())
+    if (std::optional<BatchJob> job = batch_job(system, variable)) return job;
+  return {};
+}
+
+std::vector<std::string> batch_nodes(const BatchSystem& system, const std::string& nodes) {
+  const std::vector<std::string> command = filled(system.list, nodes);
+  Child list(command);
+  std::vector<std::string> names;
+  std::string said;
+  hear_out(
+      list,
+      [&](const std::string& line) { names.push_back(line); },
+      [&](const std::string& line) { said += "\n  " + printable(line, 200); });
+  if (list.status() != 0 || names.empty() || !std::ranges::all_of(names, is_node_name))
+    throw std::runtime_error(fmt::format("{} does not tell which nodes `{}` means:{}",
+                                         command.front(),
+                                         printable(nodes, 100),
+                                         said));
+  return names;
+}
+
+std::vector<std::string> node_sets(const BatchSystem& system,
+                                   const Fleet& fleet,
+                                   const std::string& file,
+                                   const std::vector<std::string>& sets,
+                                   const std::vector<std::string>& nodes) {
+  std::vector<std::string> hosts;
+  for (const std::string& node : nodes) hosts.push_back(node + ": {}");
+  const std::string host_set = fmt::format("hosts={{{}}}", fmt::join(hosts, ", "));
+  const FlatKeys keys = fleet_keys(file, sets);
+  if (std::ranges::count(keys, "peers.per_host", &FlatKeys::value_type::first) > 0)
+    return {host_set};
+  const std::vector<std::size_t> at = places(system, fleet, nodes.size());
+  const bool batch = !shares_batches(keys);
+  std::vector<std::string> groups;
+  for (PeerId i = 0; i < fleet.trainers();) {
+    PeerId end = i + 1;
+    while (end < fleet.trainers() && at[end] == at[i] && alike(fleet.peers[end], fleet.peers[i]))
+      ++end;
+    PeerSpec there = fleet.peers[i];
+    there.host = nodes[at[i]];
+    groups.push_back(peer_group_text(there, end - i, batch));
+    i = end;
+  }
+  return {host_set, fmt::format("peers=[{}]", fmt::join(groups, ", "))};
+}
+
+std::vector<std::string> on_node(const BatchSystem& system,
+                                 const std::string& node,
+                                 const std::vector<std::string>& command) {
+  std::vector<std::string> argv = filled(system.step, node);
+  argv.insert(argv.end(), command.begin(), command.end());
+  return argv;
+}
+
+}  // namespace gv
