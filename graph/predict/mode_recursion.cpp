@@ -1,5 +1,6 @@
 #include "graph/predict/mode_recursion.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace gv {
@@ -41,7 +42,8 @@ ModeRound d_psgd(const QuadraticFleet& f, std::string_view order, Complex lambda
 }
 
 /// z = (x, last x, last noise). The centres cancel in the difference of gradients: no bias.
-ModeRound d2(double gamma, Complex lambda, double h) {
+ModeRound d2(const QuadraticFleet& f, Complex lambda, double h) {
+  const double gamma = f.rate;
   Matrix matrix = Matrix::Zero(3, 3);
   matrix.row(0) << lambda * (2 - gamma * h), -lambda * (1 - gamma * h), lambda * gamma;
   matrix(1, 0) = 1;
@@ -49,7 +51,8 @@ ModeRound d2(double gamma, Complex lambda, double h) {
 }
 
 /// z is the same; x <- (1 + lambda) x - (1 + lambda) / 2 last x - gamma (gradient - last gradient).
-ModeRound extra(double gamma, Complex lambda, double h) {
+ModeRound extra(const QuadraticFleet& f, Complex lambda, double h) {
+  const double gamma = f.rate;
   Matrix matrix = Matrix::Zero(3, 3);
   matrix.row(0) << 1.0 + lambda - gamma * h, gamma * h - (1.0 + lambda) / 2.0, gamma;
   matrix(1, 0) = 1;
@@ -58,7 +61,8 @@ ModeRound extra(double gamma, Complex lambda, double h) {
 
 /// z = (x, y, last noise); x <- lambda (x - gamma y), y <- lambda y + h (next x - x) + next noise -
 /// last noise.
-ModeRound gradient_tracking(double gamma, Complex lambda, double h) {
+ModeRound gradient_tracking(const QuadraticFleet& f, Complex lambda, double h) {
+  const double gamma = f.rate;
   Matrix matrix = Matrix::Zero(3, 3);
   matrix.row(0) << lambda, -gamma * lambda, 0;
   matrix.row(1) << h * (lambda - 1.0), lambda - h * gamma * lambda, -1;
@@ -67,7 +71,8 @@ ModeRound gradient_tracking(double gamma, Complex lambda, double h) {
 
 /// It has the same z; x <- lambda (x - gamma y), y <- lambda (y + h (next x - x) + next noise -
 /// last noise).
-ModeRound aug_dgm(double gamma, Complex lambda, double h) {
+ModeRound aug_dgm(const QuadraticFleet& f, Complex lambda, double h) {
+  const double gamma = f.rate;
   Matrix matrix = Matrix::Zero(3, 3);
   matrix.row(0) << lambda, -gamma * lambda, 0;
   matrix.row(1) << lambda * h * (lambda - 1.0), lambda * (1.0 - h * gamma * lambda), -lambda;
@@ -102,6 +107,44 @@ ModeRound gut(const QuadraticFleet& f, Complex lambda, double h) {
   matrix << lambda * (1 - f.rate * h) + f.momentum * (lambda - 1.0), f.momentum * f.momentum,
       lambda - 1.0, f.momentum;
   return make(matrix, vector({f.rate * h, 0}), vector({-f.rate, 0}));
+}
+
+/// The eigenvalue of the consensus step I + gamma (W - I).
+Complex consensus(const QuadraticFleet& f, Complex lambda) {
+  return 1.0 + f.consensus_step * (lambda - 1.0);
+}
+
+ModeRound nids(const QuadraticFleet& f, Complex lambda, double h) {
+  return d2(f, (1.0 + lambda) / 2.0, h);
+}
+
+/// z = (x, v, last noise); x <- lambda x - gamma v, v <- lambda v + h (next x - x) + next noise -
+/// last noise, with the consensus step's lambda.
+ModeRound beer(const QuadraticFleet& f, Complex lambda, double h) {
+  const Complex kept = consensus(f, lambda);
+  Matrix matrix = Matrix::Zero(3, 3);
+  matrix.row(0) << kept, -f.rate, 0;
+  matrix.row(1) << h * (kept - 1.0), kept - h * f.rate, -1;
+  return make(matrix, Vector::Zero(3), vector({0, 1, 1}));
+}
+
+/// z = (x, v, momentum u); x <- lambda x - gamma v, with g there u <- beta u + (1 - beta) g, and v
+/// <- lambda v + what u has changed by.
+ModeRound motef(const QuadraticFleet& f, Complex lambda, double h) {
+  const Complex kept = consensus(f, lambda);
+  const double share = 1 - f.momentum;
+  const double along = -f.rate * share * h;
+  Matrix matrix(3, 3);
+  matrix << kept, -f.rate, 0, share * h * kept, kept + along, -share, share * h * kept, along,
+      f.momentum;
+  return make(matrix, vector({0, -share * h, -share * h}), vector({0, share, share}));
+}
+
+/// The mean of v is that of u: SGD with momentum, whose u counts 1 - beta.
+ModeRound mean_of_motef(const QuadraticFleet& f, double h) {
+  QuadraticFleet alone = f;
+  alone.rate *= 1 - f.momentum;
+  return d_psgd(alone, "lian", 1, h);
 }
 
 ModeRound repeated(const ModeRound& step, unsigned times) {
@@ -155,6 +198,44 @@ ModeRound stale(const QuadraticFleet& f, Complex lambda, double h) {
   return make(matrix, c, noise);
 }
 
+/// The orders of D-PSGD, of which one may average what is old, and all may take local steps.
+ModeRound plain(const QuadraticFleet& f, Complex lambda, double h) {
+  if (f.staleness > 0) return stale(f, lambda, h);
+  const ModeRound last = d_psgd(f, f.order, lambda, h);
+  if (f.local_steps == 1) return last;
+  return repeated(d_psgd(f, "atc", 1, h), f.local_steps - 1).then(last);
+}
+
+constexpr QuadraticOrder rows[] = {
+    {.name = "lian", .round = plain},
+    {.name = "atc", .round = plain},
+    {.name = "cta", .round = plain},
+    {.name = "d2", .round = d2, .corrects_bias = true, .needs_one_w = true},
+    {.name = "gradient-tracking", .round = gradient_tracking, .corrects_bias = true},
+    {.name = "aug-dgm", .round = aug_dgm, .corrects_bias = true, .needs_one_w = true},
+    {.name = "momentum-tracking",
+     .round = momentum_tracking,
+     .corrects_bias = true,
+     .brings_momentum = true},
+    {.name = "extra", .round = extra, .corrects_bias = true, .needs_one_w = true},
+    {.name = "nids", .round = nids, .corrects_bias = true, .needs_one_w = true},
+    {.name = "led",
+     .round = led,
+     .corrects_bias = true,
+     .needs_one_w = true,
+     .corrects_local_steps = true},
+    {.name = "k-gt", .round = k_gt, .corrects_bias = true, .corrects_local_steps = true},
+    {.name = "decentlam", .round = decentlam, .needs_one_w = true, .brings_momentum = true},
+    {.name = "gut", .round = gut, .needs_one_w = true, .brings_momentum = true},
+    {.name = "beer", .round = beer, .corrects_bias = true, .needs_one_w = true},
+    {.name = "motef",
+     .round = motef,
+     .mean = mean_of_motef,
+     .corrects_bias = true,
+     .needs_one_w = true,
+     .brings_momentum = true},
+};
+
 /// The fixed points of a round repeated for ever: P = m P m^H + q by doubling (Smith 1968), and
 /// x = m x + c. False when it grows.
 bool settle(const ModeRound& round, Matrix& p, Vector& x) {
@@ -201,21 +282,20 @@ std::optional<ModePower> stationary_power(const std::vector<ModeRound>& period) 
   return power;
 }
 
+std::span<const QuadraticOrder> order_rows() {
+  return rows;
+}
+
+const QuadraticOrder& order_of(const QuadraticFleet& f) {
+  const auto* const row = std::ranges::find(rows, f.order, &QuadraticOrder::name);
+  if (row == std::end(rows)) throw std::invalid_argument("predict: unknown order " + f.order);
+  return *row;
+}
+
 ModeRound round_of(const QuadraticFleet& f, Complex lambda, double h, bool mean) {
-  if (f.order == "d2" && !mean) return d2(f.rate, lambda, h);
-  if (f.order == "nids" && !mean) return d2(f.rate, (1.0 + lambda) / 2.0, h);
-  if (f.order == "extra" && !mean) return extra(f.rate, lambda, h);
-  if (f.order == "gradient-tracking" && !mean) return gradient_tracking(f.rate, lambda, h);
-  if (f.order == "aug-dgm" && !mean) return aug_dgm(f.rate, lambda, h);
-  if (f.order == "momentum-tracking" && !mean) return momentum_tracking(f, lambda, h);
-  if (f.order == "decentlam") return decentlam(f, lambda, h);
-  if (f.order == "gut") return gut(f, lambda, h);
-  if (f.order == "led" && !mean) return led(f, lambda, h);
-  if (f.order == "k-gt" && !mean) return k_gt(f, lambda, h);
-  if (f.staleness > 0) return stale(f, lambda, h);
-  ModeRound last = d_psgd(f, f.order, lambda, h);
-  if (f.local_steps == 1) return last;
-  return repeated(d_psgd(f, "atc", 1, h), f.local_steps - 1).then(last);
+  const QuadraticOrder& order = order_of(f);
+  if (!mean || !order.corrects_bias) return order.round(f, lambda, h);
+  return order.mean != nullptr ? order.mean(f, h) : plain(f, 1, h);
 }
 
 }  // namespace gv

@@ -2,6 +2,8 @@
 
 #include <complex>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include <Eigen/Core>
@@ -34,8 +36,24 @@ struct ModePower {
 /// Empty when the recursion grows.
 std::optional<ModePower> stationary_power(const std::vector<ModeRound>& period);
 
+/// A method as its recursion on a quadratic is known: QuadraticFleet::order names it.
+struct QuadraticOrder {
+  std::string_view name;
+  /// One round in the mode of eigenvalue lambda, on the axis of curvature h.
+  ModeRound (*round)(const QuadraticFleet& fleet, std::complex<double> lambda, double h) = nullptr;
+  /// Does so in the all-ones mode of one that corrects the bias; null: it is plain SGD there.
+  ModeRound (*mean)(const QuadraticFleet& fleet, double h) = nullptr;
+  bool corrects_bias = false;         ///< peers of unlike centres come to rest at the minimum
+  bool needs_one_w = false;           ///< what it remembers of flows is answered under the same W
+  bool brings_momentum = false;       ///< of its own, and goes without the optimizer's
+  bool corrects_local_steps = false;  ///< its correction is spread over them
+};
+std::span<const QuadraticOrder> order_rows();
+/// Throws std::invalid_argument where there is none.
+const QuadraticOrder& order_of(const QuadraticFleet& fleet);
+
 /// One round of the fleet's algorithm in the mode of eigenvalue lambda, on the axis of curvature h.
-/// `mean`: the all-ones mode, in which who corrects the bias is plain SGD.
+/// `mean`: lambda is 1, the mode in which all are alike.
 ModeRound round_of(const QuadraticFleet& fleet, std::complex<double> lambda, double h, bool mean);
 
 }  // namespace gv

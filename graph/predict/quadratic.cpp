@@ -12,24 +12,6 @@
 namespace gv {
 namespace {
 
-bool corrects_local_steps(const QuadraticFleet& f) {
-  return f.order == "led" || f.order == "k-gt";
-}
-
-bool brings_momentum(const QuadraticFleet& f) {
-  return f.order == "decentlam" || f.order == "gut" || f.order == "momentum-tracking";
-}
-
-/// What flowed counts as gradients do, whatever W it flowed under.
-bool tracks_gradients(const QuadraticFleet& f) {
-  return f.order == "gradient-tracking" || f.order == "momentum-tracking" || f.order == "k-gt";
-}
-
-/// Past flows that it remembers are answered under the same W.
-bool needs_one_w(const QuadraticFleet& f) {
-  return f.order == "decentlam" || f.order == "gut" || (corrects_bias(f) && !tracks_gradients(f));
-}
-
 void check(const QuadraticFleet& f) {
   const auto refuse = [](const std::string& what) {
     throw std::invalid_argument("predict: " + what);
@@ -48,12 +30,15 @@ void check(const QuadraticFleet& f) {
     refuse("the momentum must lie in [0, 1), not " + std::to_string(f.momentum));
   if (!(f.noise >= 0 && f.spread >= 0)) refuse("variances must not be negative");
   if (f.local_steps == 0) refuse("a round has at least one local step");
+  if (!(f.consensus_step > 0 && f.consensus_step <= 1))
+    refuse("the consensus step must lie in (0, 1], not " + std::to_string(f.consensus_step));
+  const QuadraticOrder& order = order_of(f);
   const bool plain = f.momentum == 0 && f.local_steps == 1;
-  if (brings_momentum(f) && (f.local_steps > 1 || f.staleness > 0 || f.nesterov))
+  if (order.brings_momentum && (f.local_steps > 1 || f.staleness > 0 || f.nesterov))
     refuse(f.order + " goes without local steps, staleness and Nesterov's momentum");
-  if (corrects_local_steps(f) && !(f.momentum == 0 && f.staleness == 0))
+  if (order.corrects_local_steps && !(f.momentum == 0 && f.staleness == 0))
     refuse(f.order + " goes without momentum and staleness");
-  const bool bare = corrects_bias(f) && !corrects_local_steps(f) && !brings_momentum(f);
+  const bool bare = order.corrects_bias && !order.corrects_local_steps && !order.brings_momentum;
   if (bare && !(plain && f.staleness == 0))
     refuse(f.order + " goes without momentum, local steps and staleness");
   if (f.staleness > 0 && !(plain && f.order == "lian"))
@@ -144,25 +129,16 @@ double edge(const Modes& modes, const QuadraticFleet& fleet, double inside, doub
 }  // namespace
 
 const std::vector<std::string>& quadratic_orders() {
-  static const std::vector<std::string> orders{"lian",
-                                               "atc",
-                                               "cta",
-                                               "d2",
-                                               "gradient-tracking",
-                                               "aug-dgm",
-                                               "momentum-tracking",
-                                               "extra",
-                                               "nids",
-                                               "led",
-                                               "k-gt",
-                                               "decentlam",
-                                               "gut"};
+  static const std::vector<std::string> orders = [] {
+    std::vector<std::string> names;
+    for (const QuadraticOrder& row : order_rows()) names.emplace_back(row.name);
+    return names;
+  }();
   return orders;
 }
 
 bool corrects_bias(const QuadraticFleet& f) {
-  return f.order == "d2" || f.order == "extra" || f.order == "nids" || f.order == "led" ||
-         f.order == "aug-dgm" || tracks_gradients(f);
+  return order_of(f).corrects_bias;
 }
 
 std::string why_no_theory(const Modes& modes, const QuadraticFleet& f) {
@@ -171,12 +147,13 @@ std::string why_no_theory(const Modes& modes, const QuadraticFleet& f) {
   if (modes.method == "expectation" && !has_scalar_rounds(f))
     return "random schedules go with lian, atc and cta, without momentum, local steps and "
            "staleness";
-  if (!corrects_bias(f) && !needs_one_w(f)) return "";
+  const QuadraticOrder& order = order_of(f);
+  if (!order.corrects_bias && !order.needs_one_w) return "";
   if (directed(modes))
     return f.order +
            " moves what both ends of an edge have sent each other: it needs an "
            "undirected graph, such as `ring`";
-  if (needs_one_w(f) && modes.period() > 1)
+  if (order.needs_one_w && modes.period() > 1)
     return f.order + " is for one W, and a schedule has another one in every round";
   return "";
 }
@@ -203,7 +180,8 @@ RateWindow stable_rates(const Modes& modes, const QuadraticFleet& fleet) {
   probe.rate = 1;
   check(modes, probe);
   const auto [flattest, steepest] = std::ranges::minmax(fleet.hessian);
-  const double beyond = 2 * (1 + fleet.momentum);  // of the mean's mode: Polyak 1964
+  double beyond = 2 * (1 + fleet.momentum);  // of the mean's mode: Polyak 1964
+  if (order_of(fleet).mean != nullptr) beyond /= 1 - fleet.momentum;  // whose u counts less
   if (fleet.order != "d2") return {0, edge(modes, fleet, 0, beyond) / steepest};
   // At gamma h = 1 a mode of D2 is z^2 = lambda z, which is stable. Below 1e-6 rounding decides for
   // modes near 1.

@@ -16,12 +16,14 @@ struct QuadraticFleet {
                         ///< N(0, spread), of which the prediction is the expectation
   double rate = 0.1;    ///< gamma
   double momentum = 0;  ///< u <- momentum u + g, x <- x - gamma u (orders lian, atc, cta);
-                        ///< decentlam and momentum-tracking: their beta, gut: its mu
-  bool nesterov = false;     ///< x <- x - gamma (g + momentum u) instead (PyTorch's form)
-  unsigned local_steps = 1;  ///< of SGD per averaging, the last one together with it (same orders,
-                             ///< led and k-gt)
-  unsigned staleness = 0;    ///< rounds by which the neighbours' vectors are old (order lian)
-  double self_weight = 0;    ///< W_ii, the same for all i; used when staleness > 0
+                        ///< decentlam and momentum-tracking: their beta, gut: its mu, motef: 1 -
+                        ///< lambda
+  bool nesterov = false;      ///< x <- x - gamma (g + momentum u) instead (PyTorch's form)
+  unsigned local_steps = 1;   ///< of SGD per averaging, the last one together with it (same orders,
+                              ///< led and k-gt)
+  unsigned staleness = 0;     ///< rounds by which the neighbours' vectors are old (order lian)
+  double consensus_step = 1;  ///< gamma of beer and motef: W is I + gamma (W - I) there
+  double self_weight = 0;     ///< W_ii, the same for all i; used when staleness > 0
   std::string order = "lian";  ///< see quadratic_orders()
 };
 
@@ -40,7 +42,9 @@ struct QuadraticFleet {
 /// beta = 1 / tau). k-gt: gradient-tracking with local steps (Liu et al. 2023, arXiv:2301.01313,
 /// Algorithm 1 with eta_s = 1). decentlam: atc whose momentum is of what the model did (Yuan et al.
 /// 2021, arXiv:2104.11981, Algorithm 2). gut: cta that tracks what flowed (Aketi et al. 2023,
-/// arXiv:2305.04792).
+/// arXiv:2305.04792). beer: X <- X W - gamma Y, Y <- Y W + G_{k+1} - G_k, of which nothing is
+/// compressed (Zhao et al. 2022, arXiv:2201.13320, Algorithm 1). motef: the same of U <- momentum U
+/// + (1 - momentum) G in the place of G (Islamov et al. 2024, arXiv:2405.20114, Algorithm 1).
 const std::vector<std::string>& quadratic_orders();
 /// Returns whether peers of unlike centres come to rest at the minimum: all but lian, atc, cta,
 /// decentlam and gut.

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "graph/best_graphs.h"
 #include "graph/weights.h"
@@ -140,12 +141,12 @@ void best_options(Options& options, BestOptions& o) {
              "Variance of the peers' minima, per coordinate: data.spread squared")
       .tell(o.predict);
   options.value("--rate", o.fleet.rate, "Learning rate").show_default().tell(o.predict);
-  options
-      .value("--order",
-             o.fleet.order,
-             "lian | atc | cta | d2 | gradient-tracking | aug-dgm | momentum-tracking | extra | "
-             "nids | led | k-gt | decentlam | gut")
+  options.value("--order", o.fleet.order, fmt::format("{}", fmt::join(quadratic_orders(), " | ")))
       .show_default()
+      .tell(o.predict);
+  options
+      .value(
+          "--consensus-step", o.fleet.consensus_step, "Of beer and motef, without a codec: gamma")
       .tell(o.predict);
   options
       .value("--target", o.goal.target, "Excess loss of the local models: count the rounds to it")

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "graph/formats/number_rows.h"
 #include "graph/predict/centers.h"
@@ -227,11 +228,7 @@ void predict_options(Options& options, PredictOptions& o) {
       "--topology", o.topology, "NAME[:params] as in report, or a schedule as in schedule");
   options.value("--peers", o.peers, "Number of peers").range(2, 10'000'000).required();
   options.value("--weights", o.weights, "As in report").show_default();
-  options
-      .value("--order",
-             o.fleet.order,
-             "lian | atc | cta | d2 | gradient-tracking | aug-dgm | momentum-tracking | extra | "
-             "nids | led | k-gt | decentlam | gut")
+  options.value("--order", o.fleet.order, fmt::format("{}", fmt::join(quadratic_orders(), " | ")))
       .show_default();
   options.list("--hessian", o.fleet.hessian, "Curvatures h1,h2,..., one per coordinate");
   options
@@ -239,6 +236,8 @@ void predict_options(Options& options, PredictOptions& o) {
       .show_default();
   options.value("--rate", o.fleet.rate, "Learning rate").show_default();
   options.value("--momentum", o.fleet.momentum, "u <- momentum u + g, x <- x - rate u");
+  options.value(
+      "--consensus-step", o.fleet.consensus_step, "Of beer and motef, without a codec: gamma");
   options.value("--local-steps", o.fleet.local_steps, "SGD steps per averaging");
   options.value("--staleness", o.fleet.staleness, "Rounds by which neighbours' x are old");
   options.value("--spread",
