@@ -67,6 +67,7 @@ class Trial {
   Record& present(PeerId peer) { return records_[present_[peer]]; }
   bool may_be_poisoned(const Record& record) const;
   bool gone(Life life) const;
+  bool met_a_liar(PeerId id, PeerId other);
   bool alone(const Record& record);
   void check_end(const Record& record);
   void check_exchanges(const Record& record);

@@ -76,6 +76,15 @@ bool Trial::alone(const Record& record) {
   });
 }
 
+/// Returns whether the process of `other` that this peer has met lies: a successor of it is another
+/// one.
+bool Trial::met_a_liar(PeerId id, PeerId other) {
+  const std::optional<std::uint64_t> met = faults_.network().life_of_neighbor(id, other);
+  return std::ranges::any_of(records_, [&](const Record& record) {
+    return record.life.peer == other && record.life.number == met && record.liar;
+  });
+}
+
 void Trial::check_end(const Record& record) {
   const auto [id, number] = record.life;
   if (!record.started && !alone(record))
@@ -90,7 +99,7 @@ void Trial::check_end(const Record& record) {
   if (faults_.network().lingers(id))
     violations_.push_back(fmt::format("peer {} (life {}) never ends", id, number));
   for (const PeerId other : links_of(record.peer->plan))
-    if (faults_.network().given_up(id, other) && !present(other).liar)
+    if (faults_.network().given_up(id, other) && !met_a_liar(id, other))
       violations_.push_back(
           fmt::format("peer {} has given up peer {}, which is honest", id, other));
 }

@@ -202,5 +202,34 @@ stop: { rounds: 1 }
   EXPECT_EQ(result.faults[static_cast<std::size_t>(Fault::crash)], 2U);
 }
 
+/// A process that lied was given up, and died behind the end of who had done so. Its successor is
+/// as honest as any.
+TEST(FoundFleets, WhoGivesUpALiarIsNotJudgedByItsSuccessor) {
+  const Assembly fleet(read(R"(version: 1
+seed: 94084
+peers: 7
+data: { kind: linear, train: 399, test: 50, features: 4, servers: 1 }
+train: { batch: 7, local_steps: 5 }
+algorithm: k-gt
+topology: { kind: matcha, budget: 0.2, seed: 3, graph: path }
+network: { latency: 0.138 ms, jitter: 0.0221 ms, bandwidth: 1 Gbit }
+simulate: { flops: 1 MFLOP/s }
+stop: { rounds: 48 }
+checkpoint: { every: 20 rounds }
+launch: { restart: on-failure }
+faults: { deadline: 20 ms }
+)"));
+  SwarmOptions options;
+  options.first = options.last = 9664720006;
+  options.until = std::chrono::milliseconds(500);
+  options.classes = all_faults;
+  for (const Fault fault :
+       {Fault::duplicate, Fault::slice, Fault::slow, Fault::clock, Fault::poison})
+    options.classes &= ~(FaultClasses{1} << static_cast<int>(fault));
+  const SwarmResult result = swarm(fleet, options);
+  EXPECT_EQ(told(result), "");
+  EXPECT_EQ(result.faults[static_cast<std::size_t>(Fault::lie)], 1U);
+}
+
 }  // namespace
 }  // namespace gv
