@@ -22,11 +22,7 @@ constexpr PlainKey common[] = {
      "on: targets, patience, tuning and the best model look at it, and the test set is looked at "
      "once, at the end.",
      "data: { kind: digits, validation: 10 % }"},
-    {"data.augment",
-     "none, crop, flip or crop+flip",
-     "none",
-     "Pictures: how each training picture is changed each time it is seen.",
-     "data: { kind: digits, augment: crop }"},
+    {"data.augment"},
 };
 
 /// They stand behind the keys of the kinds.
@@ -41,14 +37,7 @@ constexpr PlainKey divided[] = {
      "iid",
      "How the training samples are divided among the peers.",
      "data: { kind: digits, partition: iid }"},
-    {"data.partition.kind",
-     "iid, dirichlet, dirichlet-equal, by-label, by-class or quantity",
-     "iid",
-     "iid: at random. dirichlet: unlike classes and sizes, each class by shares of its own. "
-     "dirichlet-equal: a mix of classes for each peer, equal sizes. by-label: shards of samples "
-     "sorted by class. by-class: so many classes each. quantity: unlike sizes. Methods but fedavg "
-     "count every peer alike, whatever its size.",
-     "data: { kind: digits, partition: { kind: iid } }"},
+    {"data.partition.kind"},
     {"data.partition.alpha",
      "a number, 1e-6 to 1e9",
      "0.5",

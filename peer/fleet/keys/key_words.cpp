@@ -21,17 +21,17 @@ bool is_word(const std::string& text) {
   return !text.empty() && std::ranges::all_of(text, plain);
 }
 
-const PlainKey& row_with(std::string_view key) {
-  for (const auto rows : {run_keys(), common_data_keys(), divided_data_keys(), train_keys()})
-    for (const PlainKey& row : rows)
-      if (row.key == key) return row;
-  throw std::logic_error(fmt::format("a reader asks for the words of {}, which has no row", key));
-}
-
 }  // namespace
 
+const PlainKey& word_key(std::string_view key) {
+  const std::span<const PlainKey> rows = word_keys();
+  const auto row = std::ranges::find(rows, key, &PlainKey::key);
+  if (row != rows.end()) return *row;
+  throw std::logic_error(fmt::format("{} has no row among those that take words", key));
+}
+
 std::vector<std::string> key_words(std::string_view key) {
-  std::string takes = with_launchers(row_with(key).takes);
+  std::string takes = with_launchers(word_key(key).takes);
   if (const std::size_t last = takes.rfind(" or "); last != std::string::npos)
     takes.replace(last, 4, ", ");
   std::vector<std::string> words;

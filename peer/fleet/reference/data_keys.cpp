@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -131,15 +132,16 @@ class Rows {
     if (first) names_.push_back(name);
     return at->second;
   }
-  void add(const PlainKey& key) {
+  void add(const PlainKey& plain) {
+    KeyRow key = row_of(plain);
     const std::size_t dot = key.key.find('.');
-    row(std::string(dot == key.key.npos ? key.key : key.key.substr(dot + 1)))
+    row(dot == std::string::npos ? key.key : key.key.substr(dot + 1))
         .add("",
              {.name = "",
-              .takes = std::string(key.takes),
-              .usual = std::string(key.usual),
-              .help = std::string(key.meaning),
-              .example = std::string(key.example)});
+              .takes = std::move(key.takes),
+              .usual = std::move(key.usual),
+              .help = std::move(key.meaning),
+              .example = std::move(key.example)});
   }
   void add(const DataKind& kind) {
     row("kind").meaning.add(kind.kind, kind.summary);

@@ -163,7 +163,8 @@ std::vector<KeyRow> make_all() {
 
 }  // namespace
 
-KeyRow row_of(const PlainKey& key) {
+KeyRow row_of(const PlainKey& place) {
+  const PlainKey& key = place.takes.empty() ? word_key(place.key) : place;
   return {.key = std::string(key.key),
           .takes = with_launchers(key.takes),
           .usual = std::string(key.usual),
