@@ -241,8 +241,10 @@ bool Observer::next_tick() {
   std::uint64_t tick = std::numeric_limits<std::uint64_t>::max();
   for (const auto& [peer, reports] : ticks_)
     if (!reports.empty()) tick = std::min(tick, reports.begin()->first);
+  // Of a hundred thousand peers that end, each would otherwise be asked for all the others.
+  if (tick == std::numeric_limits<std::uint64_t>::max()) return false;
   const Reports reports = at_tick(tick);
-  if (tick == std::numeric_limits<std::uint64_t>::max() || reports.size() < expected_) return false;
+  if (reports.size() < expected_) return false;
   const std::vector<float> mean = mean_of_reports(reports);
   Asked asked{.record = look_at(tick, reports, mean), .reports = copies_of(reports)};
   for (auto& [peer, each] : ticks_) each.erase(tick);
