@@ -86,8 +86,8 @@ Placed place_fleet(const FleetOptions& file, const std::string& given) {
   const std::string launcher = given.empty() ? launcher_in(file) : given;
   Placed placed{.file = file, .local = launcher == "local"};
   const BatchSystem* const asked = find_batch_system(launcher);
-  const std::optional<BatchJob> job = batch_job();
-  if (asked != nullptr && (!job || job->system != asked))
+  const std::optional<BatchJob> job = own_batch_job(asked);
+  if (asked != nullptr && !job)
     throw std::runtime_error(fmt::format("not inside a {} job: {}", asked->title, asked->enter));
   if (launcher == "ssh" || placed.local || !job || (launcher == "auto" && job->one_node))
     return placed;
@@ -102,7 +102,7 @@ Placed place_fleet(const FleetOptions& file, const std::string& given) {
 }
 
 int submit_fleet(const BatchArguments& arguments) {
-  if (const std::optional<BatchJob> job = batch_job())
+  if (const std::optional<BatchJob> job = own_batch_job())
     throw std::invalid_argument(fmt::format(
         "run: this is inside job {} already: leave --submit out", printable(job->id, 40)));
   for (const std::string& option : arguments.options)

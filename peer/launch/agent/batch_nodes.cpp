@@ -86,8 +86,9 @@ std::optional<BatchJob> batch_job(const BatchSystem& system,
                   .one_node = count != nullptr && std::string_view(count) == "1"};
 }
 
-std::optional<BatchJob> batch_job() {
+std::optional<BatchJob> own_batch_job(const BatchSystem* asked) {
   const auto variable = [](const char* name) -> const char* { return std::getenv(name); };
+  if (asked != nullptr) return batch_job(*asked, variable);
   for (const BatchSystem& system : batch_systems())
     if (std::optional<BatchJob> job = batch_job(system, variable)) return job;
   return {};

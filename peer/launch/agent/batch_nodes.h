@@ -22,8 +22,9 @@ struct BatchJob {
 /// Returns nothing where it is in none, or where the batch system has started this process.
 std::optional<BatchJob> batch_job(const BatchSystem& system,
                                   const std::function<const char*(const char*)>& variable);
-/// Returns that of this process and the first batch system whose job it is in.
-std::optional<BatchJob> batch_job();
+/// Returns the job of `asked` that this process is in, since one batch system may run inside a job
+/// of another; null: of the first that it is in a job of.
+std::optional<BatchJob> own_batch_job(const BatchSystem* asked = nullptr);
 
 /// Returns the names of the nodes that `nodes` means, as the batch system's command tells them.
 /// Throws std::runtime_error.
