@@ -14,8 +14,6 @@
 namespace gv {
 namespace {
 
-constexpr std::uint32_t most_places = 10'000'000;
-
 class AgentReader : Readers {
  public:
   explicit AgentReader(Source& source) : Readers(source) {}
@@ -24,17 +22,17 @@ class AgentReader : Readers {
     AgentSpec a;
     a.environment = fleet.data.environment;
     MapReader map(source_, &value, "agent");
-    set(map.take("steps"), a.steps, count(1, 100'000));
-    set(map.take("environments"), a.environments, count(1, 10'000));
-    set(map.take("discount"), a.discount, number(0, 1));
-    set(map.take("n_step"), a.n_step, count(1, 10'000));
+    set(map.take("steps"), a.steps, count("agent.steps"));
+    set(map.take("environments"), a.environments, count("agent.environments"));
+    set(map.take("discount"), a.discount, number("agent.discount"));
+    set(map.take("n_step"), a.n_step, count("agent.n_step"));
     const Value* const memory = map.take("memory");
     const Value* const warm_up = map.take("warm_up");
-    set(memory, a.memory, count(1, most_places));
-    set(warm_up, a.warm_up, count(1, most_places));
-    set(map.take("refresh"), a.refresh, count(1, 1'000'000'000));
-    set(map.take("priority"), a.priority, number(0, 10));
-    set(map.take("correction"), a.correction, number(0, 10));
+    set(memory, a.memory, count("agent.memory"));
+    set(warm_up, a.warm_up, count("agent.warm_up"));
+    set(map.take("refresh"), a.refresh, count("agent.refresh"));
+    set(map.take("priority"), a.priority, number("agent.priority"));
+    set(map.take("correction"), a.correction, number("agent.correction"));
     read_explore(map.take("explore"), a.explore);
     read_actors(map, fleet, a);
     if (const Value* const time = map.take("step_time"))
@@ -53,10 +51,10 @@ class AgentReader : Readers {
     const Value* const memories = map.take("memories");
     const Value* const limit = map.take("samples_per_insert");
     const Value* const every = map.take("model_every");
-    set(actors, a.actors, count(0, 1000));
-    set(memories, a.memories, count(1, 1000));
-    set(limit, a.samples_per_insert, number(0, 1e6));
-    set(every, a.model_every, count(1, 1'000'000'000));
+    set(actors, a.actors, count("agent.actors"));
+    set(memories, a.memories, count("agent.memories"));
+    set(limit, a.samples_per_insert, number("agent.samples_per_insert"));
+    set(every, a.model_every, count("agent.model_every"));
     if (a.actors > 0) {
       if (memories != nullptr) check_memories(*memories, fleet, a);
       return;
@@ -89,11 +87,11 @@ class AgentReader : Readers {
     const Value* const over = map.take("over");
     const Value* const base = map.take("base");
     const Value* const power = map.take("power");
-    set(from, explore.from, number(0, 1));
-    set(to, explore.to, number(0, 1));
-    set(over, explore.over, count(0, 1'000'000'000'000));
-    set(base, explore.base, number(1e-9, 1));
-    set(power, explore.power, number(0, 1000));
+    set(from, explore.from, number("agent.explore.from"));
+    set(to, explore.to, number("agent.explore.to"));
+    set(over, explore.over, count("agent.explore.over"));
+    set(base, explore.base, number("agent.explore.base"));
+    set(power, explore.power, number("agent.explore.power"));
     map.finish();
     const bool falls = from != nullptr || to != nullptr || over != nullptr;
     if (falls && (base != nullptr || power != nullptr))

@@ -63,7 +63,8 @@ class AlgorithmReader : Readers {
     if (word == nullptr) source_.error(*value, "a codec has a `kind`, such as `int8`");
     set(word, kind, choice(codec_words()));
     Codec codec{.kind = codec_kind(kind)};
-    if (codec.keeps_some()) set(map.take("fraction"), codec.fraction, number(1e-6, 1));
+    if (codec.keeps_some())
+      set(map.take("fraction"), codec.fraction, number("algorithm.codec.fraction"));
     if (!codec.dense() && row.codecs == Codecs::dense)
       source_.error(
           *value,

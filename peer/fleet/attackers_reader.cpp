@@ -19,11 +19,11 @@ class AttackersReader : Readers {
     MapReader map(source_, value, "attackers");
     std::vector<std::string> kinds;
     for (const AttackRow& row : attacks()) kinds.emplace_back(row.kind);
-    set(map.take("count"), spec.count, count(0, most_peers));
+    set(map.take("count"), spec.count, count("attackers.count"));
     set(map.take("kind"), spec.kind, choice(kinds));
     const std::vector<AttackRow> rows = attacks();
     spec.strength = std::ranges::find(rows, spec.kind, &AttackRow::kind)->strength;
-    set(map.take("strength"), spec.strength, number(0, 1e30));
+    set(map.take("strength"), spec.strength, number("attackers.strength"));
     map.finish();
     if (value != nullptr && spec.count >= trainers)
       source_.error(

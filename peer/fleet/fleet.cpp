@@ -196,11 +196,11 @@ class FleetReader : Readers {
     const Value* rounds = map.take("rounds");
     const Value* epochs = map.take("epochs");
     const Value* time = map.take("time");
-    if (rounds != nullptr) fleet_.stop.rounds = read_count(source_, *rounds, 1, 1'000'000'000'000);
-    if (epochs != nullptr) fleet_.stop.epochs = read_number(source_, *epochs, 1e-6, 1e9);
+    if (rounds != nullptr) fleet_.stop.rounds = count("stop.rounds")(*rounds);
+    if (epochs != nullptr) fleet_.stop.epochs = number("stop.epochs")(*epochs);
     if (time != nullptr) fleet_.stop.time = read_duration(source_, *time);
     if (const Value* patience = map.take("patience")) {
-      set(patience, fleet_.stop.patience, count(1, 1'000'000));
+      set(patience, fleet_.stop.patience, count("stop.patience"));
       require_validation(*patience, "patience looks at a validation set");
     }
     if (const Value* target = map.take("target"))
@@ -271,7 +271,7 @@ class FleetReader : Readers {
       return;
     }
     MapReader map(source_, value, "record");
-    set(map.take("rows"), record.rows, count(2, 1'000'000));
+    set(map.take("rows"), record.rows, count("record.rows"));
     set(map.take("moments"), record.moments, flag());
     map.finish();
   }
@@ -285,7 +285,7 @@ class FleetReader : Readers {
       else if (e)
         source_.error(*every, "a number of rounds is a whole number");
     }
-    set(map.take("keep"), fleet_.checkpoint.keep, count(1, 1000));
+    set(map.take("keep"), fleet_.checkpoint.keep, count("checkpoint.keep"));
     map.finish();
   }
 

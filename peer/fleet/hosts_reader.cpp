@@ -29,7 +29,7 @@ class HostsReader : Readers {
       HostSpec host{.name = entry.key};
       MapReader map(source_, &entry.value, "hosts." + entry.key);
       set(map.take("address"), host.address, word());
-      set(map.take("port"), host.port, count(1, 65535));
+      set(map.take("port"), host.port, count("hosts.NAME.port"));
       set(map.take("ssh"), host.ssh, shell_word());
       set(map.take("interface"), host.interface, word());
       set(map.take("binary"), host.binary, shell_word());

@@ -22,25 +22,25 @@ class OptimizerReader : Readers {
       o.momentum = 0.95;
       o.nesterov = true;
     }
-    set(map.take("lr"), o.lr, number(0, 1e6));
-    set(map.take("weight_decay"), o.weight_decay, number(0, 1e6));
-    set(map.take("clip_norm"), o.clip_norm, number(0, 1e6));
+    set(map.take("lr"), o.lr, number("train.optimizer.lr"));
+    set(map.take("weight_decay"), o.weight_decay, number("train.optimizer.weight_decay"));
+    set(map.take("clip_norm"), o.clip_norm, number("train.optimizer.clip_norm"));
     if (o.kind == "sgd" || o.kind == "muon") {
       const Value* nesterov = map.take("nesterov");
-      set(map.take("momentum"), o.momentum, number(0, 0.999999));
+      set(map.take("momentum"), o.momentum, number("train.optimizer.momentum"));
       set(nesterov, o.nesterov, flag());
       if (nesterov != nullptr && o.nesterov && o.momentum == 0)
         source_.error(*nesterov, "nesterov needs a momentum above 0");
     }
     if (o.kind != "sgd") {
-      set(map.take("beta1"), o.beta1, number(0, 0.999999));
-      set(map.take("beta2"), o.beta2, number(0, 0.999999999));
-      set(map.take("epsilon"), o.epsilon, number(1e-30, 1));
+      set(map.take("beta1"), o.beta1, number("train.optimizer.beta1"));
+      set(map.take("beta2"), o.beta2, number("train.optimizer.beta2"));
+      set(map.take("epsilon"), o.epsilon, number("train.optimizer.epsilon"));
     }
     if (o.kind == "adam" || o.kind == "adamw")
-      set(map.take("accumulate"), o.accumulate, count(1, 1'000'000));
+      set(map.take("accumulate"), o.accumulate, count("train.optimizer.accumulate"));
     o.schedule = read_schedule(map.take("schedule"));
-    set(map.take("warmup"), o.schedule.warmup, count(0, 1'000'000'000));
+    set(map.take("warmup"), o.schedule.warmup, count("train.optimizer.warmup"));
     map.finish();
     return o;
   }
@@ -55,11 +55,11 @@ class OptimizerReader : Readers {
         if (const auto e = read_every(source_, *every, {"step"}))
           s.every = static_cast<std::uint64_t>(std::max(1.0, e->count));
       }
-      set(map.take("factor"), s.factor, number(0, 1));
+      set(map.take("factor"), s.factor, number("train.optimizer.schedule.factor"));
     }
     if (s.kind == "lian") {
-      set(map.take("lipschitz"), s.lipschitz, number(1e-12, 1e12));
-      set(map.take("sigma"), s.sigma, number(0, 1e12));
+      set(map.take("lipschitz"), s.lipschitz, number("train.optimizer.schedule.lipschitz"));
+      set(map.take("sigma"), s.sigma, number("train.optimizer.schedule.sigma"));
     }
     map.finish();
     return s;

@@ -14,9 +14,6 @@
 namespace gv {
 namespace {
 
-constexpr std::uint32_t most_stages = 10'000;
-constexpr std::uint32_t most_microbatches = 1'000'000;
-
 using Schedule = ParallelSpec::Schedule;
 
 /// The divisor of n that is nearest to `wish`; of two the smaller.
@@ -41,7 +38,7 @@ class ParallelReader : Readers {
                     "missing key `stages`",
                     "say how many peers divide a model, such as `parallel: { stages: 2 }`");
     const Value* const microbatches = map.take("microbatches");
-    set(microbatches, spec_.microbatches, count(1, most_microbatches));
+    set(microbatches, spec_.microbatches, count("parallel.microbatches"));
     const Value* const ahead = map.take("ahead");
     if (ahead != nullptr) read_ahead(*ahead);
     set(map.take("recompute"), spec_.recompute, flag());
@@ -51,7 +48,7 @@ class ParallelReader : Readers {
     const Value* const place = map.take("place");
     const Value* const copies = map.take("copies");
     const Value* const tensor = map.take("tensor");
-    set(tensor, spec_.tensor, count(1, most_stages));
+    set(tensor, spec_.tensor, count("parallel.tensor"));
     map.finish();
     check_schedule(microbatches, ahead, vertical_sync);
     if (copies != nullptr) read_copies(*copies);
@@ -65,7 +62,7 @@ class ParallelReader : Readers {
  private:
   void read_stages(const Value& value) {
     if (value.kind != Value::Kind::sequence)
-      return set(&value, spec_.stages, count(1, most_stages));
+      return set(&value, spec_.stages, count("parallel.stages"));
     std::set<std::string> seen;
     for (const Value& item : value.items) {
       const std::string name = read_word(source_, item).value_or("");
@@ -87,7 +84,7 @@ class ParallelReader : Readers {
     if (value.kind == Value::Kind::scalar && value.text == "all")
       spec_.ahead = ParallelSpec::all;
     else
-      set(&value, spec_.ahead, count(1, most_microbatches));
+      set(&value, spec_.ahead, count("parallel.ahead"));
   }
 
   void read_schedule(const Value& value) {
@@ -125,7 +122,7 @@ class ParallelReader : Readers {
     std::vector<PeerId> copies;
     if (value.kind == Value::Kind::sequence)
       for (const Value& item : value.items)
-        copies.push_back(static_cast<PeerId>(read_count(source_, item, 1, most_peers).value_or(1)));
+        copies.push_back(static_cast<PeerId>(count("parallel.copies")(item).value_or(1)));
     if (copies.size() != spec_.stages)
       return source_.error(value,
                            fmt::format("`copies` says of {} stage{} how many peers each is, and "

@@ -20,7 +20,7 @@ class PeersReader : Readers {
   void read(const Value* value, const PeerSpec& usual) {
     if (value == nullptr || value->kind == Value::Kind::scalar) {
       std::uint32_t n = 2;
-      set(value, n, count(1, most_peers));
+      set(value, n, count("peers"));
       fleet_.peers.assign(n, usual);
       return;
     }
@@ -45,7 +45,7 @@ class PeersReader : Readers {
         refuse_host(*host, peer.host);
     }
     read_kind(map, peer);
-    set(map.take("count"), n, count(1, most_peers));
+    set(map.take("count"), n, count("peers.count"));
     map.finish();
     add(item, n, peer);
   }
@@ -69,7 +69,7 @@ class PeersReader : Readers {
     const Value* per_host = map.take("per_host");
     if (per_host == nullptr)
       source_.error(value, "missing key `per_host`", "write `peers: { per_host: 2 }`, or a number");
-    set(per_host, n, count(1, most_peers));
+    set(per_host, n, count("peers.per_host"));
     read_kind(map, peer);
     map.finish();
     const bool others = fleet_.hosts.size() > 1;
@@ -88,13 +88,13 @@ class PeersReader : Readers {
     set(map.take("precision"), peer.precision, [this](const Value& v) {
       return read_precision(source_, v);
     });
-    set(map.take("threads"), peer.threads, count(1, 1024));
+    set(map.take("threads"), peer.threads, count("peers.threads"));
     const Value* batch = map.take("batch");
     if (batch != nullptr && peer.batch == 0)
       source_.error(
           *batch, "a batch of its own beside `train.batch: auto`", "remove one of the two");
-    set(batch, peer.batch, count(1, 1'000'000));
-    set(map.take("speed"), peer.speed, number(1e-6, 1e6));
+    set(batch, peer.batch, count("peers.batch"));
+    set(map.take("speed"), peer.speed, number("peers.speed"));
   }
 
   void add(const Value& item, std::uint32_t n, const PeerSpec& peer) {

@@ -10,8 +10,6 @@ namespace gv {
 namespace {
 
 /// The bounds of a distance between two models.
-constexpr double shortest = 1e-9;
-constexpr double longest = 1e9;
 
 class RobustReader : Readers {
  public:
@@ -36,10 +34,12 @@ class RobustReader : Readers {
     char* end = nullptr;
     if (value.kind == Value::Kind::scalar) std::strtod(value.text.c_str(), &end);
     if (end != nullptr && end != value.text.c_str() && *end == 0)
-      return read_number(source_, value, shortest, longest);
+      return number("robust.clip")(value);
+    const KeyRange& range = key_range("robust.clip");
     source_.error(
         value,
-        fmt::format("`clip` is `auto`, `none`, or a length from {:g} to {:g}", shortest, longest));
+        fmt::format(
+            "`clip` is `auto`, `none`, or a length from {:g} to {:g}", range.least, range.most));
     return {};
   }
 

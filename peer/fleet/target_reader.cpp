@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "peer/fleet/file/readers.h"
+
 namespace gv {
 namespace {
 
 using Figure = TargetSpec::Figure;
 using Whose = TargetSpec::Whose;
 
-constexpr std::uint32_t most_in_a_row = 1000;
 constexpr double largest_loss = 1e300;
 
 /// Reads whose it is: of local models the mean loss and the least accuracy alone are recorded.
@@ -54,7 +55,7 @@ std::optional<TargetSpec> read_target(Source& source, const Value& value, const 
   if (of != nullptr)
     if (const auto whose = read_whose(source, *of, target.figure)) target.whose = *whose;
   if (times != nullptr)
-    if (const auto n = read_count(source, *times, 1, most_in_a_row))
+    if (const auto n = read_count(source, *times, "stop.target.for"))
       target.in_a_row = static_cast<std::uint32_t>(*n);
   if (source.diagnostics().size() > problems) return std::nullopt;
   return target;

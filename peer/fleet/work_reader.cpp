@@ -10,8 +10,6 @@
 namespace gv {
 namespace {
 
-constexpr std::uint64_t most_samples = 1'000'000;
-
 bool is_number(const Value& value) {
   return value.kind == Value::Kind::scalar && value.text != "auto";
 }
@@ -24,30 +22,27 @@ std::vector<double> speeds_of(const Fleet& fleet) {
 
 }  // namespace
 
-void WorkReader::read_auto(const Value* value,
-                           const std::string& path,
-                           std::uint64_t most,
-                           std::uint32_t& mean) {
+void WorkReader::read_auto(const Value* value, const std::string& path, std::uint32_t& mean) {
   MapReader map(source_, value, path, true);
   std::string kind;
   set(map.take("kind"), kind, choice(std::vector<std::string>(1, "auto")));
-  set(map.take("mean"), mean, count(1, most));
+  set(map.take("mean"), mean, count(path + ".mean"));
   map.finish();
 }
 
 void WorkReader::read_batch(const Value* value, PeerSpec& usual) {
   if (value == nullptr) return;
-  if (is_number(*value)) return set(value, usual.batch, count(1, most_samples));
+  if (is_number(*value)) return set(value, usual.batch, count("train.batch"));
   mean_batch_ = usual.batch;
-  read_auto(value, "train.batch", most_samples, mean_batch_);
+  read_auto(value, "train.batch", mean_batch_);
   auto_batch_ = value;
   usual.batch = 0;
 }
 
 void WorkReader::read_local_steps(const Value* value, Fleet& fleet) {
   if (value == nullptr) return;
-  if (is_number(*value)) return set(value, fleet.local_steps, count(1, most_local_steps));
-  read_auto(value, "train.local_steps", most_local_steps, mean_steps_);
+  if (is_number(*value)) return set(value, fleet.local_steps, count("train.local_steps"));
+  read_auto(value, "train.local_steps", mean_steps_);
   auto_steps_ = value;
 }
 

@@ -31,7 +31,6 @@ class WorkReader : Readers {
   /// `auto`, or `{ kind: auto, mean: N }`.
   void read_auto(const Value* value,
                  const std::string& path,
-                 std::uint64_t most,
                  std::uint32_t& mean);
   /// False, and said: so many on average give the fastest more than anybody can mean.
   bool bearable(const Value& at,

@@ -150,12 +150,18 @@ class DataReader : Readers {
     const bool by_class = p.kind == "by-label" || p.kind == "by-class";
     if (form_of(data_) == DataForm::text && (by_class || p.kind.starts_with("dirichlet")))
       source_.error(*kind, "a text has no labels to divide it by", "use `iid` or `quantity`");
-    if (p.kind.starts_with("dirichlet")) set(map.take("alpha"), p.alpha, number(1e-6, 1e9));
-    if (p.kind == "dirichlet") set(map.take("min_samples"), p.min_samples, count(1, 1'000'000));
-    if (by_class) set(map.take("classes_per_peer"), p.classes_per_peer, count(1, 1000));
+    if (p.kind.starts_with("dirichlet"))
+      set(map.take("alpha"), p.alpha, number("data.partition.alpha"));
+    if (p.kind == "dirichlet")
+      set(map.take("min_samples"), p.min_samples, count("data.partition.min_samples"));
+    if (by_class)
+      set(map.take("classes_per_peer"),
+          p.classes_per_peer,
+          count("data.partition.classes_per_peer"));
     if (p.kind == "quantity") {
       const Value* sizes = map.take("sizes");
-      if (sizes != nullptr) p.sizes = read_numbers(source_, *sizes, 1e-9, 1e12);
+      const KeyRange& range = key_range("data.partition.sizes");
+      if (sizes != nullptr) p.sizes = read_numbers(source_, *sizes, range.least, range.most);
       if (sizes == nullptr)
         source_.error(*value, "partition `quantity` needs `sizes`, one number per peer");
       else if (p.sizes.size() != peers_)

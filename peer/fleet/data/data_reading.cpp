@@ -47,7 +47,7 @@ void DataReading::sizes() {
 
 void DataReading::servers() {
   set(map.take("servers"), data.servers, [&](const Value& value) {
-    return read_count(source, value, 1, 1000);
+    return read_count(source, value, "data.servers");
   });
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "peer/fleet/file/value.h"
+#include "peer/fleet/keys/key_ranges.h"
 #include "peer/fleet/keys/key_words.h"
 
 namespace gv {
@@ -18,6 +19,17 @@ template <class Target, class Read>
 void set(const Value* value, Target& target, Read read) {
   if (value == nullptr) return;
   if (auto got = read(*value)) target = static_cast<Target>(*got);
+}
+
+/// Reads a whole number in the range of the key's row (peer/fleet/keys).
+inline std::optional<std::uint64_t> read_count(Source& source,
+                                               const Value& value,
+                                               std::string_view key) {
+  const KeyRange& range = key_range(key);
+  return read_count(source,
+                    value,
+                    static_cast<std::uint64_t>(range.least),
+                    static_cast<std::uint64_t>(range.most));
 }
 
 /// The scalar readers of value.h, bound to one source, for `set`.
@@ -39,6 +51,15 @@ class Readers {
   }
   auto number(double least, double most) {
     return [=, this](const Value& v) { return read_number(source_, v, least, most); };
+  }
+  /// In the range of the key's row (peer/fleet/keys).
+  auto count(std::string_view key) {
+    const KeyRange& range = key_range(key);
+    return count(static_cast<std::uint64_t>(range.least), static_cast<std::uint64_t>(range.most));
+  }
+  auto number(std::string_view key) {
+    const KeyRange& range = key_range(key);
+    return number(range.least, range.most);
   }
   auto choice(std::vector<std::string> choices) {
     return [this, choices = std::move(choices)](const Value& v) {

@@ -12,56 +12,56 @@ constexpr PlainKey rows[] = {
      "agent: {}\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.steps",
-     "a whole number, 1 to 100,000",
+     "a whole number, {range}",
      "4",
      "Steps of each environment for one gradient.",
      "agent: { steps: 2 }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.environments",
-     "a whole number, 1 to 10,000",
+     "a whole number, {range}",
      "1",
      "Environments of each peer, side by side.",
      "agent: { environments: 4 }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.discount",
-     "a number, 0 to 1",
+     "a number, {range}",
      "0.99",
      "gamma: what a reward counts a step later.",
      "agent: { discount: 0.98 }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.n_step",
-     "a whole number, 1 to 10,000",
+     "a whole number, {range}",
      "10",
      "Rewards that are added up before the target network says what comes after them.",
      "agent: { n_step: 3 }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.memory",
-     "transitions, 1 to 10,000,000",
+     "transitions, {range}",
      "20000",
      "Kept by each peer to learn from; then the oldest goes.",
      "agent: { memory: 50000 }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.warm_up",
-     "transitions, 1 to 10,000,000",
+     "transitions, {range}",
      "1000",
      "Before the memory has so many, gradients are zero. At least a batch.",
      "agent: { warm_up: 500 }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.refresh",
-     "gradients, 1 to 1e9",
+     "gradients, {range}",
      "250",
      "From one target network to the next.",
      "agent: { refresh: 500 }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.priority",
-     "a number, 0 to 10",
+     "a number, {range}",
      "0",
      "alpha: transitions are drawn in proportion to the alpha-th power of their last error; 0: "
      "all alike.",
      "agent: { priority: 0.6 }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.correction",
-     "a number, 0 to 10",
+     "a number, {range}",
      "0.4",
      "beta: how far importance weights make up for `priority`; 1: wholly.",
      "agent: { priority: 0.6, correction: 0.4 }\n"
@@ -73,51 +73,51 @@ constexpr PlainKey rows[] = {
      "agent: { explore: { from: 1, to: 0.01, over: 10000 } }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.explore.from",
-     "a number, 0 to 1",
+     "a number, {range}",
      "1",
      "At the first frame.",
      "agent: { explore: { from: 0.5 } }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.explore.to",
-     "a number, 0 to 1",
+     "a number, {range}",
      "0.05",
      "From frame `over` on.",
      "agent: { explore: { to: 0.01 } }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.explore.over",
-     "frames of a peer, 0 to 1e12",
+     "frames of a peer, {range}",
      "5000",
      "In how many it falls.",
      "agent: { explore: { over: 10000 } }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.explore.base",
-     "a number, 1e-9 to 1",
+     "a number, {range}",
      "",
      "Peer i of n keeps base^(1 + power i / (n - 1)), as the actors of Ape-X do.",
      "agent: { explore: { base: 0.4 } }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.explore.power",
-     "a number, 0 to 1000",
+     "a number, {range}",
      "7",
      "See `base`.",
      "agent: { explore: { base: 0.4, power: 7 } }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.actors",
-     "a whole number, 0 to 1000",
+     "a whole number, {range}",
      "0",
      "So many peers more act for those that learn (Ape-X), which then do not; 0: each learner acts "
      "itself.",
      "agent: { actors: 8 }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.memories",
-     "a whole number, 1 to 1000",
+     "a whole number, {range}",
      "1",
      "With actors: peers that keep their transitions and hand out minibatches; no more than there "
      "are learners or actors.",
      "agent: { actors: 8, memories: 2 }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.samples_per_insert",
-     "a number, 0 to 1e6",
+     "a number, {range}",
      "16",
      "With actors: transitions that are learnt from for each one that is taken, whatever the "
      "speeds; "
@@ -125,7 +125,7 @@ constexpr PlainKey rows[] = {
      "agent: { actors: 8, samples_per_insert: 8 }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.model_every",
-     "frames, 1 to 1e9",
+     "frames, {range}",
      "100",
      "With actors: from one look of an actor at its learner's model to the next.",
      "agent: { actors: 8, model_every: 400 }\n"

@@ -8,7 +8,8 @@ namespace gv {
 
 /// A row of a key of the fleet file that no table of methods, models or kinds brings: what the
 /// reference says of it (peer/fleet/reference/key_table.h), and which words readers take. A row
-/// that has only its key holds the place of one of word_keys().
+/// that has only its key holds the place of one of word_keys(), and "{range}" that of the range of
+/// the key (key_ranges.h).
 struct PlainKey {
   std::string_view key, takes{}, usual{}, meaning{}, example{};
 };

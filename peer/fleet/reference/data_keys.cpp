@@ -8,6 +8,7 @@
 
 #include "peer/fleet/data/data_kind.h"
 #include "peer/fleet/reference/key_table.h"
+#include "peer/fleet/reference/range_text.h"
 
 namespace gv {
 namespace {
@@ -22,28 +23,13 @@ constexpr std::array<std::string_view, 32> order{
     "nonzeros",   "noise",     "dimension", "hessian",     "spread",
     "start",      "name"};
 
-/// "1,000,000", "1e9", "0.5".
-std::string number_text(double value, bool whole) {
-  std::string text = fmt::format("{:g}", value);
-  if (whole && value < 1e9) {
-    text = fmt::format("{:.0f}", value);
-    for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
-    return text;
-  }
-  if (const std::size_t e = text.find("e+0"); e != std::string::npos) text.erase(e + 1, 2);
-  return text;
-}
-
 std::string takes_of(const DataKey& key) {
   if (!key.number) return key.takes;
   const NumberRange& range = *key.number;
   const std::string what = !key.takes.empty() ? key.takes
                            : range.whole      ? "a whole number"
                                               : "a number";
-  return fmt::format("{}, {} to {}",
-                     what,
-                     number_text(range.least, range.whole),
-                     number_text(range.most, range.whole));
+  return fmt::format("{}, {}", what, range_text(range.least, range.most));
 }
 
 /// Collects what a key says of several kinds: each text once, behind the kinds that it holds for.

@@ -8,7 +8,9 @@
 #include "graph/schedules.h"
 #include "graph/topologies.h"
 #include "optim/models/model.h"
+#include "peer/fleet/keys/key_ranges.h"
 #include "peer/fleet/reference/key_table.h"
+#include "peer/fleet/reference/range_text.h"
 
 namespace gv {
 namespace {
@@ -45,8 +47,8 @@ class Collected {
   std::vector<std::string> order_;
 };
 
-std::string range_text(bool whole, double least, double most) {
-  return fmt::format("{}, {:g} to {:g}", whole ? "a whole number" : "a number", least, most);
+std::string number_in(bool whole, double least, double most) {
+  return fmt::format("{}, {}", whole ? "a whole number" : "a number", range_text(least, most));
 }
 
 void add_methods(Collected& to) {
@@ -57,7 +59,7 @@ void add_methods(Collected& to) {
       to.add(
           fmt::format("algorithm.{}", option.name),
           std::string(row->kind),
-          option.words.empty() ? range_text(option.whole, option.least, option.most)
+          option.words.empty() ? number_in(option.whole, option.least, option.most)
                                : fmt::format("{}", fmt::join(option.words, ", ")),
           usual,
           std::string(option.help),
@@ -75,8 +77,9 @@ std::string takes_of(const ModelKey& key) {
   if (std::holds_alternative<std::string>(key.usual))
     return fmt::format("{}", fmt::join(key.words, ", "));
   const bool list = std::holds_alternative<Widths>(key.usual);
-  return fmt::format(
-      "{}, {} to {}", list ? "a list of whole numbers" : "a whole number", key.least, key.most);
+  return fmt::format("{}, {}",
+                     list ? "a list of whole numbers" : "a whole number",
+                     range_text(key.least, key.most));
 }
 
 void add_models(Collected& to) {
@@ -93,9 +96,9 @@ void add_models(Collected& to) {
 std::string takes_of(const GraphParameter& row) {
   switch (row.kind) {
     case GraphParameter::Kind::count:
-      return range_text(true, row.least, row.most);
+      return number_in(true, row.least, row.most);
     case GraphParameter::Kind::number:
-      return range_text(false, row.least, row.most);
+      return number_in(false, row.least, row.most);
     case GraphParameter::Kind::seed:
       return "a whole number of 64 bits";
     case GraphParameter::Kind::shape:
@@ -148,6 +151,16 @@ void add_graphs(Collected& to) {
     add_graph(to, family->name, family->parameters, family->example);
 }
 
+std::string takes_of(const PlainKey& key) {
+  constexpr std::string_view place = "{range}";
+  std::string takes = with_launchers(key.takes);
+  if (const std::size_t at = takes.find(place); at != std::string::npos) {
+    const KeyRange& range = key_range(key.key);
+    takes.replace(at, place.size(), range_text(range.least, range.most));
+  }
+  return takes;
+}
+
 std::vector<KeyRow> make_all() {
   std::vector<KeyRow> all;
   const auto add = [&](std::span<const PlainKey> plain) {
@@ -166,7 +179,7 @@ std::vector<KeyRow> make_all() {
 KeyRow row_of(const PlainKey& place) {
   const PlainKey& key = place.takes.empty() ? word_key(place.key) : place;
   return {.key = std::string(key.key),
-          .takes = with_launchers(key.takes),
+          .takes = takes_of(key),
           .usual = std::string(key.usual),
           .meaning = with_launchers(key.meaning),
           .example = std::string(key.example)};
