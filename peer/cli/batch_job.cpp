@@ -15,6 +15,7 @@
 #include "peer/launch/agent/lan.h"
 #include "peer/launch/child.h"
 #include "peer/launch/deploy/slurm_fleet.h"
+#include "peer/launch/hear.h"
 
 namespace gv::cli {
 namespace {

@@ -21,6 +21,7 @@
 #include "peer/launch/child.h"
 #include "peer/launch/collected_run.h"
 #include "peer/launch/deploy/shell_word.h"
+#include "peer/launch/hear.h"
 #include "peer/launch/run_record.h"
 #include "peer/record/report/metrics.h"
 #include "peer/record/report/regression.h"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "peer/record/observer.h"
+#include "peer/record/fleet_record.h"
 #include "peer/runtime/assembly.h"
 
 namespace gv::cli {

@@ -83,7 +83,7 @@ void export_evaluations(const ExportArguments& arguments, Written& written) {
       fmt::format("{} evaluations of {} run{}\n", rows, runs.size(), runs.size() == 1 ? "" : "s");
 }
 
-/// What is named may be a model itself.
+/// The path that is named may be a model itself.
 void export_models(const ExportArguments& arguments, Written& written) {
   const std::string& run = arguments.runs.front();
   for (const Asked& one : asked(arguments))

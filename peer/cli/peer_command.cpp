@@ -60,7 +60,7 @@ Time time_of(double seconds) {
 FleetRecord alone(const Assembly& fleet, const Report& report) {
   FleetRecord record;
   record.round = report.round;
-  record.peers = 1;
+  record.peers = record.told = 1;
   record.time = report.costs.spent.total();
   record.mean = report.evaluation;
   record.train_loss = report.train_loss;

@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "peer/fleet/fleet.h"
+#include "peer/fleet/keys/key_ranges.h"
 
 namespace gv {
-
-inline constexpr std::uint32_t most_local_steps = 1'000'000;
 
 // Local steps go by batch_shares() in proportion to the gradients that each peer can take in a
 // second, so that all end a round's steps at about the same time.

@@ -79,19 +79,6 @@ bool Child::give_vector(std::span<const float> values) {
   }
 }
 
-void hear_out(Child& child,
-              const std::function<void(const std::string&)>& on_output,
-              const std::function<void(const std::string&)>& on_error) {
-  while (child.running()) {
-    std::vector<pollfd> fds;
-    child.add_to(fds);
-    ::poll(fds.data(), fds.size(), -1);
-    child.reap();  // before the last look at its streams, so that no word is lost
-    for (const std::string& line : child.output().read()) on_output(line);
-    for (const std::string& line : child.errors().read()) on_error(line);
-  }
-}
-
 void Child::add_to(std::vector<pollfd>& fds) const {
   if (!output_.ended()) fds.push_back({output_.fd(), POLLIN, 0});
   if (!errors_.ended()) fds.push_back({errors_.fd(), POLLIN, 0});

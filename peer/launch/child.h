@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -56,11 +55,5 @@ class Child : public Process {
   LineReader output_{Descriptor()};
   LineReader errors_{Descriptor()};
 };
-
-/// Hears each whole line of a program that runs to its end, as it comes, and returns after the
-/// last.
-void hear_out(Child& child,
-              const std::function<void(const std::string&)>& on_output,
-              const std::function<void(const std::string&)>& on_error);
 
 }  // namespace gv

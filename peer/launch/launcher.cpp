@@ -11,6 +11,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "peer/launch/hear.h"
 #include "peer/record/held_ranges.h"
 
 namespace gv {
@@ -131,14 +132,14 @@ bool Launcher::can_hear() const {
 
 void Launcher::hear(PeerId id) {
   Slot& slot = slots_[id];
-  const bool has_ended = slot.process->reap();  // first: what it said before its end is still there
-  for (const std::string& line : slot.process->take_errors()) {
+  const auto log = [&](const std::string& line) {
     slot.last_words = line;
     fmt::print(slot.log, "{}\n", line);
     std::fflush(slot.log);
     screen_.on_log(id, line);
-  }
-  for (const std::string& line : slot.process->take_output()) heed(id, control::parse_peer(line));
+  };
+  const bool has_ended = gv::hear(
+      *slot.process, [&](const std::string& line) { heed(id, control::parse_peer(line)); }, log);
   keep_pid(id);
   if (has_ended) ended(id);
 }

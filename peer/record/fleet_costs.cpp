@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "peer/record/observer.h"
+#include "peer/record/fleet_record.h"
 
 namespace gv {
 namespace {
@@ -28,6 +28,7 @@ void FleetCosts::add_to(FleetRecord& record, const decltype(Aims::frames)& frame
   const auto more_frames = [&](std::uint64_t n) { record.frames = record.frames.value_or(0) + n; };
   for (const auto& [id, peer] : told_) {
     record.costs += peer.costs;
+    if (peer.trains) ++record.told;
     if (frames && peer.trains) more_frames(frames(id, peer.costs.samples));
     if (!peer.experience) continue;
     more_frames(peer.experience->frames);

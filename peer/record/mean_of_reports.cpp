@@ -17,7 +17,7 @@ struct Held {
 };
 
 /// In id order, of each peer ascending.
-std::vector<Held> held_by(const Reports& reports) {
+std::vector<Held> held_by(const ReportsByPeer& reports) {
   std::vector<Held> all;
   for (const auto& [peer, report] : reports) {
     const float* values = report->model->floats().data();
@@ -42,7 +42,7 @@ std::set<std::size_t> bounds_of(const std::vector<Held>& all) {
 
 }  // namespace
 
-std::vector<float> mean_of_reports(const Reports& reports) {
+std::vector<float> mean_of_reports(const ReportsByPeer& reports) {
   const std::vector<Held> all = held_by(reports);
   std::vector<float> model;
   std::vector<double> sum;

@@ -16,19 +16,19 @@
 namespace gv {
 namespace {
 
-double count_trainers(const Reports& reports) {
+double count_trainers(const ReportsByPeer& reports) {
   return static_cast<double>(
       std::ranges::count_if(reports, [](const auto& entry) { return entry.second->trains; }));
 }
 
-std::map<PeerId, Report> copies_of(const Reports& reports) {
+std::map<PeerId, Report> copies_of(const ReportsByPeer& reports) {
   std::map<PeerId, Report> copies;
   for (const auto& [peer, report] : reports) copies.emplace(peer, *report);
   return copies;
 }
 
-Reports pointers_to(const std::map<PeerId, Report>& reports) {
-  Reports pointers;
+ReportsByPeer pointers_to(const std::map<PeerId, Report>& reports) {
+  ReportsByPeer pointers;
   for (const auto& [peer, report] : reports) pointers[peer] = &report;
   return pointers;
 }
@@ -190,7 +190,7 @@ void Observer::watch(FleetRecord& record) {
 }
 
 void Observer::tell(Asked asked) {
-  const Reports reports = pointers_to(asked.reports);
+  const ReportsByPeer reports = pointers_to(asked.reports);
   watch(asked.record);
   see(asked.record, reports);
   if (!asked.last) latest_ = asked.record;
@@ -199,7 +199,7 @@ void Observer::tell(Asked asked) {
   if (on_record_) on_record_(summary_ ? *summary_ : *latest_);
 }
 
-void Observer::see(const FleetRecord& record, const Reports& reports) {
+void Observer::see(const FleetRecord& record, const ReportsByPeer& reports) {
   if (target_.target()) target_.see(figure_of(record, *target_.target()));
   const std::optional<double> figure = figure_of(record, measure());
   const bool better = progress_.see(figure);
@@ -229,7 +229,7 @@ bool Observer::next_round() {
   Told told = std::move(first->second);
   open_.erase(first);
   judge_models(told, aims_.models);
-  const Reports reports = pointers_to(told);
+  const ReportsByPeer reports = pointers_to(told);
   if (count_trainers(reports) == 0) return true;
   const std::vector<float> mean = mean_of_reports(reports);
   ask({.record = look(reports, mean, now_), .reports = std::move(told)}, mean);
@@ -243,7 +243,7 @@ bool Observer::next_tick() {
     if (!reports.empty()) tick = std::min(tick, reports.begin()->first);
   // Of a hundred thousand peers that end, each would otherwise be asked for all the others.
   if (tick == std::numeric_limits<std::uint64_t>::max()) return false;
-  const Reports reports = at_tick(tick);
+  const ReportsByPeer reports = at_tick(tick);
   if (reports.size() < expected_) return false;
   const std::vector<float> mean = mean_of_reports(reports);
   Asked asked{.record = look_at(tick, reports, mean), .reports = copies_of(reports)};
@@ -255,7 +255,7 @@ bool Observer::next_tick() {
 bool Observer::next_end() {
   if (finals_.size() != expected_ || expected_ == 0 || summary_) return false;
   judge_models(finals_, aims_.models);
-  const Reports reports = pointers_to(finals_);
+  const ReportsByPeer reports = pointers_to(finals_);
   // What is left of a chain is no model, whatever parts it has.
   if (aims_.models.size > 0 && count_trainers(reports) == 0) return false;
   const std::vector<float> mean = mean_of_reports(reports);
@@ -289,7 +289,7 @@ bool Observer::take_answer() {
 }
 
 FleetRecord Observer::look_at(std::uint64_t tick,
-                              const Reports& reports,
+                              const ReportsByPeer& reports,
                               std::span<const float> mean) {
   Time newest{0}, due{0};
   for (const auto& [peer, each] : ticks_) {
@@ -306,8 +306,8 @@ FleetRecord Observer::look_at(std::uint64_t tick,
 }
 
 /// Takes of each peer what it said then or later, as far as it has.
-Reports Observer::at_tick(std::uint64_t tick) const {
-  Reports reports = pointers_to(finals_);
+ReportsByPeer Observer::at_tick(std::uint64_t tick) const {
+  ReportsByPeer reports = pointers_to(finals_);
   for (const auto& [peer, each] : ticks_) {
     const auto next = each.lower_bound(tick);
     if (next != each.end()) reports[peer] = &next->second.report;
@@ -315,7 +315,7 @@ Reports Observer::at_tick(std::uint64_t tick) const {
   return reports;
 }
 
-FleetRecord Observer::look(const Reports& reports, std::span<const float> mean, Time now) {
+FleetRecord Observer::look(const ReportsByPeer& reports, std::span<const float> mean, Time now) {
   FleetRecord record;
   const double n = count_trainers(reports);
   record.peers = static_cast<PeerId>(n);

@@ -9,50 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "gossip/journal.h"
-#include "optim/models/objective.h"
 #include "peer/record/aims.h"
 #include "peer/record/evaluator.h"
 #include "peer/record/fleet_costs.h"
+#include "peer/record/fleet_record.h"
+#include "peer/record/mean_of_reports.h"
 #include "peer/record/target_watch.h"
-#include "peer/record/uneven_edges.h"
 
 namespace gv {
-
-/// The fleet at one round: what a line of metrics.jsonl says.
-struct FleetRecord {
-  Round round = 0;         ///< of evaluations by time: the mean of those that train, rounded down
-  std::uint64_t tick = 0;  ///< of an evaluation by time: how many periods are over
-  PeerId peers = 0;        ///< that train and reported; of chains: the models that are whole
-  bool chains = false;     ///< whether chains of peers divide the models
-  Time time{0};            ///< when the last of them did; virtual in `simulate`
-  Evaluation mean;         ///< of the fleet's model: the mean of those that hold it (holding.h)
-  bool validated = false;  ///< the evaluations here are of the validation set, not of the test set
-  std::optional<Evaluation> test;  ///< of the final record: the saved model on the test set, where
-                                   ///< the evaluations are of the validation set
-  std::optional<Round> saved;  ///< of the final record: where the best model is saved, its round
-  double train_loss = 0;       ///< mean over peers of their minibatch losses since the last report
-  double loss_local = 0;       ///< mean over local models
-  std::optional<double> accuracy_min, accuracy_max;     ///< over local models
-  double consensus = 0;                                 ///< (1/n) sum_i ||x_i - mean||^2
-  std::map<PeerId, Time> longest_wait;                  ///< of each peer, for a neighbour's half
-  std::map<PeerId, Round> passed_over;                  ///< rounds that each peer took no part in
-  std::map<PeerId, std::vector<ClippedFlows>> clipped;  ///< by each peer
-  std::vector<UnevenEdge> uneven;                       ///< of the final record
-  std::map<PeerId, LossRise> loss_rises;                ///< of the minibatches of each peer
-  std::optional<LossRise> loss_rise;  ///< of the fleet's model, the first until now
-  Costs costs;                        ///< of all peers, the dead among them
-  /// `time` without evaluations and checkpoints: without what the peer that spent most on them did.
-  Time training_time{0};
-  /// The steps of all agents in their environments; their losses are minus their returns.
-  std::optional<std::uint64_t> frames{};
-  std::optional<ExperienceFigures> experience{};  ///< of all memories and actors of agents
-  Round staleness = 0;    ///< of what a peer took since the record before, the greatest
-  std::size_t queue = 0;  ///< messages that waited for one peer since then, the most
-};
-
-/// Returns the figure that a target is about; nothing where the model has no such figure.
-std::optional<double> figure_of(const FleetRecord& record, const TargetSpec& target);
 
 /// The fleet's model at its best evaluation.
 struct BestModel {
@@ -66,13 +30,6 @@ struct BestModel {
 struct Recalled {
   std::vector<FleetRecord> records{};
   std::optional<BestModel> best{};
-};
-
-/// XXH3-128 of what a run ended with; 32 hex digits each.
-struct FinalHashes {
-  std::string params;  ///< over the final replicas in id order
-  /// The hash of the fleet's model in float32: methods that keep other replicas may agree in it.
-  std::string model;
 };
 
 /// Gathers the peers' reports and looks at the fleet as a whole. Takes no part in training.
@@ -146,7 +103,6 @@ class Observer {
   const std::map<PeerId, Report>& finals() const { return finals_; }
 
  private:
-  using Reports = std::map<PeerId, const Report*>;
   using Told = std::map<PeerId, Report>;
   /// The report of a peer at a tick of the clock.
   struct AtTick {
@@ -182,19 +138,22 @@ class Observer {
   void ask(Asked asked, std::span<const float> mean);
   bool has_patience_for(const Asked& asked) const;
   bool take_answer();
-  FleetRecord look(const Reports& reports, std::span<const float> mean, Time now);
+  FleetRecord look(const ReportsByPeer& reports, std::span<const float> mean, Time now);
   void tell(Asked asked);
-  void see(const FleetRecord& record, const Reports& reports);
+  void see(const FleetRecord& record, const ReportsByPeer& reports);
   void end_with(FleetRecord record);
   void watch(FleetRecord& record);
-  FleetRecord look_at(std::uint64_t tick, const Reports& reports, std::span<const float> mean);
-  Reports at_tick(std::uint64_t tick) const;
+  FleetRecord look_at(std::uint64_t tick,
+                      const ReportsByPeer& reports,
+                      std::span<const float> mean);
+  ReportsByPeer at_tick(std::uint64_t tick) const;
 
   PeerId expected_;
   std::unique_ptr<Evaluator> own_;  ///< null: it is another's
   Evaluator* evaluator_;
   std::function<void(const FleetRecord&)> on_record_;
-  /// Reports to be recorded. A peer that lags leaves much here, so nothing walks through all of it.
+  /// ReportsByPeer to be recorded. A peer that lags leaves much here, so nothing walks through all
+  /// of it.
   std::map<Round, Told> open_;
   Round due_ = 0;  ///< all rounds until this one that somebody has reported are to be told
   Time now_{0};    ///< of what came last, of that which counts

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "peer/fleet/json/json.h"
-#include "peer/record/observer.h"
+#include "peer/record/fleet_record.h"
 #include "peer/record/run_folder.h"
 #include "peer/runtime/assembly.h"
 #include "peer/sim/simulation.h"

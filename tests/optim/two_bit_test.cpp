@@ -28,7 +28,7 @@ std::uint32_t bits_of(const Bytes& bytes, std::size_t at, unsigned count) {
   return value;
 }
 
-/// What the layout of optim/two_bit.h says.
+/// Writes by the layout of optim/two_bit.h.
 Floats read_by_hand(const Codec& codec, const Bytes& bytes, std::size_t n) {
   Floats values(n, 0.0F);
   std::size_t byte = 0;

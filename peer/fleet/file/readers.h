@@ -12,8 +12,6 @@
 
 namespace gv {
 
-inline constexpr std::uint32_t most_peers = 1'000'000;
-
 /// Assigns when the key is there and readable.
 template <class Target, class Read>
 void set(const Value* value, Target& target, Read read) {
@@ -52,7 +50,7 @@ class Readers {
   auto number(double least, double most) {
     return [=, this](const Value& v) { return read_number(source_, v, least, most); };
   }
-  /// In the range of the key's row (peer/fleet/keys).
+  /// These take the range from the key's row (peer/fleet/keys).
   auto count(std::string_view key) {
     const KeyRange& range = key_range(key);
     return count(static_cast<std::uint64_t>(range.least), static_cast<std::uint64_t>(range.most));

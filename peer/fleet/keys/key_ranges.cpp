@@ -6,9 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "peer/fleet/file/readers.h"
-#include "peer/fleet/step_shares.h"
-
 // What readers ask for is alone here, as in word_keys.cpp. What else a reference says of these keys
 // stands in their rows, which hold the place of the range as "{range}".
 

@@ -1,10 +1,15 @@
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 namespace gv {
 
-/// Between which numbers the value of a key of the fleet file may lie, both ends included.
+// Bounds of more than one key.
+inline constexpr std::uint32_t most_peers = 1'000'000;
+inline constexpr std::uint32_t most_local_steps = 1'000'000;
+
+/// The least and the greatest value that a key of the fleet file takes.
 struct KeyRange {
   std::string_view key;
   double least, most;

@@ -27,6 +27,7 @@
 #include "peer/launch/agent/pipe_pair.h"
 #include "peer/launch/child.h"
 #include "peer/launch/control.h"
+#include "peer/launch/hear.h"
 #include "peer/launch/open_files.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/wire/lend/file_lock.h"
@@ -216,14 +217,14 @@ class Agent {
   }
 
   void hear(PeerId id, Child& child) {
-    const bool has_ended = child.reap();  // first: what it said before its end is still there
-    for (const std::string& line : child.take_errors())
-      say({AgentKind::errors, id, line.substr(0, most_agent_bytes)});
-    for (const std::string& line : child.take_output()) {
+    const auto on_output = [&](const std::string& line) {
       if (std::holds_alternative<control::Reported>(control::parse_peer(line)))
         give_vector(id, child);
       say({AgentKind::output, id, line.substr(0, most_agent_bytes)});
-    }
+    };
+    const bool has_ended = gv::hear(child, on_output, [&](const std::string& line) {
+      say({AgentKind::errors, id, line.substr(0, most_agent_bytes)});
+    });
     if (has_ended) say({AgentKind::ended, id, Json{{"ending", child.ending()}}.dump()});
   }
 

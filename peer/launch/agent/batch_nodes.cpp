@@ -13,6 +13,7 @@
 #include "peer/fleet/flat_keys.h"
 #include "peer/fleet/peer_group.h"
 #include "peer/launch/child.h"
+#include "peer/launch/hear.h"
 
 namespace gv {
 namespace {

@@ -17,6 +17,7 @@
 
 #include "peer/launch/agent/cache_folder.h"
 #include "peer/launch/child.h"
+#include "peer/launch/hear.h"
 #include "peer/launch/processor.h"
 #include "peer/launch/program/own_program.h"
 

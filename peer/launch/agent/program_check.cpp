@@ -12,6 +12,7 @@
 
 #include "optim/printable.h"
 #include "peer/launch/agent/fleet_copy.h"
+#include "peer/launch/hear.h"
 #include "peer/launch/program/own_program.h"
 
 namespace gv {
@@ -44,13 +45,13 @@ void heed(const std::string& line, ProgramTrial& trial) {
 /// Returns whether it has ended; who has said what it trains is needed no more.
 bool look_after(Running& one) {
   if (!one.process->running()) return true;
-  const bool ended = one.process->reap();
-  for (const std::string& line : one.process->take_errors()) {
+  const bool before = one.trial.introduced;
+  const auto keep = [&](const std::string& line) {
     one.trial.words.push_back(printable(line, longest_word));
     if (one.trial.words.size() > most_words) one.trial.words.erase(one.trial.words.begin());
-  }
-  const bool before = one.trial.introduced;
-  for (const std::string& line : one.process->take_output()) heed(line, one.trial);
+  };
+  const bool ended = hear(
+      *one.process, [&](const std::string& line) { heed(line, one.trial); }, keep);
   if (one.trial.introduced && !before) one.process->kill(SIGKILL);
   if (ended) one.trial.ending = one.process->ending();
   return ended;

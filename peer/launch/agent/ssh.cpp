@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "peer/launch/child.h"
+#include "peer/launch/hear.h"
 
 namespace gv {
 namespace {

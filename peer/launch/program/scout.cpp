@@ -12,6 +12,7 @@
 
 #include "optim/printable.h"
 #include "peer/fleet/program_reader.h"
+#include "peer/launch/hear.h"
 #include "peer/launch/program/own_program.h"
 #include "peer/launch/vector_channel.h"
 #include "peer/record/unknown_figure.h"
@@ -79,9 +80,10 @@ void Scout::wait(Clock::time_point until) {
 }
 
 bool Scout::hear() {
-  child_->reap();  // first: what it said before its end is still there
-  for (const std::string& line : child_->take_errors()) keep_word(line);
-  for (const std::string& line : child_->take_output()) heed(line);
+  gv::hear(
+      *child_,
+      [this](const std::string& line) { heed(line); },
+      [this](const std::string& line) { keep_word(line); });
   return !child_->running();
 }
 

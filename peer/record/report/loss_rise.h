@@ -3,7 +3,7 @@
 #include <string>
 
 #include "peer/fleet/json/json.h"
-#include "peer/record/observer.h"
+#include "peer/record/fleet_record.h"
 
 namespace gv {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "peer/fleet/json/json.h"
-#include "peer/record/observer.h"
+#include "peer/record/fleet_record.h"
 
 namespace gv {
 

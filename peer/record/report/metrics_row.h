@@ -10,7 +10,7 @@
 #include "gossip/timesheet.h"
 #include "graph/formats/json_value.h"
 #include "peer/fleet/json/json.h"
-#include "peer/record/observer.h"
+#include "peer/record/fleet_record.h"
 
 namespace gv {
 

@@ -92,7 +92,7 @@ std::string table_row(const FleetRecord& r, const Dataset* test) {
                      r.frames ? 0 - unsigned_nan(r.loss_local) : unsigned_nan(r.mean.loss),
                      accuracies(r, test),
                      consensus_of(r),
-                     bytes_text(static_cast<double>(r.costs.sent_bytes) / r.peers));
+                     bytes_text(static_cast<double>(r.costs.sent_bytes) / r.told));
 }
 
 std::string summary_text(const FleetRecord& r,

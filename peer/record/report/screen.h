@@ -4,7 +4,7 @@
 #include <string>
 
 #include "optim/columns.h"
-#include "peer/record/observer.h"
+#include "peer/record/fleet_record.h"
 #include "peer/record/report/regression.h"
 
 namespace gv {

@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "peer/record/observer.h"
+#include "peer/record/fleet_record.h"
 #include "peer/record/report/culprits.h"
 #include "peer/record/report/remedies.h"
 

@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-#include "peer/record/observer.h"
+#include "peer/record/fleet_record.h"
 #include "peer/record/report/culprits.h"
 #include "peer/record/report/metrics_row.h"
 

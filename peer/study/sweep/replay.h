@@ -6,7 +6,7 @@
 #include <string>
 
 #include "peer/record/life/recorder.h"
-#include "peer/record/observer.h"
+#include "peer/record/fleet_record.h"
 #include "peer/runtime/assembly.h"
 
 namespace gv {

@@ -12,6 +12,7 @@
 
 #include "optim/printable.h"
 #include "peer/fleet/json/json_member.h"
+#include "peer/launch/hear.h"
 
 namespace gv {
 namespace {
@@ -73,12 +74,8 @@ void WorkerPool::start(const TrialJob& job) {
 
 std::vector<WorkerPool::Ended> WorkerPool::wait(std::chrono::milliseconds most) {
   std::vector<pollfd> fds;
-  for (Worker& worker : workers_) {
-    if (!worker.child || !worker.running) continue;
-    fds.push_back({worker.child->output().fd(), POLLIN, 0});
-    fds.push_back({worker.child->pidfd(), POLLIN, 0});
-    if (!worker.child->errors().ended()) fds.push_back({worker.child->errors().fd(), POLLIN, 0});
-  }
+  for (const Worker& worker : workers_)
+    if (worker.child && worker.running) worker.child->add_to(fds);
   ::poll(fds.data(), fds.size(), static_cast<int>(most.count()));
   std::vector<Ended> ended;
   for (Worker& worker : workers_)
@@ -87,12 +84,12 @@ std::vector<WorkerPool::Ended> WorkerPool::wait(std::chrono::milliseconds most) 
 }
 
 void WorkerPool::hear(Worker& worker, std::vector<Ended>& ended) {
-  const bool gone = worker.child->reap();
-  for (const std::string& line : worker.child->output().read()) heed(worker, line, ended);
-  for (const std::string& line : worker.child->errors().read()) {
+  const auto keep = [&](const std::string& line) {
     worker.last_words.push_back(printable(line, 200));
     if (worker.last_words.size() > kept_lines) worker.last_words.pop_front();
-  }
+  };
+  const bool gone = gv::hear(
+      *worker.child, [&](const std::string& line) { heed(worker, line, ended); }, keep);
   if (!gone) return;
   if (worker.running)
     ended.push_back({worker.running->job,

@@ -226,7 +226,7 @@ void TcpWorldImpl::close(ConnectionId connection) {
   connections_.erase(at);
 }
 
-/// What waits in the queue of a connection that has ended is never sent.
+/// A message that waits in the queue of a connection that has ended is never sent.
 void TcpWorldImpl::stop_shaping(ConnectionId connection) {
   const auto at = connections_.find(connection);
   if (shaper_ && at != connections_.end() && at->second.neighbor)

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "peer/launch/hear.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {

@@ -113,6 +113,7 @@ TEST_F(Observers, WhatTheDeadHaveCostGoesOnCounting) {
       const FleetRecord& record = records_.back();
       EXPECT_EQ(record.costs.sent_bytes, most[0] + most[1] + most[2]);
       EXPECT_EQ(record.costs.samples, record.costs.sent_bytes);
+      EXPECT_EQ(record.told, 3U - std::ranges::count(most, 0U)) << "who has sent something";
       EXPECT_EQ(record.costs.spent.total(),
                 Time{static_cast<std::int64_t>(record.costs.sent_bytes)});
       EXPECT_GE(record.costs.sent_bytes, std::exchange(before, record.costs.sent_bytes));

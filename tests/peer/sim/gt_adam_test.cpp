@@ -91,7 +91,7 @@ TEST(GtAdam, TreatsEveryPieceAlike) {
   }
 }
 
-/// How far peers of unlike data end from the optimum of all.
+/// Returns how far peers of unlike data end from the optimum of all.
 double bias(const Fleet& fleet) {
   const Result result = run(fleet);
   double largest = 0;

@@ -62,7 +62,7 @@ TEST(Gut, ResumesWithItsFlows) {
   expect_it_resumes(fleet);
 }
 
-/// How far peers of unlike data come to rest from their mean.
+/// Returns how far peers of unlike data come to rest from their mean.
 double spread_at_rest(const std::string& algorithm, const Settings& settings) {
   Fleet fleet = quadratic_fleet(8, "ring", algorithm, algorithm == "d-psgd" ? "cta" : "");
   fleet.data.quadratic = {
@@ -101,7 +101,7 @@ TEST(Gut, RefusesWhatItCannotTrack) {
             std::string::npos);
 }
 
-/// What the authors' recursion makes of one mode of W where nobody has a gradient.
+/// Computes what the authors' recursion makes of one mode of W where nobody has a gradient.
 double mode(double lambda, double mu) {
   double x = 1;
   double before = 1;

@@ -113,7 +113,7 @@ TEST(Shares, AreDPsgdByARowStochasticMatrix) {
   }
 }
 
-/// Without gradients all come to the mean by samples.
+/// All come to the mean by samples where nobody has a gradient.
 TEST(Shares, KeepTheMeanBySamples) {
   Fleet fleet = unlike("ring", "atc", {5, 40, 10, 3, 22});
   fleet.optimizer.lr = 0;

@@ -64,7 +64,7 @@ TEST(MomentumTracking, WithoutMomentumIsGradientTrackingToTheBit) {
   EXPECT_EQ(run(fleet).hash, hash);
 }
 
-/// How far peers of unlike data end from the optimum of all.
+/// Returns how far peers of unlike data end from the optimum of all.
 double bias(const std::string& algorithm, double momentum) {
   Fleet fleet = quadratic_fleet(8, "ring", algorithm, "");
   fleet.data.quadratic = {

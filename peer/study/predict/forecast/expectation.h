@@ -5,7 +5,7 @@
 
 #include "graph/predict/quadratic.h"
 #include "peer/fleet/json/json.h"
-#include "peer/record/observer.h"
+#include "peer/record/fleet_record.h"
 #include "peer/runtime/assembly.h"
 
 namespace gv {

@@ -9,7 +9,7 @@ namespace gv {
 /// A network in pieces, and the peers of a chain that divide it.
 struct PartitionProblem {
   std::vector<double> seconds;  ///< of each piece on a peer of speed 1, there and back
-  /// For each piece but the last: what the values behind it take to cross, one way.
+  /// The seconds that the values behind each piece but the last take to cross, one way.
   std::vector<double> crossing;
   std::vector<double> speeds;  ///< of the stages' peers, in their order
   std::uint32_t microbatches = 1;

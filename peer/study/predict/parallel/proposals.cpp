@@ -122,7 +122,7 @@ class Planner {
     return best;
   }
 
-  /// Of each number of stages the best number of microbatches.
+  /// Finds for each number of stages the best number of microbatches.
   std::vector<Sketch> best_sketches() const {
     std::vector<Sketch> all;
     for (PeerId stages = 2; stages <= std::min<std::size_t>(n_, costs_.pieces()); ++stages) {

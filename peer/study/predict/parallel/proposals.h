@@ -9,7 +9,7 @@
 
 namespace gv {
 
-/// What dividing a model is worth beside copying it and beside one machine.
+/// Says what dividing a model is worth beside copying it and beside one machine.
 struct ParallelAdvice {
   enum class Way : std::uint8_t { pipeline, data_parallel, alone };
 

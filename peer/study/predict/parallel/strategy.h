@@ -52,7 +52,7 @@ struct Busy {
   double mean = 0, most = 0;
 };
 
-/// What a way to divide the fleet's model takes.
+/// Holds what a way to divide the fleet's model takes.
 class StrategyCosts {
  public:
   /// `free_bytes`: what a peer's memory holds; 0: unknown. `network`: null: the fleet's, whatever

@@ -7,7 +7,7 @@
 namespace gv {
 namespace {
 
-/// Where the peers of stage k end in a chain's order.
+/// Returns where the peers of stage k end in a chain's order.
 std::ptrdiff_t end_of_copies(const Strategy& d, std::size_t k) {
   return std::accumulate(
       d.copies.begin(), d.copies.begin() + static_cast<std::ptrdiff_t>(k) + 1, std::ptrdiff_t{0});

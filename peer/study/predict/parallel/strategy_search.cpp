@@ -119,14 +119,14 @@ class Search {
     return d;
   }
 
-  /// How much of the budget is spent.
+  /// Returns how much of the budget is spent.
   double spent() const {
     const double seconds = std::chrono::duration<double>(Clock::now() - began_).count();
     return std::max(seconds / budget_.seconds,
                     static_cast<double>(found_.moves) / static_cast<double>(budget_.moves));
   }
 
-  /// What might be the best is measured.
+  /// Measures what might be the best.
   void see(const Strategy& d) {
     if (scores_.of(d) > near * best_score_) return;
     const double score = scores_.of_rounds(d);

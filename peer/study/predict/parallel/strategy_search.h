@@ -9,7 +9,7 @@
 
 namespace gv {
 
-/// When a search ends; whichever comes first.
+/// Ends a search, whichever comes first.
 struct SearchBudget {
   double seconds = std::numeric_limits<double>::infinity();
   std::uint64_t moves = std::numeric_limits<std::uint64_t>::max();

@@ -73,7 +73,7 @@ class Walk {
   }
 
  private:
-  /// When all turns have ended.
+  /// Returns when all turns have ended.
   double walk() {
     bool moves = true;
     while (moves) {

@@ -30,7 +30,7 @@ struct TimedHop {
   bool inside = false;   ///< within a machine: not through the card
 };
 
-/// What minibatches take in a chain.
+/// Holds what minibatches take in a chain.
 struct Timetable {
   double gradient = 0;  ///< seconds until all of it has come back
   double round = 0;     ///< until the first stage can begin the next one

@@ -93,7 +93,7 @@ TEST(Observer, TheModelsHashSeesTheMeanAlone) {
 TEST(Metrics, LinesAreJsonWhateverTheFigures) {
   FleetRecord record;
   record.round = 3;
-  record.peers = 2;
+  record.peers = record.told = 2;
   record.mean.loss = std::numeric_limits<double>::quiet_NaN();
   record.train_loss = std::numeric_limits<double>::infinity();
   const Json evaluate = Json::parse(evaluate_line(record));
@@ -135,7 +135,7 @@ TEST(Screen, TextsForPeople) {
   EXPECT_EQ(seconds_text(12.34), "12.3 s");
   EXPECT_EQ(seconds_text(252), "4 min 12 s");
   FleetRecord record;
-  record.peers = 2;
+  record.peers = record.told = 2;
   EXPECT_EQ(table_row(record, nullptr).size(), table_header(nullptr).size());
   EXPECT_LE(table_header(nullptr).size(), 80U);
   record.mean.accuracy = record.accuracy_min = record.accuracy_max = 0.5;
@@ -154,7 +154,7 @@ TEST(Screen, ARegressionShowsR2WhereAccuracyStands) {
   test.rows = 4;
   test.targets = {1, 2, 3, 6};
   FleetRecord record;
-  record.peers = 2;
+  record.peers = record.told = 2;
   record.mean.loss = 0.5;
   EXPECT_EQ(table_header(&test).size(), table_header(nullptr).size());
   EXPECT_NE(table_header(&test).find("      R2 "), std::string::npos);

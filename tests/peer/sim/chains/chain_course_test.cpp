@@ -13,7 +13,7 @@
 namespace gv {
 namespace {
 
-/// What a stage was seen to do.
+/// Holds what a stage was seen to do.
 struct Seen {
   std::size_t under_way = 0, most = 0, went = 0;  ///< forward and not back, the same, in all
   std::set<std::string> versions{};               ///< the vectors that hold older weights

@@ -90,7 +90,7 @@ Task<> steps_on_half_a_gradient(Peer& me) {
   }
 }
 
-/// In how many of drawn stops the stages of a chain end in different rounds.
+/// Counts the drawn stops in which the stages of a chain end in different rounds.
 std::size_t ends_apart(Algorithm run) {
   std::size_t apart = 0;
   for (std::uint64_t k = 0; k < 30; ++k) {
