@@ -29,9 +29,7 @@ class WorkReader : Readers {
 
  private:
   /// `auto`, or `{ kind: auto, mean: N }`.
-  void read_auto(const Value* value,
-                 const std::string& path,
-                 std::uint32_t& mean);
+  void read_auto(const Value* value, const std::string& path, std::uint32_t& mean);
   /// False, and said: so many on average give the fastest more than anybody can mean.
   bool bearable(const Value& at,
                 std::span<const double> speeds,

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "peer/record/life/recorder.h"
 #include "peer/record/fleet_record.h"
+#include "peer/record/life/recorder.h"
 #include "peer/runtime/assembly.h"
 
 namespace gv {
