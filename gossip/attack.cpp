@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "gossip/peer.h"
 #include "optim/rng.h"
 
 // Attacks on averaging, as the papers on robust averaging try them: sign flip and inner product

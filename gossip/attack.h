@@ -3,11 +3,14 @@
 #include <string_view>
 #include <vector>
 
-#include "gossip/peer.h"
 #include "gossip/setup.h"
+#include "gossip/task.h"
+#include "gossip/traffic.h"
 #include "optim/train/false_gradient.h"
 
 namespace gv {
+
+class Peer;
 
 /// One kind of lie that attackers send in the place of a model or of a gradient. mu is the mean of
 /// what their honest neighbours sent last, sigma the standard deviation of that in each coordinate,

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 
 namespace gv {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 
 namespace gv {
 

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 #include "peer/cli/bibtex.h"
 #include "peer/cli/command.h"
 #include "peer/fleet/agent_methods.h"

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 
 namespace gv {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 #include "peer/fleet/agent_methods.h"
 #include "peer/fleet/file/content.h"
 #include "peer/fleet/file/named_path.h"

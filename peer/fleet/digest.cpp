@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 #include <xxhash.h>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 #include "gossip/same_bits.h"
 #include "graph/formats/file_topology.h"
 #include "graph/schedules.h"

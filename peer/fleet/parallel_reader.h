@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 #include "peer/fleet/file/value.h"
 #include "peer/fleet/fleet.h"
 

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "gossip/algorithm.h"
 #include "gossip/attack.h"
-#include "gossip/registry.h"
 #include "peer/fleet/setup.h"
 
 namespace gv {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 #include "peer/fleet/file/readers.h"
 #include "peer/fleet/setup.h"
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "gossip/algorithm.h"
 #include "gossip/attack.h"
-#include "gossip/registry.h"
 #include "graph/mixing/push_sum.h"
 #include "graph/mixing/share_weights.h"
 #include "optim/rl/environments.h"

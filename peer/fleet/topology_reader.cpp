@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 #include "graph/formats/file_topology.h"
 #include "graph/mixing/push_sum.h"
 #include "graph/mixing/share_weights.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 #include "graph/mixing/mixing.h"
 #include "optim/train/replica.h"
 #include "peer/fleet/fleet.h"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 
 namespace gv {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 #include "gossip/transfers.h"
 #include "gossip/verbs.h"
 #include "optim/check.h"

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "gossip/peer.h"
+
 namespace gv {
 
 std::unique_ptr<Replica> choose_replica(std::unique_ptr<Replica> real, const PeerParts& parts) {

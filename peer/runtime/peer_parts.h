@@ -3,9 +3,15 @@
 #include <functional>
 #include <memory>
 
-#include "gossip/peer.h"
+#include "gossip/journal.h"
+#include "gossip/plan.h"
+#include "gossip/rules.h"
+#include "gossip/world.h"
+#include "optim/train/replica.h"
 
 namespace gv {
+
+class Peer;
 
 /// The parts that stand between a peer and its world and journal; null: nothing does.
 struct Interposed {

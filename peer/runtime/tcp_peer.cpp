@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "gossip/costs_state.h"
+#include "gossip/peer.h"
 #include "gossip/transfers.h"
 #include "gossip/verbs.h"
 #include "optim/state.h"
@@ -202,6 +203,10 @@ void TcpPeer::stop() {
     body_.peer->stop();
     world_->give_up();
   });
+}
+
+Round TcpPeer::round() const {
+  return body_.peer->round;
 }
 
 void TcpPeer::abandon() {

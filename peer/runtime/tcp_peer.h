@@ -87,7 +87,7 @@ class TcpPeer {
   /// Ends run() at once, without a word to anybody; from any thread.
   void abandon();
   /// Returns the rounds completed, for a program in its turn (HeldTurns).
-  Round round() const { return body_.peer->round; }
+  Round round() const;
   /// See TcpWorld.
   std::vector<int> descriptors() const { return world_->descriptors(); }
   /// Begins a verb of the program's (gossip/verbs.h), from any thread; `ended` is called on the

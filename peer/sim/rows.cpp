@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "gossip/peer.h"
+
 namespace gv {
 namespace {
 

@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "gossip/peer.h"
+#include "gossip/world.h"
 #include "optim/workers.h"
 #include "peer/sim/event_queue.h"
 
 namespace gv {
+
+class Peer;
 
 /// The events of one instant on several threads, in a world in which nothing goes wrong: each
 /// touches nothing but its own peer. What they do beyond it (events to come, work, words for the

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "gossip/algorithm.h"
 #include "gossip/costs_state.h"
-#include "gossip/registry.h"
 #include "optim/check.h"
 #include "optim/state.h"
 #include "optim/workers.h"

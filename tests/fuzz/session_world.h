@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "gossip/algorithm.h"
 #include "gossip/goodbye.h"
 #include "gossip/link/link_layer.h"
 #include "gossip/peer.h"
-#include "gossip/registry.h"
 #include "optim/check.h"
 #include "optim/train/host_replica.h"
 #include "peer/wire/frame/frame.h"

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "gossip/algorithm.h"
 #include "gossip/pushes.h"
-#include "gossip/registry.h"
 #include "gossip/servers.h"
 #include "tests/gossip/one_peer.h"
 

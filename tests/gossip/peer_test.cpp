@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 #include "tests/gossip/one_peer.h"
 
 namespace gv {

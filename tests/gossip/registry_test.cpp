@@ -1,10 +1,9 @@
-#include "gossip/registry.h"
-
 #include <algorithm>
 #include <set>
 
 #include <gtest/gtest.h>
 
+#include "gossip/algorithm.h"
 #include "gossip/channels.h"
 #include "gossip/supply.h"
 

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "gossip/algorithm.h"
 #include "gossip/mailbox.h"
-#include "gossip/registry.h"
 #include "gossip/ring.h"
 
 namespace gv {

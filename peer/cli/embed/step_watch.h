@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 #include "optim/train/turns.h"
 
 namespace gv::embed {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 #include "graph/schedules.h"
 #include "graph/topologies.h"
 #include "optim/models/model.h"

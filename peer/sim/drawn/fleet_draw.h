@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 #include "peer/runtime/assembly.h"
 #include "peer/sim/drawn/fleet_text.h"
 

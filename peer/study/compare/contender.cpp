@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 #include "optim/printable.h"
 #include "peer/record/runs/curves.h"
 #include "peer/study/compare/statistics.h"

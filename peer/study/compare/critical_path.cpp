@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 
 namespace gv {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 #include "gossip/same_bits.h"
 #include "peer/fleet/json/json_member.h"
 #include "peer/record/report/metrics.h"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 #include "gossip/same_bits.h"
 #include "peer/fleet/digest.h"
 #include "peer/study/sweep/cell_check.h"

@@ -10,7 +10,8 @@
 
 #include "gossip/link/carrier.h"
 #include "gossip/link/link_settings.h"
-#include "gossip/peer.h"
+#include "gossip/plan.h"
+#include "gossip/world.h"
 #include "optim/page_lock.h"
 #include "peer/fleet/network_spec.h"
 #include "peer/fleet/security_spec.h"

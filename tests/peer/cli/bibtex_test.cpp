@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 #include "peer/fleet/agent_methods.h"
 
 namespace gv::cli {

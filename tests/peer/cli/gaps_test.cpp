@@ -3,7 +3,7 @@
 #include <regex>
 #include <set>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 #include "tests/peer/cli/documents.h"
 #include "tests/peer/launch/program.h"
 #include "tests/places.h"

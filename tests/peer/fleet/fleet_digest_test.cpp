@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 #include "tests/peer/fleet/fleet_file.h"
 #include "tests/places.h"
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 #include "peer/fleet/digest.h"
 #include "peer/fleet/program_reader.h"
 #include "tests/peer/fleet/fleet_file.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 #include "graph/schedules.h"
 #include "peer/fleet/fleet.h"
 #include "peer/fleet/setup.h"

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 #include "tests/graph/drawn_matrices.h"
 #include "tests/peer/fleet/test_fleet.h"
 #include "tests/peer/wire/tcp/loopback_fleet.h"

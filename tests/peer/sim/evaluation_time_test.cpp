@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 #include "peer/fleet/digest.h"
 #include "peer/record/report/metrics.h"
 #include "peer/runtime/assembly.h"

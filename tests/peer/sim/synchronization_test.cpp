@@ -1,10 +1,10 @@
 
 #include <gtest/gtest.h>
 
+#include "gossip/algorithm.h"
 #include "gossip/beside.h"
 #include "gossip/collectives.h"
 #include "gossip/links.h"
-#include "gossip/registry.h"
 #include "gossip/servers.h"
 #include "tests/peer/sim/method_runs.h"
 #include "tests/places.h"

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 #include "graph/predict/transient.h"
 #include "graph/schedules.h"
 #include "graph/topologies.h"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 #include "tests/peer/cli/embed/abi_fleet.h"
 #include "tests/peer/sim/method_runs.h"
 #include "tests/scratch_folder.h"

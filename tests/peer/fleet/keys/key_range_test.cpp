@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 #include "graph/schedules.h"
 #include "graph/topologies.h"
 #include "peer/fleet/data/data_kind.h"

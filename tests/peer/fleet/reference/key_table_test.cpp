@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 #include "graph/topologies.h"
 #include "peer/fleet/asked_keys.h"
 #include "peer/fleet/data/data_kind.h"

@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 #include "peer/model/tensors/safetensors.h"
 #include "tests/peer/launch/program.h"
 #include "tests/scratch_folder.h"

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "gossip/registry.h"
+#include "gossip/algorithm.h"
 #include "tests/peer/sim/chains/chain_fleets.h"
 
 // What chains of peers end with is what peers with whole models end with, which share no line with
