@@ -89,7 +89,7 @@ constexpr PlainKey rows[] = {
     {"train.optimizer.schedule.kind"},
     {"train.optimizer.schedule.every",
      "steps",
-     "1000",
+     "1000 steps",
      "step: after so many gradient steps the rate is multiplied by `factor`.",
      "train: { optimizer: { schedule: { kind: step, every: 500 steps } } }"},
     {"train.optimizer.schedule.factor",

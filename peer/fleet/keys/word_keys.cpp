@@ -27,8 +27,7 @@ constexpr PlainKey rows[] = {
      "{launchers}",
      "auto",
      "How the peers come to their machines: on this one alone, over ssh, {batch systems}, or as "
-     "the "
-     "hosts and the surroundings ask for. `--launcher` says otherwise.",
+     "the hosts and the surroundings ask for. `--launcher` says otherwise.",
      "launch: { with: slurm }"},
     {"output.save",
      "last or best",
@@ -40,8 +39,7 @@ constexpr PlainKey rows[] = {
      "auto, tls or plaintext",
      "auto",
      "auto: links between machines are encrypted and both ends prove who they are, links within "
-     "one "
-     "are not. tls: all are. plaintext: none is.",
+     "one are not. tls: all are. plaintext: none is.",
      "security: { mode: tls }"},
     {"data.augment",
      "none, crop, flip or crop+flip",
