@@ -4,8 +4,9 @@
 #include <cmath>
 #include <utility>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
+#include "graph/mixing/dense_eigen.h"
 #include "graph/topology/splitmix.h"
 
 namespace gv {
@@ -33,11 +34,11 @@ ExtremePairs dense_pairs(Index n, const SymmetricOperator& apply) {
   // Far above the rest (Gershgorin), the all-ones vector is the last one.
   const double far = 4 + 4 * m.cwiseAbs().rowwise().sum().maxCoeff();
   m.array() += far / static_cast<double>(n);
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(m);
-  return {.lambda2 = solver.eigenvalues()[n - 2],
-          .lambda_n = solver.eigenvalues()[0],
-          .v2 = to_vector(solver.eigenvectors().col(n - 2)),
-          .vn = to_vector(solver.eigenvectors().col(0)),
+  const auto [values, vectors] = symmetric_pairs(m);
+  return {.lambda2 = values[n - 2],
+          .lambda_n = values[0],
+          .v2 = to_vector(vectors.col(n - 2)),
+          .vn = to_vector(vectors.col(0)),
           .residual = 0};
 }
 
@@ -83,11 +84,9 @@ Krylov lanczos(const SymmetricOperator& apply, VectorXd q, Index m) {
 /// The Ritz pairs at both ends.
 void take_pairs(const Krylov& k, ExtremePairs& pairs) {
   const Index m = k.diagonal.size();
-  Eigen::SelfAdjointEigenSolver<MatrixXd> solver;
-  solver.computeFromTridiagonal(k.diagonal, k.off_diagonal.head(m - 1));
-  const auto& vectors = solver.eigenvectors();
-  pairs.lambda2 = solver.eigenvalues()[m - 1];
-  pairs.lambda_n = solver.eigenvalues()[0];
+  const auto [values, vectors] = tridiagonal_pairs(k.diagonal, k.off_diagonal.head(m - 1));
+  pairs.lambda2 = values[m - 1];
+  pairs.lambda_n = values[0];
   pairs.v2 = to_vector(k.basis * vectors.col(m - 1));
   pairs.vn = to_vector(k.basis * vectors.col(0));
   pairs.residual = k.beta * std::max(std::abs(vectors(m - 1, m - 1)), std::abs(vectors(m - 1, 0)));

@@ -5,6 +5,8 @@
 
 #include <Eigen/Dense>
 
+#include "graph/mixing/dense_eigen.h"
+
 namespace gv {
 namespace {
 
@@ -73,7 +75,7 @@ PushSum push_sum(const Topology& t) {
   const Eigen::VectorXd perron = perron_vector(p);
   // The eigenvalue 1 is moved to 0, the others stay (Brauer 1952).
   const Eigen::MatrixXd rest = p - perron * Eigen::RowVectorXd::Ones(p.rows());
-  return {rest.eigenvalues().cwiseAbs().maxCoeff(), {perron.begin(), perron.end()}};
+  return {general_values(rest).cwiseAbs().maxCoeff(), {perron.begin(), perron.end()}};
 }
 
 }  // namespace gv

@@ -4,8 +4,9 @@
 #include <stdexcept>
 #include <string>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
+#include "graph/mixing/dense_eigen.h"
 #include "graph/mixing/share_weights.h"
 
 namespace gv {
@@ -29,10 +30,7 @@ double share_rate(const Topology& t, std::span<const double> shares) {
   }
   roots.normalize();
   symmetric -= roots * roots.transpose();
-  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(symmetric, Eigen::EigenvaluesOnly)
-      .eigenvalues()
-      .cwiseAbs()
-      .maxCoeff();
+  return symmetric_values(symmetric).cwiseAbs().maxCoeff();
 }
 
 }  // namespace gv

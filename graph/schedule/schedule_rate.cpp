@@ -5,8 +5,9 @@
 #include <limits>
 #include <stdexcept>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
+#include "graph/mixing/dense_eigen.h"
 #include "graph/mixing/extreme_pairs.h"
 #include "graph/spectrum/spectrum.h"
 #include "graph/topology/splitmix.h"
@@ -50,9 +51,7 @@ double dense_product(const Matrices& period) {
     for (Index c = 0; c < n; ++c) product.col(c) = times(w, product.col(c));
   }
   product.array() -= 1.0 / static_cast<double>(n);
-  const Eigen::MatrixXd gram = product.transpose() * product;
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(gram, Eigen::EigenvaluesOnly);
-  return std::sqrt(std::max(0.0, solver.eigenvalues().maxCoeff()));
+  return largest_singular_value(product);
 }
 
 /// Finds the same by Lanczos on the product's Gram matrix. Throws std::runtime_error where its gap

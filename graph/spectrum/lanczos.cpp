@@ -4,8 +4,9 @@
 #include <cmath>
 #include <utility>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
+#include "graph/mixing/dense_eigen.h"
 #include "graph/mixing/sparse_rows.h"
 #include "graph/topology/splitmix.h"
 
@@ -80,21 +81,19 @@ RitzValue Lanczos::end(double value, double next) const {
 
 Lanczos::Ends Lanczos::ends() const {
   if (steps() == 1) return {end(diagonal_[0], diagonal_[0]), end(diagonal_[0], diagonal_[0])};
-  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
-  solver.computeFromTridiagonal(
-      map(diagonal_, steps()), map(side_, steps() - 1), Eigen::EigenvaluesOnly);
-  const auto& values = solver.eigenvalues();
+  const Eigen::VectorXd values =
+      tridiagonal_values(map(diagonal_, steps()), map(side_, steps() - 1));
   const auto k = values.size();
   return {end(values[0], values[1]), end(values[k - 1], values[k - 2])};
 }
 
 Lanczos::Quadrature Lanczos::quadrature() const {
-  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
-  solver.computeFromTridiagonal(map(diagonal_, steps()), map(side_, steps() - 1));
+  const auto [values, vectors] =
+      tridiagonal_pairs(map(diagonal_, steps()), map(side_, steps() - 1));
   Quadrature q;
-  for (Eigen::Index j = 0; j < solver.eigenvalues().size(); ++j) {
-    q.nodes.push_back(solver.eigenvalues()[j]);
-    q.weights.push_back(std::pow(solver.eigenvectors()(0, j), 2));
+  for (Eigen::Index j = 0; j < values.size(); ++j) {
+    q.nodes.push_back(values[j]);
+    q.weights.push_back(std::pow(vectors(0, j), 2));
   }
   return q;
 }

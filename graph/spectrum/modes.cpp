@@ -5,9 +5,10 @@
 #include <numeric>
 #include <stdexcept>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include "graph/mixing/dense.h"
+#include "graph/mixing/dense_eigen.h"
 #include "graph/mixing/sparse_rows.h"
 #include "graph/spectrum/lanczos.h"
 #include "graph/spectrum/spectrum.h"
@@ -35,7 +36,7 @@ Modes directed_modes(const MixingMatrix& w) {
   }
   // The all-ones vector is moved from 1 to 0, and one 0 dropped.
   const Eigen::MatrixXd deflated = m.array() - 1.0 / w.size();
-  const Eigen::VectorXcd values = deflated.eigenvalues();
+  const Eigen::VectorXcd values = general_values(deflated);
   std::vector<Mode> modes;
   for (Eigen::Index j = 0; j < values.size(); ++j) modes.push_back({{values[j]}, 1});
   modes.erase(std::ranges::min_element(

@@ -4,9 +4,10 @@
 #include <cmath>
 #include <stdexcept>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include "graph/mixing/dense.h"
+#include "graph/mixing/dense_eigen.h"
 
 namespace gv {
 namespace {
@@ -35,9 +36,7 @@ Spectrum from_singular_value(double sigma, const char* method) {
 
 std::vector<double> eigenvalues(const MixingMatrix& w) {
   if (w.directed()) throw std::invalid_argument("eigenvalues: the mixing matrix is directed");
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(dense_matrix(w),
-                                                              Eigen::EigenvaluesOnly);
-  const auto& ascending = solver.eigenvalues();
+  const Eigen::VectorXd ascending = symmetric_values(dense_matrix(w));
   std::vector<double> all(ascending.begin(), ascending.end());
   std::ranges::reverse(all);
   // 1 and -1 occur exactly (parts without an edge between them; bipartite graphs), else not so
@@ -52,9 +51,7 @@ Spectrum dense_spectrum(const MixingMatrix& w) {
   if (n == 1) return w.directed() ? from_singular_value(0, "dense") : from_extremes(0, 0, "dense");
   if (w.directed()) {
     const Eigen::MatrixXd deflated = dense_matrix(w).array() - 1.0 / n;
-    const Eigen::MatrixXd gram = deflated.transpose() * deflated;
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(gram, Eigen::EigenvaluesOnly);
-    return from_singular_value(std::sqrt(std::max(0.0, solver.eigenvalues().maxCoeff())), "dense");
+    return from_singular_value(largest_singular_value(deflated), "dense");
   }
   const std::vector<double> all = eigenvalues(w);
   return from_extremes(all[1], all.back(), "dense");

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <numeric>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
+
+#include "graph/mixing/dense_eigen.h"
 
 namespace gv {
 namespace {
@@ -33,12 +35,10 @@ Factorization lanczos(const SymmetricProduct& a, Doubles start, std::size_t step
   return f;
 }
 
-Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved(const Factorization& f) {
+EigenPairs solved(const Factorization& f) {
   const auto k = static_cast<Eigen::Index>(f.diagonal.size());
-  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
-  solver.computeFromTridiagonal(Eigen::Map<const Eigen::VectorXd>(f.diagonal.data(), k),
-                                Eigen::Map<const Eigen::VectorXd>(f.side.data(), k - 1));
-  return solver;
+  return tridiagonal_pairs(Eigen::Map<const Eigen::VectorXd>(f.diagonal.data(), k),
+                           Eigen::Map<const Eigen::VectorXd>(f.side.data(), k - 1));
 }
 
 /// Calls each(f, value, small, j) for every Ritz value, small: k x k, its column j the Ritz vector
@@ -47,9 +47,8 @@ template <class Each>
 void for_each_ritz_value(const SymmetricProduct& a, Doubles start, std::size_t steps, Each each) {
   const Factorization f = lanczos(a, std::move(start), steps);
   if (f.basis.empty()) return;
-  const auto solver = solved(f);
-  for (Eigen::Index j = 0; j < solver.eigenvalues().size(); ++j)
-    each(f, solver.eigenvalues()[j], solver.eigenvectors(), j);
+  const EigenPairs ritz = solved(f);
+  for (Eigen::Index j = 0; j < ritz.values.size(); ++j) each(f, ritz.values[j], ritz.vectors, j);
 }
 
 /// The j-th Ritz vector.
@@ -80,9 +79,9 @@ LeadingPairs leading_pairs(const SymmetricProduct& a,
                            double tolerance) {
   const Factorization f = lanczos(a, std::move(start), steps);
   if (f.basis.empty()) return {};
-  const auto solver = solved(f);
-  const Eigen::VectorXd& values = solver.eigenvalues();
-  const Eigen::MatrixXd& small = solver.eigenvectors();
+  const EigenPairs ritz = solved(f);
+  const Eigen::VectorXd& values = ritz.values;
+  const Eigen::MatrixXd& small = ritz.vectors;
   std::vector<Eigen::Index> order(static_cast<std::size_t>(values.size()));
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, std::greater{}, [&](auto j) { return std::abs(values[j]); });

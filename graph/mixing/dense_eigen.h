@@ -1,0 +1,31 @@
+#pragma once
+
+#include <Eigen/Core>
+
+namespace gv {
+
+/// Eigenvalues of dense matrices: Eigen's solvers, which take seconds to compile, instantiated in
+/// one source for all of the tree.
+struct EigenPairs {
+  Eigen::VectorXd values;   ///< n, ascending
+  Eigen::MatrixXd vectors;  ///< n x n, its column j the vector of values[j], of length 1
+};
+
+/// The eigenvalues of a symmetric matrix, of which the lower half is read, in ascending order.
+Eigen::VectorXd symmetric_values(const Eigen::MatrixXd& m);
+
+EigenPairs symmetric_pairs(const Eigen::MatrixXd& m);
+
+using Entries = Eigen::Ref<const Eigen::VectorXd>;
+
+/// Those of a symmetric matrix of n entries on its diagonal and n - 1 beside it.
+Eigen::VectorXd tridiagonal_values(const Entries& diagonal, const Entries& side);
+EigenPairs tridiagonal_pairs(const Entries& diagonal, const Entries& side);
+
+/// The eigenvalues of any square matrix, in no order.
+Eigen::VectorXcd general_values(const Eigen::MatrixXd& m);
+
+/// ||M||_2, by the eigenvalues of M^T M.
+double largest_singular_value(const Eigen::MatrixXd& m);
+
+}  // namespace gv
