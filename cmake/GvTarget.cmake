@@ -54,15 +54,35 @@ function(gv_shared target)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-semantic-interposition>)
 endfunction()
 
-# gv_precompile(target headers...): headers that most sources of the target include, parsed once. Every source still
-# includes what it needs: GV_PRECOMPILE=OFF builds without, and .ci/ does so once. Clang compares what it parsed by content:
-# an upgraded package brings headers of another time, which are older than the parsed ones, so that nobody parses them anew.
-option(GV_PRECOMPILE "Parse the headers of third parties and of the standard library once per target" ON)
+# gv_text(target): what reads files, writes text and waits for people and processes. -O1 takes a quarter less to compile.
+function(gv_text target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
+# gv_precompile(target headers...): headers that most sources of the target include, parsed once: of third parties, of the
+# standard library, and of rooms below (whoever parses a header so is not warned of what is in it, its own room is). Every
+# source still includes what it needs: GV_PRECOMPILE=OFF builds without, and .ci/ does so once. Clang compares what it parsed
+# by content: an upgraded package brings headers of another time, which are older than the parsed ones, so that nobody parses
+# them anew.
+option(GV_PRECOMPILE "Parse headers that most sources of a target include once per target" ON)
 function(gv_precompile target)
   if(GV_PRECOMPILE)
-    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>
-      $<$<CXX_COMPILER_ID:Clang>:-fpch-validate-input-files-content>)
+    gv_reads_precompiled(${target})
     target_precompile_headers(${target} PRIVATE <algorithm> <chrono> <cmath> <cstdint> <deque> <functional> <map> <memory>
       <numeric> <optional> <span> <sstream> <stdexcept> <string> <string_view> <utility> <vector> ${ARGN})
   endif()
+endfunction()
+
+# gv_precompiled_by(target other): what the other target has parsed. Both have the same options; the other has no definition
+# that its headers ask for and the target lacks.
+function(gv_precompiled_by target other)
+  if(GV_PRECOMPILE)
+    gv_reads_precompiled(${target})
+    target_precompile_headers(${target} REUSE_FROM ${other})
+  endif()
+endfunction()
+
+function(gv_reads_precompiled target)
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>
+    $<$<CXX_COMPILER_ID:Clang>:-fpch-validate-input-files-content>)
 endfunction()

@@ -102,7 +102,8 @@ std::string job_spec(const KubernetesFleet& fleet) {
   std::string text =
       fmt::format("completionMode: Indexed\ncompletions: {0}\nparallelism: {0}\n", fleet.peers);
   if (knows_index_failures(fleet))
-    text += std::string("backoffLimitPerIndex: 6\npodReplacementPolicy: Failed\n") + failure_policy;
+    text +=
+        fmt::format("backoffLimitPerIndex: 6\npodReplacementPolicy: Failed\n{}", failure_policy);
   else
     text += fmt::format("backoffLimit: {}\n", 6 * std::uint64_t{fleet.peers});
   return text + "template:\n" + indented(kubernetes_pod(fleet), 2);

@@ -1,0 +1,1 @@
+// Nothing: CMake parses headers for a target that has a source.
