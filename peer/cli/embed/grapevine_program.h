@@ -145,7 +145,7 @@ GV_API int gv_open(const char* json, gv_peer** peer);
 /*
 Writes an object to `json`, with its zero byte; GV_E_ROOM where `room` bytes are too few: 64 KiB are
 enough for 400 neighbours. Members:
-  "abi": 1, "version": "0.2.0",
+  "abi": 1, "version": "0.3.0",
   "task": "peer" | "ask" | "measure" | "alone" (a fleet of one without a file),
   "control": whether a launcher started it,
   "fleet": its name, "file": path or "", "digest": 32 hex digits,

@@ -55,6 +55,10 @@ std::string screen_name(const testing::TestParamInfo<GoldenScreen>& screen) {
 
 class Golden : public testing::TestWithParam<GoldenScreen> {
  protected:
+  /// Without the program every screen would be an error, and `.ci/screens` would keep it.
+  void SetUp() override {
+    ASSERT_TRUE(fs::exists(grapevine_program())) << grapevine_program() << " is not built";
+  }
   /// Its exit code. What it says of its progress, on stderr, is none of its screen; an error is.
   int run_command(const std::string& command) const {
     return project_.run(command, "ONEDNN_MAX_CPU_ISA=AVX2 TERM=dumb");
