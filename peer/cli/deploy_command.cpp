@@ -255,7 +255,7 @@ Command deploy_command() {
   return command("deploy",
                  "Write what starts a fleet where an engine places it: manifests for Kubernetes, "
                  "or systemd units",
-                 "  grapevine deploy fleet.yaml --image grapevine:0.2 > fleet-k8s.yaml\n"
+                 "  grapevine deploy fleet.yaml --image grapevine:0.3 > fleet-k8s.yaml\n"
                  "  kubectl apply -f fleet-k8s.yaml\n"
                  "  grapevine deploy fleet.yaml --image I --kind statefulset --storage 2Gi\n"
                  "  grapevine deploy lan.yaml --systemd -o units    # of the hosts in the file",
