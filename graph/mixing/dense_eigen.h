@@ -14,6 +14,7 @@ struct EigenPairs {
 /// The eigenvalues of a symmetric matrix, of which the lower half is read, in ascending order.
 Eigen::VectorXd symmetric_values(const Eigen::MatrixXd& m);
 
+/// The same with their vectors.
 EigenPairs symmetric_pairs(const Eigen::MatrixXd& m);
 
 using Entries = Eigen::Ref<const Eigen::VectorXd>;
