@@ -41,7 +41,6 @@ Exchange::Exchange(PeerCore& self, Roster& roster, Pace& pace, Post& post)
     edge.anew = self.plan.rejoins;
     edges_.push_back(std::move(edge));
   }
-  post_.hurry_when([this](std::size_t k) { return longest_wait(k); });
 }
 
 bool Exchange::open(std::size_t k) const {
@@ -49,15 +48,14 @@ bool Exchange::open(std::size_t k) const {
          (edges_[k].turn == Turn::open || edges_[k].turn == Turn::late);
 }
 
-/// Where only one end sends, exchanges are numbered by the clock.
+/// A half has the number of the round in which it was sent.
 Mailbox::Key Exchange::key(std::size_t k, std::uint32_t part) const {
-  const Neighbor& neighbor = self_.neighbors[k];
-  const std::uint64_t number = neighbor.two_way ? edges_[k].number.value : pace_.clock();
-  return {neighbor.peer, Kind::contribution, number, part};
+  const Round number = edges_[k].join.ours().value_or(pace_.clock());
+  return {self_.neighbors[k].peer, Kind::contribution, number, part};
 }
 
 std::uint64_t Exchange::first_without_us(std::size_t k) const {
-  return key(k, 0).number + (open(k) ? 1 : 0);
+  return self_.neighbors[k].two_way ? edges_[k].join.after_sent() : pace_.clock();
 }
 
 std::vector<EdgeEnd> Exchange::ends() const {
@@ -77,9 +75,8 @@ float Exchange::weight(std::size_t k, const Message& theirs) const {
                                      {.peer = self_.neighbors[k].peer,
                                       .two_way = self_.neighbors[k].two_way,
                                       .weight = edge.weight,
-                                      .began = edge.began,
+                                      .round = edge.join.ours().value_or(pace_.clock()),
                                       .degree = edge.degree,
-                                      .theirs_began = theirs.round,
                                       .theirs_degree = theirs.degree});
   return static_cast<float>(self_.plan.traffic.step) * w;
 }
@@ -102,36 +99,25 @@ void Exchange::settle(std::size_t k, const Message& theirs, float w) {
       {neighbor.peer, edge.number, edge.settled, w, ours, theirs.payload, bound(k, theirs)});
   ours.reset();
   if (edge.settled == 0) {
-    const Begun begun{edge.began, theirs.round};
-    edge.late = late(k, begun);
-    edge.last = begun;
-    follow(k, begun.theirs);
+    const Round now = *edge.join.ours();
+    edge.late = late(k, now);
+    edge.last = now;
   }
   if (++edge.settled < flows_.parts()) return;
   edge.turn = edge.turn == Turn::open ? Turn::settled : Turn::idle;
   edge.number = edge.number.next();
+  edge.join.end();
 }
 
-/// On a graph that stays, both ends begin an exchange in each of their rounds while nothing is
-/// late: here one of them did a round without the other, or passed over some. A method that
-/// corrects its steps by all past flows (D2, EXTRA, NIDS, K-GT) takes the next flow for the answer
-/// to them. Beside a peer that is slower than faults.deadline, or where now and then a half is
-/// late, it is the answer to an earlier round, and models swing: by ten powers of ten and more. So
-/// a flow that is late acts once, as in D-PSGD, and the memory of its edge begins anew: at both
-/// ends alike, which know the same four rounds.
-bool Exchange::late(std::size_t k, Begun now) const {
-  const std::optional<Begun>& last = edges_[k].last;
-  if (self_.plan.schedule || !last) return false;
-  return now.ours != last->ours + 1 || now.theirs != last->theirs + 1;
-}
-
-/// Neighbour k began this exchange in round `began` of its own, and begins the next one in the
-/// round after that. Where ours is late, its next one is that of the present round.
-void Exchange::follow(std::size_t k, Round began) {
-  const bool late = edges_[k].turn == Turn::late;
-  const Round next = late ? pace_.clock() : edges_[k].began + 1;
-  const bool aligns = self_.plan.catch_up || self_.plan.stage;
-  if (aligns && began + 1 > next) pace_.is_ahead(k, began + 1 - next);
+/// On a graph that stays, the numbers of the flows of an edge follow each other while nothing is
+/// late: after a gap one end has done a round without the other, or has passed over some. A method
+/// that corrects its steps by all past flows (D2, EXTRA, NIDS, K-GT) takes the next flow for the
+/// answer to them, and swings where it is the answer to an earlier one. So a flow after a gap acts
+/// once, as in D-PSGD, and the memory of its edge begins anew: at both ends alike, which know the
+/// same numbers.
+bool Exchange::late(std::size_t k, Round now) const {
+  const std::optional<Round>& last = edges_[k].last;
+  return !self_.plan.schedule && last && now != *last + 1;
 }
 
 /// It left before this exchange, or died: what is left of it counts at neither end.
@@ -140,6 +126,7 @@ void Exchange::drop(std::size_t k) {
   edge.turn = Turn::idle;
   edge.sharing = false;
   edge.sent.clear();
+  edge.join.end();
 }
 
 void Exchange::abandon(std::size_t k) {
@@ -160,6 +147,7 @@ void Exchange::replaced(std::size_t k) {
   edge.last.reset();
   edge.anew = !legacy.sums;
   if (!legacy.numbers) edge.number = {};
+  if (!legacy.exchange && !legacy.numbers) edge.join = {};
 }
 
 Task<> Exchange::settle_late(std::size_t k, bool wait) {
@@ -249,14 +237,36 @@ void Exchange::stage(const Payload& theirs) {
       Lane::home, 0, [device, held] { device->stage(*held); }, [held] { held->reset(); });
 }
 
-/// Without it, the rest of the exchange is late.
+/// Without it, the rest of the exchange is late; or its turn is over, because our half is void.
 Task<std::optional<Message>> Exchange::receive_half(std::size_t k, std::uint32_t part) {
+  const Mailbox::Key key = this->key(k, part);
   std::optional<Message> theirs;
-  if (!waits_in_vain(k, part)) theirs = co_await post_.receive(key(k, part), Absence::away);
+  const bool in_vain = has_passed_us(k) && post_.kept(key) == nullptr;
+  if (!in_vain) theirs = co_await post_.receive(key, Absence::away);
   Edge& edge = edges_[k];
-  if (!theirs && edge.turn == Turn::open)
-    edge.turn = self_.neighbors[k].two_way ? Turn::late : Turn::idle;
+  if (theirs || !edge.takes_part()) co_return theirs;
+  if (edge.turn == Turn::open) edge.turn = open(k) ? Turn::late : Turn::idle;
+  edge.overdue = open(k) && reachable(k);
   co_return theirs;
+}
+
+/// Waits for what is unmatched of earlier rounds, while its sender can be reached and was not
+/// waited for to the deadline before. Not before the round is mixed, since what was sent of it has
+/// to be what is mixed.
+Task<> Exchange::settle_older() {
+  for (std::size_t k = 0; k < edges_.size(); ++k) {
+    const std::uint64_t life = roster_.life(k);
+    const auto waits = [&] {
+      return edges_[k].turn == Turn::late && !edges_[k].overdue && roster_.life(k) == life &&
+             reachable(k) && self_.rules.waits_for_older();
+    };
+    while (waits()) {
+      const std::optional<Message> theirs =
+          co_await post_.receive(key(k, edges_[k].settled), Absence::away);
+      if (theirs) co_await apply(k, *theirs);
+      if (!theirs && waits()) edges_[k].overdue = true;
+    }
+  }
 }
 
 Task<> Exchange::collect(std::uint32_t part) {
@@ -327,6 +337,7 @@ Task<> Exchange::mix_piece(std::uint32_t part) {
 
 Task<> Exchange::mix() {
   for (std::uint32_t part = 0; part < flows_.parts(); ++part) co_await mix_piece(part);
+  co_await settle_older();
 }
 
 Task<> Exchange::average_parts(std::uint32_t first, std::uint32_t end) {
@@ -334,6 +345,7 @@ Task<> Exchange::average_parts(std::uint32_t first, std::uint32_t end) {
     if (part < end) co_await share_piece(part);
     if (part >= first + pieces_ahead) co_await mix_piece(part - pieces_ahead);
   }
+  co_await settle_older();
 }
 
 Task<> Exchange::average() {
@@ -363,22 +375,43 @@ Task<> Exchange::mix_and_step() {
     co_await self_.compute(vector_flops(r, passes(1)), work);
     end_piece(bad);
   }
+  co_await settle_older();
 }
 
 bool Exchange::take(std::size_t k, Message message) {
-  if (!expected(k, message)) return false;
+  if (!fits(k, message)) return false;
   if (roster_.quarantined(k)) return true;  // sent before our goodbye: for nobody
-  if (out_of_reach(k, message.number)) return true;
+  if (!self_.neighbors[k].two_way) {
+    if (out_of_reach(k, message.number)) return true;
+    return keep(k, std::move(message));
+  }
   Edge& edge = edges_[k];
-  if (open(k) && message.number == edge.number.value && message.part + 1 == flows_.parts())
-    edge.took.add(self_.world.now() - edge.opened);
-  const bool new_to_us =
-      post_.kept({message.from, message.kind, message.number, message.part}) == nullptr;
+  const bool begins = !edge.join.heard() || message.number > *edge.join.heard();
+  if (!begins && message.number != *edge.join.heard()) return false;
+  // A half comes whole before the next one of the same neighbour.
+  if (begins && edge.join.flows() && edge.came < flows_.parts()) return false;
+  const std::optional<Round> ours = edge.join.ours();
+  if (begins && !edge.join.hear(message.number)) return false;
+  if (begins) edge.came = 0;
+  if (message.part != edge.came++) return false;
+  if (!edge.join.takes(message.number)) return true;  // void
+  const bool passed_ours = ours && edge.join.free();
+  if (passed_ours) drop(k);
+  keep(k, std::move(message));
+  answer(k);
+  if (passed_ours) end_wait(k, *ours);
+  return true;
+}
+
+/// Keeps a piece until the round that it belongs to asks for it. Returns false if it was here.
+bool Exchange::keep(std::size_t k, Message message) {
+  const Mailbox::Key key{message.from, message.kind, message.number, message.part};
+  const bool new_to_us = post_.kept(key) == nullptr;
+  const bool next = first_round_with(k) <= pace_.next() || open(k);
   // Before it is kept: whoever waits for it mixes it at once, and would copy it once more.
   if (new_to_us) stage(message.payload);
   post_.keep(std::move(message));
-  if (self_.plan.schedule && owes_answer(k)) post_.hurry();
-  if (new_to_us) pace_.wake();
+  if (new_to_us && next) pace_.wake();
   return new_to_us;
 }
 
@@ -393,13 +426,11 @@ bool Exchange::out_of_reach(std::size_t k, std::uint64_t number) const {
   return number < now || number > last;
 }
 
-/// A neighbour begins an exchange when the one before is settled.
-bool Exchange::expected(std::size_t k, const Message& message) const {
+/// Returns whether a contribution has the form that neighbour k's have.
+bool Exchange::fits(std::size_t k, const Message& message) const {
   const Neighbor& neighbor = self_.neighbors[k];
   if (!neighbor.sends || !message.payload || message.part >= flows_.parts()) return false;
   if (clipping_.on() && !(message.bound >= 0)) return false;
-  const std::uint64_t first = key(k, 0).number;
-  if (neighbor.two_way && (message.number < first || message.number > first + 1)) return false;
   return is_payload(
       self_.plan.traffic.codec, *message.payload, flows_.piece(message.part).range.count);
 }

@@ -3,15 +3,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "gossip/clipping.h"
 #include "gossip/core.h"
 #include "gossip/flows.h"
+#include "gossip/merge_join.h"
 #include "gossip/pace.h"
 #include "gossip/post.h"
 #include "gossip/roster.h"
-#include "gossip/usual_time.h"
 
 namespace gv {
 
@@ -20,12 +21,17 @@ namespace gv {
 /// ends send at once, and each applies its half as soon as the other's contribution to the same
 /// exchange is there, against the contribution that it sent itself.
 ///
-/// Invariant: at most one exchange is open on an edge, and no end ever voids one alone. A neighbour
-/// that is away or late leaves it open, its half is applied late, and no other exchange with it
-/// begins before; so memory is bounded. The session (session.h) delivers every message exactly once
-/// while both ends live, whatever becomes of connections. The other protocol, in which one end
-/// decides and tells, costs half a round trip more before the decided half may be applied, on every
-/// edge and in every round.
+/// Halves carry the clock of the round that they belong to, and an edge is the merge-join of the
+/// two ends' numbers (merge_join.h): a number that both ends have sent flows at both, any other is
+/// void at both. A neighbour that is away or late leaves our half unmatched; its own half is
+/// applied when it comes, and no other exchange with that neighbour begins before. So memory is
+/// bounded.
+///
+/// A round waits for the halves of all neighbours that can be reached: those of this round, and
+/// older ones that are still unmatched. Each such wait ends without any progress of a peer that
+/// waits for us, because a neighbour that will not send the number answers at once: its half has a
+/// greater number, or it says `beyond`. So the waiting peer of the lowest clock never waits in
+/// vain.
 ///
 /// A neighbour that has died takes its half with it. What we have applied of the open exchange
 /// stays, the rest of it counts no more: the survivors' mean changes by what the dead one held,
@@ -57,13 +63,16 @@ class Exchange {
   /// Another process has taken the place of k: see Peer::replaced.
   void replaced(std::size_t k);
 
-  /// Neighbour k takes no part with us in this round of its own.
-  void hear_sits_out(std::size_t k, Round round);
-  /// k is back, and may wait for our half of a round that we do without it.
-  void back(std::size_t k);
+  /// Neighbour k will send no half below this number. Returns false if it sends none at all.
+  bool hear_beyond(std::size_t k, Round number);
+  /// Neighbour k's clock has been heard: one that sends in each of its rounds without waiting for
+  /// us has no more to send for the rounds before.
+  void hear_clock(std::size_t k);
+  /// Returns whether a neighbour's half waits for our next round.
+  bool company_waits() const;
+  /// A round has ended: neighbours whose halves it has passed are told.
+  void end_round();
 
-  /// Returns whether neighbour k has done rounds without us, and waits for us where all meet.
-  bool gone_on(std::size_t k) const;
   bool open(std::size_t k) const;
   ExchangeNumber number(std::size_t k) const { return edges_[k].number; }
   /// Returns where the exchanges ended with those neighbours that are in their first life.
@@ -76,10 +85,12 @@ class Exchange {
   std::vector<ClippedFlows> clipped() const { return clipping_.counts(); }
   /// x has been taken from a neighbour.
   void took_model() { clipping_.forget(); }
-  /// Returns whether somebody who is away, or owes us an answer, may exchange with us again.
-  bool may_exchange_again() const;
+  /// Returns whether the round that has just ended was to bring a flow, so that it was one alone if
+  /// no message came. To be asked once in each round.
+  bool expected_company() { return std::exchange(expected_company_, false); }
 
  private:
+  friend struct Inspect;  // tests/explore
   /// The place where an edge stands in the present round.
   enum class Turn : std::uint8_t {
     idle,     ///< takes no part, and nothing is open
@@ -87,30 +98,23 @@ class Exchange {
     settled,  ///< took part, and all of it is applied
     late,     ///< takes no part any more, and the rest of the other half is still missing
   };
-  /// The rounds in which the two ends of an edge began an exchange, as both of them know.
-  struct Begun {
-    Round ours = 0;
-    Round theirs = 0;
-  };
   struct Edge {
     Turn turn = Turn::idle;
-    bool hears = false;     ///< it sends to us in this round
-    bool tells = false;     ///< we send to it in this round
-    bool anew = false;      ///< one end has a successor: see ExchangeFlows::forget
-    bool sharing = false;   ///< our contribution of this round is not all sent
-    ExchangeNumber number;  ///< of the open exchange, or the next one
-    float weight = 0;       ///< W_ij; of a schedule: in the round in which the open exchange began
-    Round began = 0;        ///< our clock when the open exchange began
-    Time opened{0};         ///< when that was
-    UsualTime took{};       ///< until all of the other half was there, of exchanges that waited
-    std::uint32_t degree = 0;           ///< ours, as sent with the open exchange
-    std::optional<Round> left_out{};    ///< the newest round of ours that it takes no part in
-    std::optional<Round> without_us{};  ///< the same of the neighbour's rounds, as it says
-    std::optional<Begun> last{};        ///< the newest exchange of which a piece is applied
-    bool late = false;                  ///< it began out of step: see late()
-    std::uint32_t settled = 0;          ///< pieces of the open exchange applied
-    std::vector<Payload> sent{};        ///< ours of the open exchange; null once settled
-    std::vector<float> bounds{};        ///< ours, as sent with it; empty: this fleet does not clip
+    bool hears = false;           ///< it sends to us in this round
+    bool tells = false;           ///< we send to it in this round
+    bool anew = false;            ///< one end has a successor: see ExchangeFlows::forget
+    bool sharing = false;         ///< our contribution of this round is not all sent
+    bool overdue = false;         ///< its half of the open exchange has missed the deadline
+    MergeJoin join{};             ///< only of neighbours both ways
+    ExchangeNumber number;        ///< of the open exchange, or the next one
+    float weight = 0;             ///< W_ij; of a schedule: in the open exchange's round
+    std::uint32_t degree = 0;     ///< ours, as sent with the open exchange
+    std::optional<Round> last{};  ///< round of the newest exchange of which a piece is applied
+    bool late = false;            ///< the open exchange does not follow the last one: see late()
+    std::uint32_t came = 0;       ///< pieces of the neighbour's newest half that have come
+    std::uint32_t settled = 0;    ///< pieces of the open exchange applied
+    std::vector<Payload> sent{};  ///< ours of the open exchange; null once settled
+    std::vector<float> bounds{};  ///< ours, as sent with it; empty: this fleet does not clip
     bool takes_part() const { return turn == Turn::open || turn == Turn::settled; }
   };
   /// The pieces that the neighbours sent for the one that is mixed, and who.
@@ -138,8 +142,7 @@ class Exchange {
   float weight(std::size_t k, const Message& theirs) const;
   double bound(std::size_t k, const Message& theirs) const;
   void settle(std::size_t k, const Message& theirs, float w);
-  bool late(std::size_t k, Begun now) const;
-  void follow(std::size_t k, Round began);
+  bool late(std::size_t k, Round now) const;
   void drop(std::size_t k);
   Task<> average_parts(std::uint32_t first, std::uint32_t end);
   Task<> share_piece(std::uint32_t part);
@@ -147,6 +150,7 @@ class Exchange {
   void stage(const Payload& theirs);
   Task<> collect(std::uint32_t part);
   Task<std::optional<Message>> receive_half(std::size_t k, std::uint32_t part);
+  Task<> settle_older();
   void clip(std::uint32_t part);
   std::size_t passes(std::size_t more) const;
   void end_piece(const NotFinite& bad);
@@ -154,7 +158,8 @@ class Exchange {
   Task<> flow_piece(std::uint32_t part);
   Task<> apply(std::size_t k, const Message& theirs);
   bool out_of_reach(std::size_t k, std::uint64_t number) const;
-  bool expected(std::size_t k, const Message& message) const;
+  bool fits(std::size_t k, const Message& message) const;
+  bool keep(std::size_t k, Message message);
 
   // exchange_round.cpp
   Task<> forget();
@@ -162,15 +167,13 @@ class Exchange {
   void look_up_row();
   void choose_edges();
   void open_edges(std::uint32_t degree);
-  void leave_out_edges();
-  void tell_sitting_out(std::size_t k);
   void quarantine(std::size_t k);
-  bool owes_answer(std::size_t k) const;
-  bool all_meet() const;
-  bool out_of_step(std::size_t k) const;
-  bool waits_in_vain(std::size_t k, std::uint32_t part) const;
-  std::optional<Time> longest_wait(std::size_t k) const;
-  Time usual_wait(std::size_t k) const;
+  bool reachable(std::size_t k) const;
+  Round first_round_with(std::size_t k) const;
+  void pass(std::size_t k);
+  void answer(std::size_t k);
+  void end_wait(std::size_t k, Round round);
+  bool has_passed_us(std::size_t k) const;
 
   PeerCore& self_;
   Roster& roster_;
@@ -179,6 +182,7 @@ class Exchange {
   ExchangeFlows flows_;
   Clipping clipping_;
   std::vector<Edge> edges_;
+  bool expected_company_ = false;
   Collected collected_;  ///< kept for its memory
 };
 

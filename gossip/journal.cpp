@@ -54,7 +54,7 @@ struct Lines {
   }
   std::string operator()(const event::DeadlinePassed& e) const {
     return round_text(e.round) + ": " + peer_text(e.peer) + " has not sent piece " +
-           std::to_string(e.part) + " of exchange " + std::to_string(e.exchange.value) +
+           std::to_string(e.part) + " of round " + std::to_string(e.of) +
            " in time (faults.deadline): going on, its half will count when it comes";
   }
   std::string operator()(const event::GoesOnWithout& e) const {

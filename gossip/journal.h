@@ -125,7 +125,7 @@ struct PassedOver {
 struct DeadlinePassed {
   Round round = 0;
   PeerId peer = 0;
-  ExchangeNumber exchange;
+  Round of = 0;            ///< the half's
   std::uint32_t part = 0;  ///< that has not come
 };
 /// The same, where it is not an exchange that goes on without it.

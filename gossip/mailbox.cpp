@@ -47,8 +47,13 @@ void Mailbox::forget(PeerId from) {
   closed_.erase(from);
 }
 
-void Mailbox::drop_below(PeerId from, Kind kind, std::uint64_t number) {
-  ready_.erase(ready_.lower_bound({from, kind, 0, 0}), ready_.lower_bound({from, kind, number, 0}));
+void Mailbox::drop(PeerId from, Kind kind, std::uint64_t first, std::uint64_t end) {
+  ready_.erase(ready_.lower_bound({from, kind, first, 0}), ready_.lower_bound({from, kind, end, 0}));
+  const Key lowest{from, kind, first, 0};
+  if (waiters_.lower_bound(lowest) == waiters_.lower_bound({from, kind, end, 0})) return;
+  cancel_waiters([&](const Key& key, Absence) {
+    return key.from == from && key.kind == kind && key.number >= first && key.number < end;
+  });
 }
 
 /// They are called when all of them are out of the list: each may wait again.

@@ -48,8 +48,9 @@ class Mailbox {
   void interrupt(PeerId from, Absence absence);
   /// `from` begins anew: nothing of it is kept, and it is not closed.
   void forget(PeerId from);
-  /// Lets go of what is kept of `from` on a channel and below a number.
-  void drop_below(PeerId from, Kind kind, std::uint64_t number);
+  /// Lets go of what is kept of `from` on a channel from number `first` on and below `end`; its
+  /// askers get nothing.
+  void drop(PeerId from, Kind kind, std::uint64_t first, std::uint64_t end);
 
   /// Returns what is kept of this key; null: nothing.
   const Message* kept(const Key& key) const;
@@ -62,6 +63,7 @@ class Mailbox {
   bool closed(PeerId from) const { return closed_.contains(from); }
 
  private:
+  friend struct Inspect;  // tests/explore
   using Waiting = std::pair<Absence, Waiter>;
   using Hopeless = std::function<bool(const Key&, Absence)>;
   void cancel_waiters(const Hopeless& hopeless);

@@ -19,8 +19,9 @@ inline double in_seconds(Time time) {
 /// A round of the algorithm: one exchange and its local steps. Every peer counts its own from 0.
 using Round = std::uint64_t;
 
-/// The number of an exchange of one edge. Both ends count from 0 since they met, so that it runs
-/// behind the rounds where one of them was late or away, and begins anew with a successor.
+/// The number of an exchange of one edge, as books and judges count them: both ends count the rounds
+/// in which both have sent a half (merge_join.h) from 0 since they met. So it runs behind the rounds
+/// if one of them was late or away, and begins anew with a successor.
 struct ExchangeNumber {
   std::uint64_t value = 0;
   auto operator<=>(const ExchangeNumber&) const = default;
@@ -33,7 +34,7 @@ inline constexpr std::size_t piece_floats = 131'072;
 
 /// The purpose of a message. From 16 on, kinds are the channels that methods open.
 enum class Kind : std::uint8_t {
-  contribution = 1,  ///< x of the sender in exchange `number`; `part` is the piece
+  contribution = 1,  ///< x of the sender in round `number` of its clock; `part` is the piece
   /// The sender stops: `number` is the first that it takes no part in; `part` is 1 when it has not
   /// done all of its rounds.
   goodbye = 4,
@@ -43,9 +44,8 @@ enum class Kind : std::uint8_t {
   /// chain of waits (wait_chains.h).
   held_up = 7,
   verb = 8,  ///< of what programs do together beside the method (verb_word.h); `part` is the piece
-  /// The sender has a stage of a model, and takes no part in averaging with us in its round
-  /// `number`: nobody waits for its half of that round.
-  sits_out = 9,
+  /// The sender sends no contribution below `number`: nobody waits for one (merge_join.h).
+  beyond = 9,
   reduce = 16,   ///< collective operation: a part of a sum; `part` numbers those to this receiver
   gather = 17,   ///< collective operation: a sum that is whole; `part` as well
   push = 18,     ///< a question with a vector, to a server or a neighbour, in round `number` of the
@@ -64,10 +64,10 @@ inline constexpr bool is_channel(Kind kind) {
 struct Message {
   PeerId from = 0;
   Kind kind = Kind::contribution;
-  std::uint64_t number = 0;  ///< of the exchange, or what the channel counts; see Kind
+  std::uint64_t number = 0;  ///< of the round, or what the channel counts; see Kind
   std::uint32_t part = 0;
   Payload payload;  ///< null: no payload
-  /// The sender's clock (Peer::clock); with a schedule the round in which its exchange began.
+  /// The sender's clock (Peer::clock).
   Round round = 0;
   std::uint32_t degree = 0;  ///< contribution: with how many neighbours the sender exchanges
   /// contribution, in a fleet that clips: the longest distance that is to count whole (clipping.h).

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -11,6 +12,8 @@
 
 namespace gv {
 namespace {
+
+constexpr std::size_t most_lengths = 30, least_lengths = 3;
 
 /// Returns the furthest round that two neighbours who are here have told, or 0: a single one may
 /// lie by as many rounds as are tolerated (ClockBound), each time that we meet.
@@ -45,7 +48,7 @@ Round first_not_missed(const PeerCore& self, const Roster& roster, const Pace& p
 }  // namespace
 
 Pace::Pace(PeerCore& self, const Roster& roster)
-    : self_(self), roster_(roster), others_(self.neighbors.size()) {}
+    : self_(self), roster_(roster), heard_(self.neighbors.size()) {}
 
 bool Pace::begun_without_us() const {
   const Round ahead = furthest_round();
@@ -53,115 +56,72 @@ bool Pace::begun_without_us() const {
 }
 
 void Pace::heard_round(std::size_t k, Round round) {
-  others_[k].round = std::max(others_[k].round, round);
+  heard_[k] = std::max(heard_[k], round);
 }
 
-/// The two ends of an edge may exchange in rounds of different number after faults. Each edge by
-/// itself would not mind; but around a cycle such shifts add up, and then every round waits for
-/// parts of earlier ones (a ring of 8 whose shifts sum to 4 keeps half of its speed). So who is
-/// behind leaves the edge out for as many rounds as it is behind, while the other end waits; and
-/// who is behind all of its neighbours has nobody to do those rounds with, and passes to theirs.
-void Pace::align(const std::function<bool(std::size_t k)>& free) {
+/// A neighbour whose half waits for a later round is waited for by nobody until then, and who has
+/// nobody else to exchange with has nothing to do in the rounds between.
+void Pace::align(const std::function<std::optional<Round>(std::size_t k)>& first) {
   std::optional<Round> least;
-  for (std::size_t k = 0; k < others_.size(); ++k) {
-    // Who is much further ahead has been away from us, or we from it: catch_up() sees to that, if
-    // its clock is believed. Else two parts of the fleet go on apart by any number of rounds, and
-    // where several edges join them it must be the same on all: so each makes it a multiple of the
-    // same number. Around a cycle such shifts add up to such a multiple, too, and it is none, since
-    // a cycle of n peers whose shifts add up to n stands.
-    if (others_[k].ahead > Round{10} * self_.plan.peers)
-      others_[k].ahead %= Round{2} * self_.plan.peers;
-    const Round ahead = others_[k].ahead > self_.plan.peers ? 0 : others_[k].ahead;
-    if (free(k)) least = std::min(least.value_or(ahead), ahead);
+  for (std::size_t k = 0; k < heard_.size(); ++k) {
+    const std::optional<Round> round = first(k);
+    if (!round) continue;
+    const Round believed = believes(k, *round) ? *round : clock_;
+    least = std::min(least.value_or(believed), believed);
   }
-  clock_ += least.value_or(0);
-  for (Other& other : others_) other.ahead -= std::min(other.ahead, least.value_or(0));
-}
-
-bool Pace::sits_out(std::size_t k) {
-  if (others_[k].ahead == 0) return false;
-  --others_[k].ahead;
-  return true;
+  clock_ = std::max(clock_, least.value_or(clock_));
 }
 
 Round Pace::furthest_round() const {
   Round furthest = clock_;
-  for (std::size_t k = 0; k < others_.size(); ++k)
-    if (!roster_.quarantined(k)) furthest = std::max(furthest, others_[k].round);
+  for (std::size_t k = 0; k < heard_.size(); ++k)
+    if (!roster_.quarantined(k)) furthest = std::max(furthest, heard_[k]);
   return furthest;
 }
 
-/// A tenth of the run, the last of them after the others have left; and not too many where the run
-/// has no end. Where the rows change with the round, peers of different rounds would look for each
-/// other in vain; and who pushes on channels of its own has nobody to do them with.
-Round Pace::bearable_lag() const {
-  constexpr Round most = 1000;
-  if (self_.plan.schedule || !self_.plan.channels.empty()) return 0;
-  return std::max<Round>(self_.plan.peers, std::min(self_.plan.rounds / 10, most));
-}
-
-/// Who is a few rounds behind, as peers along a chain are when one of them stops for a while, does
-/// all of its rounds; who is further behind passes over what it has missed. Rounds without any
-/// neighbour do not count for the others: a peer whose neighbours have all died runs ahead. Those
-/// that a schedule leaves out of the row do. Where the rows change with the round, who is behind
-/// by any number meets each partner in another round than that one does, and each waits for the
-/// next round of the other: noloco kept two thirds of its pace in half an hour of accidents. So
-/// rounds that have been missed there are passed over.
-void Pace::catch_up(Round tolerated, Round bearable) {
+/// Rounds without any neighbour do not count for the others: a peer whose neighbours have all died
+/// would draw the rest along. Those that a schedule leaves out of the row do count. If the rows
+/// change with the round, a peer that is behind by any number meets each partner in another round
+/// than that one does: so it passes over to the first round that nobody of its row has passed.
+void Pace::catch_up(Round tolerated) {
   Round behind = furthest_round() - clock_;
   const Round missed =
       self_.plan.schedule ? first_not_missed(self_, roster_, *this) - clock_ : Round{0};
   if (missed > 0) {
     behind = missed;
   } else if (behind <= tolerated || (self_.plan.schedule && behind <= lead(clock_))) {
-    return;
+    behind = 0;
   }
   clock_ += behind;
-  for (Other& other : others_) other.ahead = 0;
-  const Round to = std::min(clock_, self_.plan.rounds);
-  if (to <= self_.round + bearable) return;  // it did those rounds alone, or will
-  const Round passed = to - self_.round;
-  self_.round = to;
+  pass_to(std::min(clock_, self_.plan.rounds));
+}
+
+void Pace::pass_to(Round round) {
+  if (round <= self_.round) return;  // it has done those rounds alone
+  const Round passed = round - self_.round;
+  self_.round = round;
   passed_over_ += passed;
-  self_.journal.note(event::PassedOver{passed, to});
-  self_.replica.skip_to({to * self_.plan.local_steps});
+  self_.journal.note(event::PassedOver{passed, round});
+  self_.replica.skip_to({round * self_.plan.local_steps});
 }
 
-/// Rounds of a peer that is behind are done with what came meanwhile: they take no time, and say
-/// nothing of the pace. Where peers do not catch up their clocks say nothing of that.
-bool Pace::abreast() const {
-  return !self_.plan.catch_up || furthest_round() <= clock_ + 1 + lead_one_way();
-}
-
-/// Alone, a peer waits for nobody, and would be through with its rounds long before the others: it
-/// keeps about the pace that it had in company. A little faster where it would do what it missed
-/// afterwards. A neighbour that is here is no company while nothing comes of it: it may not have
-/// noticed yet that we are back, or owe us what its own neighbours owe it. The pace is the median
-/// of the last rounds in which somebody was met: one that took long says little about the next, and
-/// one that took no time, since all that it needed had come while this peer stood still, says
-/// nothing: whoever believed that did a thousand rounds before somebody was back (found by half an
-/// hour of published accidents, experiments/storm). Of the first rounds a neighbour that stood
-/// still may be all that was measured; so each round alone believes them half as much.
-Task<> Pace::keep(bool lonely) {
-  const Time now = self_.world.now();
+/// Alone, a peer waits for no neighbour, and would do thousands of rounds before one is back. So a
+/// round that brought nothing takes at least as long as rounds in company do on average, or a tenth
+/// of the deadline while too few are known.
+Task<> Pace::keep(bool expected) {
+  const Time took = self_.world.now() - round_began_;
   if (std::exchange(met_, false)) {
-    if (abreast()) lengths_.push_back(now - round_began_);
-    if (lengths_.size() > 15) lengths_.pop_front();
-    trust_ = 1;
-    due_alone_ = now;
-  } else if (lonely) {
-    const Time length = usual() * (bearable_lag() > 0 ? 4 : 5) / (5 * trust_);
-    due_alone_ = std::max(due_alone_, round_began_) + length;
-    if (lengths_.size() < 3) trust_ = std::min(2 * trust_, 1 << 20);
-    if (due_alone_ > now) co_await rest(due_alone_ - now);
-    due_alone_ = std::min(due_alone_, self_.world.now());
+    lengths_.push_back(took);
+    if (lengths_.size() > most_lengths) lengths_.pop_front();
+  } else if (expected && self_.rules.limits_pace()) {
+    co_await rest(usual() - took);
   }
   begin_round();
 }
 
-/// The first message ends it: were all to rest to the end, each would take the others' rests for
-/// the pace, and rest as long (EXTRA was slow for ever on a ring of which two had stood still).
+/// A half that can be answered ends it, because that is company.
 Task<> Pace::rest(Time length) {
+  if (length <= Time{0}) co_return;
   self_.world.after(length, [this, rest = ++rests_] {
     if (rest == rests_) wake();
   });
@@ -174,13 +134,16 @@ void Pace::wake() {
   if (when_woken_) std::exchange(when_woken_, {})();
 }
 
-/// The lower one of the two in the middle.
+/// The mean of the last lengths but for the longest of each fifteen, which an accident may have
+/// made. No median: where the network takes longest, rounds come in bursts of which most take no
+/// time.
 Time Pace::usual() const {
-  if (lengths_.empty()) return Time{0};
+  const Time deadline = self_.plan.deadline > Time{0} ? self_.plan.deadline : usual_deadline;
+  if (lengths_.size() < least_lengths) return deadline / 10;
   std::vector<Time> lengths(lengths_.begin(), lengths_.end());
-  const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>((lengths.size() - 1) / 2);
-  std::ranges::nth_element(lengths, middle);
-  return *middle;
+  std::ranges::sort(lengths);
+  lengths.resize(lengths.size() - lengths.size() / 15);
+  return std::reduce(lengths.begin(), lengths.end()) / static_cast<std::int64_t>(lengths.size());
 }
 
 Round Pace::lead_one_way() const {

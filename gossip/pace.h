@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "gossip/core.h"
@@ -12,14 +13,17 @@
 namespace gv {
 
 /// Keeps a peer in step with its neighbours, so that the fleet ends together: round numbers work as
-/// Lamport clocks, and what a peer has missed it passes over. Invariant: the clock never goes back,
-/// and after catch_up() it is at most the tolerated rounds behind any neighbour that was heard.
+/// Lamport clocks, and what a peer has missed it passes over. Invariants: the clock never goes
+/// back; after catch_up() it is at most the tolerated rounds behind any neighbour that was heard,
+/// and no round completed is behind it; rounds alone are no faster than rounds in company were.
 class Pace {
  public:
   Pace(PeerCore& self, const Roster& roster);
 
-  /// Rounds completed in the company of a neighbour.
+  /// Rounds completed in the company of a neighbour: the number of the present round.
   Round clock() const { return clock_; }
+  /// The number of the next round to begin, as far as the present one decides it.
+  Round next() const { return begun_ && counts() ? clock_ + 1 : clock_; }
   /// Rounds that this peer took no part in, to catch up.
   Round passed_over() const { return passed_over_; }
 
@@ -30,39 +34,47 @@ class Pace {
   bool begun_without_us() const;
 
   void heard_round(std::size_t k, Round round);
-  Round heard(std::size_t k) const { return others_[k].round; }
-  /// Neighbour k began an exchange so many rounds after us.
-  void is_ahead(std::size_t k, Round rounds) { others_[k].ahead = rounds; }
+  Round heard(std::size_t k) const { return heard_[k]; }
+  /// Returns whether neighbour k may be in a round, as far as its clock is believed (ClockBound).
+  bool believes(std::size_t k, Round round) const {
+    return round <= clock_ + 1 || round <= heard_[k];
+  }
   /// Another process has taken its place.
-  void replaced(std::size_t k) { others_[k] = {}; }
+  void replaced(std::size_t k) { heard_[k] = 0; }
 
-  /// Passes before a round begins to the round of the neighbours when all that are `free` to
-  /// exchange are ahead of us.
-  void align(const std::function<bool(std::size_t k)>& free);
-  /// Returns whether neighbour k is left out of this round, for it is ahead: counted.
-  bool sits_out(std::size_t k);
-  /// Is told whether this round is done in the company of a neighbour, so that it counts for the
-  /// others. In a fleet that does not catch up every round does.
+  /// Passes before a round begins to the first round in which any edge can take part. `first`: of
+  /// the edge to k; nothing: it can take part in none.
+  void align(const std::function<std::optional<Round>(std::size_t k)>& first);
+  /// A round begins that is done in the company of a neighbour or alone; rounds alone do not move
+  /// the clock. In a fleet that does not catch up every round does.
+  void begins(bool company) {
+    in_company_ = company;
+    begun_ = true;
+  }
+  /// The same of a method that talks to its neighbours by messages alone.
   void in_company(bool company) { in_company_ = company; }
 
   /// A neighbour's message has been taken: this round is one in its company.
   void met() { met_ = true; }
-  /// Something has come of a neighbour: who rests has a round to do with it.
+  /// Something has come of a neighbour: a peer that rests has a round to do with it.
   void wake();
 
   /// A round has ended.
   void count_round() {
-    if (in_company_ || !self_.plan.catch_up) ++clock_;
+    if (counts()) ++clock_;
+    begun_ = false;
   }
-  /// Goes on in the furthest round that was heard of, if it is further than `tolerated`; passes
-  /// over rounds of its own only where more than `bearable` are missing.
-  void catch_up(Round tolerated, Round bearable);
-  /// Returns how far behind the others a peer still does all of its rounds.
-  Round bearable_lag() const;
-  /// Rests before the next round: alone, it is not to come before the others' time. `lonely`:
-  /// somebody may come back, or answer.
-  Task<> keep(bool lonely);
-  void begin_round() { round_began_ = self_.world.now(); }
+  /// Continues in the furthest round that was heard of, if it is further than `tolerated`, and
+  /// passes over the rounds of its own that are missing until there.
+  void catch_up(Round tolerated);
+  /// Passes over all rounds below this one.
+  void pass_to(Round round);
+  /// Rests before the next round if this one brought nothing, though it was to (`expected`).
+  Task<> keep(bool expected);
+  void begin_round() {
+    round_began_ = self_.world.now();
+    met_ = false;
+  }
 
   /// Returns by how many rounds others may be ahead of us before we begin `round`, while nothing is
   /// wrong: a random schedule may leave us out for long.
@@ -72,26 +84,22 @@ class Pace {
   Round lead_one_way() const;
 
  private:
-  struct Other {
-    Round round = 0;  ///< its clock, as far as we heard
-    Round ahead = 0;  ///< so many rounds are to pass before our next exchange with it
-  };
+  friend struct Inspect;  // tests/explore
+  bool counts() const { return in_company_ || !self_.plan.catch_up; }
   Round furthest_round() const;
-  Time usual() const;  ///< length of a round in which somebody was met
-  bool abreast() const;
+  Time usual() const;
   Task<> rest(Time length);
 
   PeerCore& self_;
   const Roster& roster_;
-  std::vector<Other> others_;
+  std::vector<Round> heard_;  ///< each neighbour's clock, as far as it was heard
   Round clock_ = 0;
   Round passed_over_ = 0;
   bool in_company_ = false;
-  bool met_ = false;  ///< somebody, in this round
+  bool begun_ = false;  ///< the present round, in averaging
+  bool met_ = false;    ///< a neighbour, in this round
   Time round_began_{0};
-  std::deque<Time> lengths_;  ///< of the last rounds in which somebody was met
-  int trust_ = 1;             ///< by which usual() is divided
-  Time due_alone_{0};         ///< when the last round alone was to end, at that pace
+  std::deque<Time> lengths_;  ///< of the last rounds in which a neighbour was met
   std::uint64_t rests_ = 0;
   std::function<void()> when_woken_;
 };

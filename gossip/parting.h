@@ -35,6 +35,7 @@ class Parting {
   void replaced(std::size_t k);
 
  private:
+  friend struct Inspect;  // tests/explore
   Task<> leave(std::size_t k);
   void begin_patience(std::size_t k);
   void watch(std::size_t k, Round reached, Time since);

@@ -116,13 +116,38 @@ Task<> Peer::end_round() {
   if (chain_.drained()) stop();
   reports_.tell_round();
   pace_.count_round();
-  if (plan.catch_up)
-    pace_.catch_up(std::max<Round>(plan.peers, pace_.lead_one_way()), pace_.bearable_lag());
+  if (plan.catch_up) pace_.catch_up(std::max<Round>(plan.peers, pace_.lead_one_way()));
+  if (others_have_ended()) pace_.pass_to(plan.rounds);
+  exchange_.end_round();
   const auto due = [&](Round every) { return every != 0 && round / every > before / every; };
   const bool demanded = before < kept_on_demand_ && round >= kept_on_demand_;
   if (demanded || due(plan.checkpoint_every)) co_await checkpoint();
   if (due(plan.evaluate_every) && running()) co_await reports_.evaluate(false);
-  if (plan.keeps_pace) co_await pace_.keep(running() && (owed_ || exchange_.may_exchange_again()));
+  if (plan.keeps_pace && running()) co_await pace_.keep(expected_company());
+}
+
+/// A round that brings no message is one alone if averaging was to bring one, if a neighbour owes
+/// an answer, or if one that sends to us is missing; unless the next one has company at once.
+bool Peer::expected_company() {
+  const bool expected = exchange_.expected_company() || owed_;
+  if (exchange_.company_waits()) return false;
+  if (expected) return true;
+  for (std::size_t k = 0; k < neighbors.size(); ++k)
+    if (neighbors[k].sends && !(roster_.here(k) && post_.expects(k))) return true;
+  return false;
+}
+
+/// A peer that is behind its neighbours when they are done would train on alone, into the model
+/// that is saved.
+bool Peer::others_have_ended() const {
+  if (!plan.ends_with_others) return false;
+  bool ended = false;
+  for (std::size_t k = 0; k < neighbors.size(); ++k) {
+    if (!neighbors[k].two_way || roster_.missing(k)) continue;
+    if (roster_.here(k) && !roster_.ended(k)) return false;
+    ended = ended || roster_.ended(k);
+  }
+  return ended;
 }
 
 /// Takes no virtual time, like an evaluation. A model that is not finite must not take the place of
@@ -170,7 +195,7 @@ Task<> Peer::join() {
     exchange_.took_model();
   }
   joining_.end();
-  if (plan.catch_up) pace_.catch_up(plan.rejoins ? 0 : pace_.lead_one_way(), 0);
+  if (plan.catch_up) pace_.catch_up(plan.rejoins ? 0 : pace_.lead_one_way());
   pace_.begin_round();
   reports_.begin();
 }
@@ -198,9 +223,12 @@ bool Peer::deliver(Message message) {
   switch (message.kind) {
     case Kind::goodbye:
       if ((message.part & leaves_early) != 0) roster_.leave_early(*k);
+      // Whoever is behind us and claims to be done may lie.
+      if (message.part == 0 && pace_.heard(*k) >= pace_.clock()) roster_.end(*k);
       post_.goodbye(message.from, message.number);
       verbs_->gone(*k);
       transfers_->gone(*k);
+      pace_.wake();
       return true;
     case Kind::contribution:
       return exchange_.take(*k, std::move(message));
@@ -208,10 +236,8 @@ bool Peer::deliver(Message message) {
       return joining_.take_question(*k, message);
     case Kind::model_copy:
       return joining_.take_piece(*k, std::move(message));
-    case Kind::sits_out:
-      if (!plan.stage || message.payload || message.part != 0) return false;
-      exchange_.hear_sits_out(*k, message.number);
-      return true;
+    case Kind::beyond:
+      return !message.payload && message.part == 0 && exchange_.hear_beyond(*k, message.number);
     case Kind::held_up: {
       const bool heard = post_.hear_held_up(*k, message);
       // Its wait has an end, and it says again and again that it is not there yet.
@@ -240,7 +266,7 @@ void Peer::heard_round(PeerId from, Round round) {
   const auto k = find(from);
   if (!k) return;
   pace_.heard_round(*k, round);
-  if (exchange_.gone_on(*k)) post_.hurry();
+  exchange_.hear_clock(*k);
   if (plan.catch_up && pace_.heard(*k) > pace_.clock()) post_.wake_next();
 }
 
@@ -272,7 +298,6 @@ void Peer::back(PeerId from) {
   if (const auto k = find(from)) {
     roster_.back(*k);
     post_.back(*k);
-    exchange_.back(*k);
   }
 }
 
@@ -284,7 +309,6 @@ void Peer::replaced(PeerId from) {
   pace_.replaced(*k);
   post_.replaced(*k);
   parting_.replaced(*k);
-  post_.hurry();
   verbs_->replaced(*k);
   transfers_->replaced(*k);
 }

@@ -229,6 +229,7 @@ class Peer : public PeerCore, public LinkUser {
   std::map<PeerId, ExchangeNumber> exchanges() const;
 
  private:
+  friend struct Inspect;  // tests/explore
   /// Work on so much of a minibatch, off the loop; its loss is the replica's.
   Task<> train(double flops, Job work, double batches = 1);
   Task<> begin_gradient(Overlap& device);
@@ -241,6 +242,8 @@ class Peer : public PeerCore, public LinkUser {
   }
   Task<> checkpoint();
   bool take_verb(std::size_t k, const Message& message);
+  bool expected_company();
+  bool others_have_ended() const;
 
   Roster roster_;
   Pace pace_;

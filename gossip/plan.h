@@ -66,6 +66,8 @@ struct Plan {
   bool catch_up = false;
   /// While none of its neighbours is there, it goes on at the pace that it had in company.
   bool keeps_pace = false;
+  /// Its rounds end when all neighbours that are there have done all of theirs.
+  bool ends_with_others = false;
   /// Where one of its neighbours' processes has died, another one may take its place.
   bool successors = false;
   /// Follows a process of this peer that has died: what stood between that one and the neighbours
@@ -76,8 +78,6 @@ struct Plan {
   /// Of silence, and a neighbour counts as away. A collective, which the deadline would end, waits
   /// for at least twice as long: until then nobody knows whether the neighbour lives.
   Time dead_after{0};
-  /// For a neighbour, while another one is out of step: so long at least.
-  Time hurry{std::chrono::milliseconds(250)};
   /// At the end, for those who are away: they may owe us half of an exchange, or we them.
   Time patience{std::chrono::seconds(3)};
   /// At the end, for a neighbour that owes us half of an exchange and completes no round:

@@ -73,7 +73,7 @@ void Post::ask(const Mailbox::Key& key) {
   std::uint64_t& asked = asked_[{key.from, key.kind}];
   if (key.number <= asked) return;
   asked = key.number;
-  mailbox_.drop_below(key.from, key.kind, key.number);
+  mailbox_.drop(key.from, key.kind, 0, key.number);
 }
 
 Task<std::optional<Message>> Post::receive(Mailbox::Key key, Absence absence) {
@@ -226,7 +226,6 @@ void Post::back(std::size_t k) {
     wait_->since = self_.world.now();
   pass_on();
   wake_next();
-  hurry();
 }
 
 void Post::replaced(std::size_t k) {

@@ -80,16 +80,18 @@ class Post {
   /// already.
   Receive arrival(Mailbox::Key key) { return {mailbox_, key, Absence::away, {}}; }
   const Message* kept(const Mailbox::Key& key) const { return mailbox_.kept(key); }
-  /// Nobody asks for what has a smaller number.
-  void drop_below(const Mailbox::Key& key) { mailbox_.drop_below(key.from, key.kind, key.number); }
+  /// Nobody asks for what has a smaller number, or waits for it any more.
+  void drop_below(const Mailbox::Key& key) { mailbox_.drop(key.from, key.kind, 0, key.number); }
+  /// The same of one number alone.
+  void drop(const Mailbox::Key& key) {
+    mailbox_.drop(key.from, key.kind, key.number, key.number + 1);
+  }
   bool closed(const Mailbox::Key& key) const { return mailbox_.closed(key); }
   bool closed(PeerId from) const { return mailbox_.closed(from); }
 
-  /// Tells how long averaging may wait for neighbour k, where somebody may await our next round
-  /// meanwhile; nothing: as long as it takes. Asked at the beginning of each wait, and by hurry().
-  using LongestWait = std::function<std::optional<Time>(std::size_t k)>;
-  void hurry_when(LongestWait longest) { longest_wait_of_ = std::move(longest); }
-  void hurry();
+  /// Ends the wait for a contribution of neighbour k: none will come.
+  void end_wait_for(std::size_t k);
+  bool said_goodbye(std::size_t k) const { return told_each_[k].farewell; }
 
   void goodbye(PeerId from, std::uint64_t number);
   void away(std::size_t k);
@@ -119,6 +121,7 @@ class Post {
   std::uint64_t sent_payloads() const { return sent_payloads_; }  ///< bytes
 
  private:
+  friend struct Inspect;  // tests/explore
   struct Wait {
     Mailbox::Key key;
     std::size_t k;  ///< whom for
@@ -126,7 +129,6 @@ class Post {
     Time began;
     Time since;      ///< the deadline counts from here
     Time excusable;  ///< until then, who is held up by somebody who is here is excused
-    std::optional<Time> hurried{};  ///< ends so soon
   };
   using Stream = std::pair<PeerId, Kind>;
   static constexpr std::uint32_t most_refusals = 8;
@@ -170,7 +172,6 @@ class Post {
   WaitChains chains_;
   std::vector<std::uint32_t>
       refused_;  ///< frames of each, since it last gave us what we waited for
-  LongestWait longest_wait_of_;
   std::optional<Wait> wait_;
   std::uint64_t waits_ = 0;
   std::uint64_t nexts_ = 0;  ///< changes with each beginning and end of next()

@@ -42,7 +42,6 @@ void Post::begin_wait(const Mailbox::Key& key, std::size_t k, Absence absence) {
   wait_ = Wait{key, k, absence, now, now, now + longest_waits(self_.plan, absence)};
   self_.timesheet.wait_begins(now);
   ++waits_;
-  hurry();
   const Time most = deadline(absence);
   if (!watching_ && most > Time{0}) watch(absence == Absence::away ? most : most / 2);
 }
@@ -69,18 +68,11 @@ void Post::end_wait(const std::optional<Message>& answer) {
   wait_.reset();
 }
 
-/// A neighbour that was late or away is out of step with us, and may be waiting for our next
-/// exchange with it, which begins with our next round, while we wait for another one in this. Along
-/// a cycle of such waits nobody would ever move (the swarm found it on a ring). So who has a
-/// neighbour out of step waits for the others of this round only so long; in every cycle there is
-/// one.
-void Post::hurry() {
-  if (!wait_ || wait_->key.kind != Kind::contribution || !longest_wait_of_) return;
-  const std::optional<Time> most = longest_wait_of_(wait_->k);
-  if (!most || (wait_->hurried && *wait_->hurried <= *most)) return;
-  wait_->hurried = most;
-  self_.world.after(*most, [this, wait = waits_] {
-    if (wait_ && waits_ == wait) interrupt(wait_->k, Interruption::hurry);
+/// What has come together with that news is taken first.
+void Post::end_wait_for(std::size_t k) {
+  if (!wait_ || wait_->k != k || wait_->key.kind != Kind::contribution) return;
+  self_.world.after(Time{0}, [this, wait = waits_] {
+    if (wait_ && waits_ == wait) interrupt(wait_->k, Interruption::passed);
   });
 }
 
@@ -202,7 +194,7 @@ void Post::deadline_passed() {
     note_broken(wait.k, Why::stuck);
   } else if (wait.key.kind == Kind::contribution) {
     self_.journal.note(
-        event::DeadlinePassed{self_.round, wait.key.from, {wait.key.number}, wait.key.part});
+        event::DeadlinePassed{self_.round, wait.key.from, wait.key.number, wait.key.part});
   } else {
     self_.journal.note(event::GoesOnWithout{self_.round, wait.key.from});
   }

@@ -51,6 +51,9 @@ class Roster {
   /// It has said goodbye before its last round.
   void leave_early(std::size_t k) { entries_[k].left_early = true; }
   bool left_early(std::size_t k) const { return entries_[k].left_early; }
+  /// It has said goodbye after its last round.
+  void end(std::size_t k) { entries_[k].ended = true; }
+  bool ended(std::size_t k) const { return entries_[k].ended; }
   /// Returns whether what it held is missing: it is dead, left early, or is out of all exchanges.
   bool missing(std::size_t k) const;
 
@@ -59,11 +62,13 @@ class Roster {
   bool given_up(std::size_t k) const { return entries_[k].given_up; }
 
  private:
+  friend struct Inspect;  // tests/explore
   struct Entry {
     Presence presence = Presence::here;
     bool quarantined = false;
     bool given_up = false;
     bool left_early = false;
+    bool ended = false;
     std::uint64_t outages = 0;
     std::uint64_t life = 0;
     std::uint32_t strikes = 0;      ///< rounds in which it sent values that are not finite

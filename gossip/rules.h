@@ -15,9 +15,8 @@ struct Terms {
   PeerId peer = 0;           ///< the other end
   bool two_way = true;       ///< both ends send
   float weight = 0;          ///< W_ij, of the round in which the exchange began here
-  Round began = 0;           ///< our clock then
+  Round round = 0;           ///< the number of both halves
   std::uint32_t degree = 0;  ///< ours, as sent with our contribution
-  Round theirs_began = 0;    ///< the other end's clock, as it sent it
   std::uint32_t theirs_degree = 0;
 };
 
@@ -27,7 +26,7 @@ enum class Missing : std::uint8_t { late, away };
 /// The reason why a wait ends without what it was for.
 enum class Interruption : std::uint8_t {
   away,       ///< nothing is heard of the neighbour
-  hurry,      ///< another neighbour is out of step, and may be waiting for us
+  passed,     ///< the neighbour has passed that round
   deadline,   ///< it lives and does not get on
   patience,   ///< our rounds are done, and it is away
   successor,  ///< another process has taken its place
@@ -50,7 +49,7 @@ class Rules {
 
   /// The weight of an edge's flow. A fixed W: its entry. The degrees of the moment: the Metropolis
   /// weight min(1 / (1 + d_i), 1 / (1 + d_j)) of those that were sent with this exchange. A
-  /// schedule: the entry of the earlier of the two rounds in which the ends began.
+  /// schedule: the entry of its round.
   virtual float weight(const Plan& plan, const Terms& terms) const;
   /// The longest distance that counts whole on an edge, of what its ends have told each other with
   /// this exchange: the shorter one, so that who lies can only hold back what it sends itself.
@@ -59,9 +58,14 @@ class Rules {
   virtual bool begins(bool open) const { return !open; }
   /// Returns whether an exchange with a missing half stays open: no end ever voids one alone.
   virtual bool stays_open(Missing) const { return true; }
-  /// Returns whether a peer answers, at the beginning of its next round, an exchange that a
-  /// neighbour began in a round whose row it is not in.
-  virtual bool answers() const { return true; }
+  /// Returns whether a neighbour is told that no half of ours will answer its half: always, since
+  /// it waits for one.
+  virtual bool says_beyond() const { return true; }
+  /// Returns whether a round waits for the unmatched halves of earlier rounds as well: without it
+  /// an edge may stay silent for as long as its ends take turns in missing each other.
+  virtual bool waits_for_older() const { return true; }
+  /// Returns whether rounds alone are held to the pace of those in company.
+  virtual bool limits_pace() const { return true; }
   /// Returns whether a wait ends for this reason: always, so that nobody waits for ever.
   virtual bool ends_wait(Interruption) const { return true; }
   /// Returns whether a neighbour that waits, in the end, for us is waited for without end.

@@ -65,9 +65,8 @@ wire::FrameBounds frame_bounds(const Assembly& fleet) {
   const AlgorithmRow& method = *fleet.algorithm;
   wire::FrameBounds bounds{
       .messages = true, .kinds = bit(Kind::goodbye) | bit(Kind::held_up), .payload_bytes = 0};
-  if (method.mixes && fleet.division) bounds.kinds |= bit(Kind::sits_out);
   if (method.mixes) {
-    bounds.kinds |= bit(Kind::contribution) | bit(Kind::fetch) | bit(Kind::model_copy);
+    bounds.kinds |= bit(Kind::contribution) | bit(Kind::beyond) | bit(Kind::fetch) | bit(Kind::model_copy);
     bounds.payload_bytes = std::max(std::min(fleet.dimension, piece_floats) * sizeof(float),
                                     most_payload_bytes(fleet.traffic(), fleet.dimension));
   }

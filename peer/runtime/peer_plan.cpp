@@ -71,6 +71,14 @@ bool runs_ahead_alone(const Assembly& fleet) {
   return catches_up(fleet) || (fleet.algorithm->mixes && fleet.algorithm->promise == Promise::mean);
 }
 
+/// The end of a run is the fleet's, unless a peer may be done before its neighbours' last rounds in
+/// a fleet that nothing disturbs: on a graph that changes with the round, which may leave it out of
+/// the last rows, and where pushes count in later rounds.
+bool ends_with_others(const Assembly& fleet) {
+  return runs_ahead_alone(fleet) && !fleet.schedule &&
+         fleet.algorithm->promise != Promise::push_sum;
+}
+
 }  // namespace
 
 /// Neighbours, with weights that stay, are enough where they reach everybody: then nobody's verbs
@@ -200,6 +208,7 @@ Plan Assembly::plan(PeerId i) const {
       .live_degrees = averaging && !schedule && fleet.weights == "metropolis",
       .catch_up = catch_up && !serves_samples(i),
       .keeps_pace = runs_ahead_alone(*this) && !serves_samples(i),
+      .ends_with_others = ends_with_others(*this) && !serves_samples(i),
       .successors = catch_up || (algorithm->succeeds && fleet.data_servers == 0),
       .deadline = fleet.faults.deadline,
       .dead_after = fleet.faults.dead_after,

@@ -10,6 +10,8 @@ const char* sends(Kind kind) {
       return "says goodbye to";
     case Kind::fetch:
       return "asks for the model of";
+    case Kind::beyond:
+      return "says beyond to";
     default:
       return "gives its model to";
   }
@@ -23,6 +25,8 @@ const char* hears(Kind kind) {
       return "hears the goodbye of";
     case Kind::fetch:
       return "hears the question of";
+    case Kind::beyond:
+      return "hears beyond of";
     default:
       return "hears the model of";
   }

@@ -32,7 +32,7 @@ struct Clips : OnePeer {
     EXPECT_TRUE(peer->deliver(half(2, number, of_2, bound)));
     world.work();
     EXPECT_TRUE(average.done());
-    ++peer->round;
+    end_round();
     return world.sent.at(0).second.bound;
   }
   void set_x(float value) { replica->load(Vector::x, {0, 4}, *filled(4, value)); }

@@ -23,7 +23,7 @@ TEST_F(OnePeer, SettlesLateAgainstWhatItSent) {
   EXPECT_FLOAT_EQ(x()[0], 2) << "1 + (4 - 1) / 3";
   EXPECT_EQ(peer->open_exchanges(), 1U);
 
-  ++peer->round;
+  end_round();
   world.sent.clear();
   EXPECT_TRUE(peer->deliver(model(1, 1, 0, filled(1, 2))));
   Task<> second = begin_average();
@@ -33,15 +33,15 @@ TEST_F(OnePeer, SettlesLateAgainstWhatItSent) {
 
   peer->back(2);
   EXPECT_TRUE(peer->deliver(model(2, 0, 0, filled(1, 7))));
-  ++peer->round;
+  end_round();
   world.sent.clear();
   EXPECT_TRUE(peer->deliver(model(1, 2, 0, filled(1, 4))));
   Task<> third = begin_average();
   EXPECT_FALSE(third.done()) << "a new exchange with peer 2 has begun";
   EXPECT_FLOAT_EQ(x()[0], 4) << "2 + (7 - 1) / 3: against the 1 that was sent, not the 2 of now";
   ASSERT_EQ(world.sent.size(), 2U);
-  EXPECT_EQ(world.sent[1].second.number, 1U) << "the second exchange with peer 2, in round 2";
-  EXPECT_TRUE(peer->deliver(model(2, 1, 0, filled(1, 4))));
+  EXPECT_EQ(world.sent[1].second.number, 2U) << "the second exchange with peer 2, in round 2";
+  EXPECT_TRUE(peer->deliver(model(2, 2, 0, filled(1, 4))));
   world.work();
   EXPECT_TRUE(third.done());
   EXPECT_EQ(peer->open_exchanges(), 0U);
@@ -62,12 +62,12 @@ TEST_F(OnePeer, WhatALeaverSentCountsBeforeItIsForgotten) {
       EXPECT_TRUE(peer->deliver(model(other, 0, 0, filled(d, 1))));
       ASSERT_TRUE(begin_average().done());
       EXPECT_FLOAT_EQ(x()[d - 1], 2) << "1 + (4 - 1) / 3 + (1 - 1) / 3";
-      ++peer->round;
+      end_round();
       Task<> second = begin_average();
       for (const PeerId neighbor : {first, other}) peer->away(neighbor);
       world.work();
       ASSERT_TRUE(second.done());
-      ++peer->round;
+      end_round();
 
       const auto leaves = [&](PeerId neighbor, float increment) {
         peer->back(neighbor);
@@ -85,45 +85,85 @@ TEST_F(OnePeer, WhatALeaverSentCountsBeforeItIsForgotten) {
       leaves(other, 3);
       world.work();
       ASSERT_TRUE(third.done());
-      ++peer->round;
+      end_round();
       ASSERT_TRUE(begin_average().done());
       EXPECT_FLOAT_EQ(x()[d - 1], 2 + 2.0F / 3 + 2.0F / 3) << "(4 - 2) / 3, and (1 + 3 - 2) / 3";
     }
 }
 
-/// Peer 2 is out of step, and may be waiting for our next exchange with it. So peer 1 is waited for
-/// as long as its half has taken before, and a moment more. Found so: with a quarter of a second
-/// for everybody, a fleet with rounds of a second never got into step again, and with twice the
-/// time along a circle each wait was twice the one before.
-TEST_F(OnePeer, WaitsAsLongAsUsualWhileAnotherIsOutOfStep) {
-  using std::chrono::seconds;
+/// A round waits for the half of an earlier one as well, once its sender can be reached again; the
+/// deadline ends that wait, and it is not waited for to the deadline a second time.
+TEST_F(OnePeer, WaitsForOlderHalvesToTheDeadlineOnce) {
   make(1);
-  for (Round r = 0; r < 2; ++r) {
-    Task<> average = begin_average();
-    world.clock += seconds(3);
-    for (const PeerId other : {1U, 2U})
-      EXPECT_TRUE(peer->deliver(model(other, r, 0, filled(1, 1))));
-    world.work();
-    ASSERT_TRUE(average.done());
-    ++peer->round;
-  }
-  EXPECT_TRUE(peer->deliver(model(1, 2, 0, filled(1, 1))));
-  Task<> third = begin_average();
+  EXPECT_TRUE(peer->deliver(model(1, 0, 0, filled(1, 1))));
+  Task<> first = begin_average();
   peer->away(2);
   world.work();
-  ASSERT_TRUE(third.done());
-  ++peer->round;
+  ASSERT_TRUE(first.done());
+  end_round();
   peer->back(2);
-  world.timers.clear();
-  Task<> fourth = begin_average();
-  EXPECT_FALSE(fourth.done()) << "it waits for peer 1";
-  const Time most = seconds(3) + peer->plan.hurry;
-  const auto hurries = [most](const auto& timer) { return timer.first == most; };
-  const auto hurry = std::ranges::find_if(world.timers, hurries);
-  ASSERT_NE(hurry, world.timers.end());
-  hurry->second();
+  EXPECT_TRUE(peer->deliver(model(1, 1, 0, filled(1, 1))));
+  Task<> second = begin_average();
+  EXPECT_FALSE(second.done()) << "peer 2 may send its half of round 0, or say that it will not";
+  ASSERT_EQ(world.timers.size(), 1U);
+  world.clock += peer->plan.deadline;
+  world.timers[0].second();
   world.work();
-  EXPECT_TRUE(fourth.done());
+  ASSERT_TRUE(second.done());
+  end_round();
+  EXPECT_TRUE(peer->deliver(model(1, 2, 0, filled(1, 1))));
+  Task<> third = begin_average();
+  EXPECT_TRUE(third.done());
+}
+
+TEST_F(OnePeer, AHalfThatTheNeighbourHasPassedIsVoid) {
+  make(1);
+  for (const bool says_beyond : {false, true}) {
+    SCOPED_TRACE(says_beyond);
+    const Round now = peer->clock();
+    EXPECT_TRUE(peer->deliver(model(1, now, 0, filled(1, 1))));
+    Task<> average = begin_average();
+    EXPECT_FALSE(average.done()) << "it waits for peer 2";
+    const Message beyond{2, Kind::beyond, now + 1, 0, nullptr};
+    EXPECT_TRUE(peer->deliver(says_beyond ? beyond : model(2, now + 1, 0, filled(1, 7))));
+    world.work();
+    ASSERT_TRUE(average.done());
+    EXPECT_EQ(peer->open_exchanges(), 0U);
+    EXPECT_EQ(x()[0], 1) << "nothing of peer 2 counts";
+    EXPECT_EQ(peer->exchanges().at(2).value, 0U);
+    end_round();
+    if (says_beyond) break;
+    world.sent.clear();
+    EXPECT_TRUE(peer->deliver(model(1, 1, 0, filled(1, 1))));
+    Task<> next = begin_average();
+    ASSERT_TRUE(next.done()) << "the half of round 1 was here";
+    EXPECT_EQ(x()[0], 3);
+    for (const PeerId back : {1U, 2U}) EXPECT_TRUE(peer->deliver(model(back, 2, 0, filled(1, 3))));
+    end_round();
+    Task<> settled = begin_average();
+    ASSERT_TRUE(settled.done());
+    EXPECT_EQ(x()[0], 3);
+    make(1);
+  }
+}
+
+/// Peer 2 waits for a half of a round that this peer has passed without it.
+TEST_F(OnePeer, SaysAtOnceThatNoHalfOfItsWillCome) {
+  make(1);
+  peer->away(2);
+  EXPECT_TRUE(peer->deliver(model(1, 0, 0, filled(1, 1))));
+  Task<> first = begin_average();
+  ASSERT_TRUE(first.done());
+  world.sent.clear();
+  peer->back(2);
+  EXPECT_TRUE(peer->deliver(model(2, 0, 0, filled(1, 1))));
+  ASSERT_EQ(world.sent.size(), 1U);
+  EXPECT_EQ(world.sent[0].first, 2U);
+  EXPECT_EQ(world.sent[0].second.kind, Kind::beyond);
+  EXPECT_EQ(world.sent[0].second.number, 1U);
+  end_round();
+  EXPECT_TRUE(peer->deliver(model(2, 1, 0, filled(1, 1)))) << "of the round that begins next";
+  EXPECT_EQ(world.sent.size(), 1U);
 }
 
 TEST_F(OnePeer, TheLastExchangeIsSettledBeforeTheGoodbye) {
@@ -177,7 +217,7 @@ TEST_F(OnePeer, ValuesThatAreNotFiniteFlowNowhereAndEndInQuarantine) {
     Task<> average = begin_average();
     ASSERT_TRUE(average.done());
     EXPECT_EQ(x(), (std::vector<float>{1, 1, 1}));
-    ++peer->round;
+    end_round();
   }
   EXPECT_NE(journal.said.find("(3 of 3)"), std::string::npos) << journal.said;
   world.sent.clear();
@@ -202,19 +242,13 @@ TEST_F(OnePeer, WaitsForALivingNeighbourOnlySoLong) {
   world.work();
   ASSERT_TRUE(first.done());
   EXPECT_EQ(peer->open_exchanges(), 1U);
-  EXPECT_NE(journal.said.find("peer 2 has not sent piece 0 of exchange 0"), std::string::npos);
+  EXPECT_NE(journal.said.find("peer 2 has not sent piece 0 of round 0"), std::string::npos);
 }
 
-/// Found on a ring of 8 that kept half of its speed after three peers had died and come back.
 TEST_F(OnePeer, WaitsForTheRoundOfANeighbourThatIsAhead) {
   Plan plan = ring_plan();
   plan.catch_up = true;
   make(1, plan);
-  const auto half = [](PeerId from, Round exchange, Round round) {
-    Message m = model(from, exchange, 0, filled(1, 1));
-    m.round = round;
-    return m;
-  };
   const auto receivers = [&] {
     std::vector<PeerId> to;
     for (const auto& [peer, message] : world.sent)
@@ -222,21 +256,20 @@ TEST_F(OnePeer, WaitsForTheRoundOfANeighbourThatIsAhead) {
     world.sent.clear();
     return to;
   };
-  EXPECT_TRUE(peer->deliver(half(1, 0, 2)));
+  peer->heard_round(1, 2);
+  EXPECT_TRUE(peer->deliver(model(1, 2, 0, filled(1, 1))));
   std::vector<std::vector<PeerId>> told;
   for (Round round = 0; round < 4; ++round) {
-    EXPECT_TRUE(peer->deliver(half(2, round, round)));
+    EXPECT_TRUE(peer->deliver(model(2, round, 0, filled(1, 1))));
     if (round == 3) {
-      EXPECT_TRUE(peer->deliver(half(1, 1, 3)));
+      EXPECT_TRUE(peer->deliver(model(1, 3, 0, filled(1, 1))));
     }
     Task<> average = begin_average();
     EXPECT_TRUE(average.done());
-    Task<> end = peer->end_round();
-    end.start();
-    world.work();
+    end_round();
     told.push_back(receivers());
   }
-  EXPECT_EQ(told, (std::vector<std::vector<PeerId>>{{1, 2}, {2}, {2}, {1, 2}}));
+  EXPECT_EQ(told, (std::vector<std::vector<PeerId>>{{2}, {2}, {1, 2}, {1, 2}}));
   EXPECT_EQ(peer->clock(), 4U) << "as its neighbours' in this round";
 }
 
@@ -244,20 +277,31 @@ TEST_F(OnePeer, PassesToTheRoundOfItsNeighboursWhenAllAreAhead) {
   Plan plan = ring_plan();
   plan.catch_up = true;
   make(1, plan);
-  for (Round exchange = 0; exchange < 2; ++exchange) {
-    for (const PeerId from : {1U, 2U}) {
-      Message half = model(from, exchange, 0, filled(1, 1));
-      half.round = exchange + 2;
-      EXPECT_TRUE(peer->deliver(half));
-    }
-    Task<> average = begin_average();
-    EXPECT_TRUE(average.done());
-    EXPECT_EQ(world.sent.size(), 2 * (exchange + 1)) << "no round without them";
-    Task<> end = peer->end_round();
-    end.start();
-    world.work();
+  for (const PeerId from : {1U, 2U}) {
+    peer->heard_round(from, 2 + from);
+    EXPECT_TRUE(peer->deliver(model(from, 2 + from, 0, filled(1, 1))));
   }
+  Task<> average = begin_average();
+  EXPECT_TRUE(average.done());
+  ASSERT_EQ(world.sent.size(), 1U) << "peer 2 waits in a later round";
+  EXPECT_EQ(world.sent[0].first, 1U);
+  EXPECT_EQ(world.sent[0].second.number, 3U);
+  end_round();
   EXPECT_EQ(peer->clock(), 4U);
+  EXPECT_EQ(peer->round, 4U) << "what it has not done it does not do later, alone";
+}
+
+/// A neighbour's number counts as far as its clock is believed.
+TEST_F(OnePeer, PassesToNoRoundThatIsNotBelieved) {
+  Plan plan = ring_plan();
+  plan.catch_up = true;
+  make(1, plan);
+  for (const PeerId from : {1U, 2U}) EXPECT_TRUE(peer->deliver(model(from, 90, 0, filled(1, 1))));
+  Task<> average = begin_average();
+  EXPECT_TRUE(average.done());
+  end_round();
+  EXPECT_EQ(peer->clock(), 0U) << "a round alone";
+  EXPECT_EQ(peer->round, 1U);
 }
 
 }  // namespace

@@ -53,6 +53,11 @@ class OnePeer : public testing::Test {
     world.work();
     return average;
   }
+  void end_round() {
+    Task<> end = peer->end_round();
+    end.start();
+    world.work();
+  }
   std::vector<float> x() const {
     Buffer copy(replica->size() * sizeof(float));
     replica->snapshot(Vector::x, {0, replica->size()}, copy);

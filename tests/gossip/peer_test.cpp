@@ -71,10 +71,14 @@ TEST_F(OnePeer, RefusesWhatItCannotExpect) {
   EXPECT_FALSE(peer->deliver(model(1, 0, 0, filled(piece_floats - 1, 0)))) << "too short";
   EXPECT_FALSE(peer->deliver(model(1, 0, 2, filled(1, 0)))) << "no such piece";
   EXPECT_FALSE(peer->deliver(model(1, 0, 1, nullptr))) << "no payload";
-  EXPECT_FALSE(peer->deliver(model(1, 2, 1, filled(1, 0)))) << "too far ahead";
-  EXPECT_FALSE(peer->deliver(model(3, 0, 1, filled(1, 0)))) << "no neighbour";
-  EXPECT_TRUE(peer->deliver(model(1, 1, 1, filled(1, 0))));
-  EXPECT_FALSE(peer->deliver(model(1, 1, 1, filled(1, 0)))) << "twice";
+  EXPECT_FALSE(peer->deliver(model(3, 0, 0, filled(piece_floats, 0)))) << "no neighbour";
+  EXPECT_FALSE(peer->deliver(model(1, 1, 1, filled(1, 0)))) << "not its first piece";
+  make(piece_floats + 1);
+  EXPECT_TRUE(peer->deliver(model(1, 1, 0, filled(piece_floats, 0))));
+  EXPECT_FALSE(peer->deliver(model(1, 1, 0, filled(piece_floats, 0)))) << "twice";
+  make(piece_floats + 1);
+  EXPECT_TRUE(peer->deliver(model(1, 1, 0, filled(piece_floats, 0))));
+  EXPECT_FALSE(peer->deliver(model(1, 2, 0, filled(piece_floats, 0)))) << "none answers the first";
 }
 
 TEST_F(OnePeer, LastWordsGoToEveryNeighbourAndToTheObserver) {

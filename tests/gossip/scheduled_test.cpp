@@ -28,21 +28,11 @@ class ScheduledPeer : public OnePeer {
     Task<> join = peer->join();
     join.start();
   }
-  void end_round() {
-    Task<> end = peer->end_round();
-    end.start();
-    world.work();
-  }
-  static Message half(PeerId from, Round exchange, Round round, float value) {
-    Message m = model(from, exchange, 0, filled(1, value));
-    m.round = round;
-    return m;
-  }
 };
 
 TEST_F(ScheduledPeer, ExchangesWithWhoStandsInTheRow) {
-  EXPECT_TRUE(peer->deliver(half(2, 0, 1, 5))) << "early: peer 2 is a round ahead";
-  EXPECT_TRUE(peer->deliver(half(1, 0, 0, 3)));
+  EXPECT_TRUE(peer->deliver(model(2, 1, 0, filled(1, 5)))) << "early: peer 2 is a round ahead";
+  EXPECT_TRUE(peer->deliver(model(1, 0, 0, filled(1, 3))));
   Task<> first = begin_average();
   ASSERT_TRUE(first.done());
   ASSERT_EQ(world.sent.size(), 1U);
@@ -53,14 +43,12 @@ TEST_F(ScheduledPeer, ExchangesWithWhoStandsInTheRow) {
   ASSERT_TRUE(second.done());
   ASSERT_EQ(world.sent.size(), 2U);
   EXPECT_EQ(world.sent[1].first, 2U);
-  EXPECT_EQ(world.sent[1].second.number, 0U) << "the first exchange of this edge";
-  EXPECT_EQ(world.sent[1].second.round, 1U);
+  EXPECT_EQ(world.sent[1].second.number, 1U);
   EXPECT_EQ(x()[0], 2.75F) << "2 + (5 - 2) / 4";
 }
 
-/// Peer 1 began an exchange in a round in which it was away here: it is answered in the next one,
-/// with the weight of its round.
-TEST_F(ScheduledPeer, AnswersWhatBeganWithoutIt) {
+/// Peer 1 began an exchange in a round in which it was away here: it hears that none comes of it.
+TEST_F(ScheduledPeer, SaysThatItHasPassedARound) {
   peer->away(1);
   Task<> first = begin_average();
   ASSERT_TRUE(first.done());
@@ -68,25 +56,15 @@ TEST_F(ScheduledPeer, AnswersWhatBeganWithoutIt) {
   end_round();
   EXPECT_EQ(peer->clock(), 1U) << "peer 2 lives, so the round counts";
   peer->back(1);
-  EXPECT_TRUE(peer->deliver(half(1, 0, 0, 3)));
-  EXPECT_TRUE(peer->deliver(half(2, 0, 1, 5)));
+  EXPECT_TRUE(peer->deliver(model(1, 0, 0, filled(1, 3))));
+  ASSERT_EQ(world.sent.size(), 1U);
+  EXPECT_EQ(world.sent[0].second.kind, Kind::beyond);
+  EXPECT_EQ(world.sent[0].second.number, 1U);
+  EXPECT_TRUE(peer->deliver(model(2, 1, 0, filled(1, 5))));
   Task<> second = begin_average();
   ASSERT_TRUE(second.done());
-  EXPECT_EQ(world.sent.size(), 2U);
-  ASSERT_EQ(journal.settlements.size(), 2U);
-  EXPECT_EQ(journal.settlements[0].weight, 0.5F);
-  EXPECT_EQ(journal.settlements[1].weight, 0.25F);
-}
-
-/// The other end of the same: its half comes with a later round.
-TEST_F(ScheduledPeer, TheEarlierRoundGivesTheWeight) {
-  Task<> first = begin_average();
-  EXPECT_FALSE(first.done());
-  EXPECT_TRUE(peer->deliver(half(1, 0, 1, 3))) << "in round 1, whose row it is not in";
-  world.work();
-  ASSERT_TRUE(first.done());
   ASSERT_EQ(journal.settlements.size(), 1U);
-  EXPECT_EQ(journal.settlements[0].weight, 0.5F);
+  EXPECT_EQ(journal.settlements[0].weight, 0.25F);
 }
 
 /// Peer 2 needs nobody in round 0: it may complete it before this peer has begun, and that is no
@@ -104,54 +82,21 @@ TEST_F(ScheduledPeer, JoinsBehindAsFarAsTheScheduleLeavesIt) {
   }
 }
 
-/// A half of a round that has not begun here is no reason to hurry.
-TEST_F(ScheduledPeer, HurriesForNobodyWhoIsAhead) {
-  peer->away(1);
+/// A half of a round that has not begun here waits for it.
+TEST_F(ScheduledPeer, KeepsWhatIsAhead) {
+  EXPECT_TRUE(peer->deliver(model(1, 2, 0, filled(1, 3))));
   Task<> first = begin_average();
+  ASSERT_TRUE(first.done()) << "peer 1 has passed round 0";
   end_round();
-  peer->back(1);
+  EXPECT_TRUE(peer->deliver(model(2, 1, 0, filled(1, 1))));
   Task<> second = begin_average();
-  EXPECT_FALSE(second.done()) << "it waits for peer 2";
-  const std::size_t timers = world.timers.size();
-  EXPECT_TRUE(peer->deliver(half(1, 0, 2, 3)));
-  EXPECT_EQ(world.timers.size(), timers);
-}
-
-/// Peer 1 waits for an answer, and must not do so until peer 2 has come.
-TEST_F(ScheduledPeer, HurriesForWhatIsLate) {
-  peer->away(1);
-  Task<> first = begin_average();
+  ASSERT_TRUE(second.done());
   end_round();
-  peer->back(1);
-  Task<> second = begin_average();
-  const std::size_t timers = world.timers.size();
-  EXPECT_TRUE(peer->deliver(half(1, 0, 0, 3)));
-  ASSERT_EQ(world.timers.size(), timers + 1);
-  EXPECT_EQ(world.timers.back().first, peer->plan.hurry);
-  world.timers.back().second();
-  world.work();
-  EXPECT_TRUE(second.done());
-}
-
-/// Peer 1 is behind: their exchange of this round is settled, and it begins the one of a later
-/// round of its own, which has passed here.
-TEST_F(ScheduledPeer, HurriesForTheNextOneOfWhoIsBehind) {
-  for (int k = 0; k < 2; ++k) {
-    EXPECT_TRUE(peer->deliver(k == 0 ? half(1, 0, 0, 1) : half(2, 0, 1, 1)));
-    Task<> average = begin_average();
-    ASSERT_TRUE(average.done());
-    end_round();
-  }
-  EXPECT_TRUE(peer->deliver(half(1, 1, 0, 1)));
-  peer->back(2);
   Task<> third = begin_average();
-  ASSERT_TRUE(third.done()) << "round 2 is peer 1's, and its half had come";
-  end_round();
-  Task<> fourth = begin_average();
-  EXPECT_FALSE(fourth.done()) << "it waits for peer 2";
-  const std::size_t timers = world.timers.size();
-  EXPECT_TRUE(peer->deliver(half(1, 2, 2, 1)));
-  EXPECT_EQ(world.timers.size(), timers + 1);
+  ASSERT_TRUE(third.done());
+  ASSERT_EQ(journal.settlements.size(), 2U);
+  EXPECT_EQ(journal.settlements[1].weight, 0.5F);
+  EXPECT_EQ(x()[0], 2);
 }
 
 }  // namespace

@@ -21,8 +21,8 @@ struct OwnDegree : Rules {
 /// belongs to.
 struct DegreeOfNow : Rules {
   float weight(const Plan& plan, const Terms& terms) const override {
-    if (terms.began >= latest_) {
-      latest_ = terms.began;
+    if (terms.round >= latest_) {
+      latest_ = terms.round;
       degree_ = terms.degree;
     }
     Terms wrong = terms;
@@ -33,13 +33,6 @@ struct DegreeOfNow : Rules {
  private:
   mutable Round latest_ = 0;
   mutable std::uint32_t degree_ = 0;
-};
-
-/// Weighs by the row of its own round, whatever the other end's is.
-struct WeightOfOwnRound : Rules {
-  float weight(const Plan& plan, const Terms& terms) const override {
-    return plan.schedule && terms.two_way ? terms.weight : Rules::weight(plan, terms);
-  }
 };
 
 /// Clips by its own bound, whatever the other end's is.
@@ -61,9 +54,19 @@ struct Voids : Rules {
   Missing when_;
 };
 
-/// Begins no exchange outside its own round of the schedule.
-struct AnswersNobody : Rules {
-  bool answers() const override { return false; }
+/// Does not say that a neighbour's half will not be answered.
+struct SaysNoBeyond : Rules {
+  bool says_beyond() const override { return false; }
+};
+
+/// Begins the next round without the halves that are late.
+struct WaitsForNoOlder : Rules {
+  bool waits_for_older() const override { return false; }
+};
+
+/// Does rounds alone as fast as it can.
+struct RunsAhead : Rules {
+  bool limits_pace() const override { return false; }
 };
 
 /// Waits on where one reason to stop has come.

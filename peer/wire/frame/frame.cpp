@@ -162,7 +162,7 @@ bool known(std::uint32_t kind) {
     case Kind::fetch:
     case Kind::model_copy:
     case Kind::held_up:
-    case Kind::sits_out:
+    case Kind::beyond:
     case Kind::verb:
       return true;
     default:

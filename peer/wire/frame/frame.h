@@ -29,7 +29,7 @@ namespace gv::wire {
 // Fill keeps payloads at multiples of 64 in the stream, as they are in memory: the kernel copies a
 // payload that lies askew to its pages more slowly (a round of 1e5 floats took a third longer).
 inline constexpr std::uint32_t magic = 0x314e5647;  // "GVN1"
-inline constexpr std::uint16_t version = 5;
+inline constexpr std::uint16_t version = 6;
 inline constexpr std::size_t prefix_bytes = 32;
 inline constexpr std::size_t max_header_bytes = 4096;
 inline constexpr std::size_t frame_unit = 64;

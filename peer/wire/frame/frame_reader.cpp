@@ -97,7 +97,7 @@ Verdict FrameReader::judge_message(const Message& message, bool loaded) const {
   if (kind >= 32 || (bounds_.kinds >> kind & 1) == 0)
     return fmt::format("a message of kind {}, which this fleet does not send", kind);
   const bool bare = message.kind == Kind::goodbye || message.kind == Kind::fetch ||
-                    message.kind == Kind::held_up || message.kind == Kind::sits_out;
+                    message.kind == Kind::held_up || message.kind == Kind::beyond;
   if (bare && loaded) return fmt::format("a payload on a message of kind {}", kind);
   return "";
 }

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gossip/peer.h"
+
+namespace gv::explore {
+
+/// A fleet small enough that all that may happen to it can be tried.
+struct Shape {
+  std::string topology = "ring";  ///< path, ring, star, complete
+  PeerId peers = 3;
+  Round rounds = 3;
+  /// Each peer computes between sending its halves and mixing (d-psgd lian), or before sending
+  /// (atc).
+  bool lian = true;
+  std::size_t faults = 1;  ///< at most
+  /// cut, freeze, one-way cut, kill, start of a successor
+  std::string kinds = "cfoks";
+};
+
+/// A choice of what happens next.
+struct Action {
+  enum class Kind : std::uint8_t {
+    deliver,  ///< to peer a: the oldest message of peer b
+    compute,  ///< peer a ends its gradient
+    wake,     ///< peer a has rested long enough
+    away,     ///< peer a takes b, which it cannot hear, for absent
+    back,     ///< peer a hears b again
+    died,     ///< peer a learns that b's process has ended
+    meet,     ///< peers a and b meet, one of which has succeeded another
+    cut,
+    one_way,  ///< nothing of b reaches a
+    heal,
+    freeze,
+    thaw,
+    kill,
+    start,  ///< a successor of peer a
+  };
+  Kind kind;
+  PeerId a = 0, b = 0;
+  bool fault() const { return kind >= Kind::cut; }
+  /// Ends a fault that will not stay.
+  bool mends() const { return kind == Kind::heal || kind == Kind::thaw; }
+};
+
+std::string to_text(const Action& action);
+
+/// Real peers (Peer with its Exchange, Post, Roster and Pace) in a world without time: messages
+/// wait until somebody chooses to deliver them, gradients until somebody chooses to end them.
+class SmallFleet {
+ public:
+  SmallFleet(const Shape& shape, const Rules& rules);
+  ~SmallFleet();
+
+  /// Everything that can happen next; faults last.
+  std::vector<Action> actions() const;
+  void act(const Action& action);
+  /// Time passes for peers that have nothing else to do but wait for it, at the end of their lives.
+  /// Returns false if no timer is left.
+  bool let_time_pass();
+
+  /// A hash of all that decides what may happen from here on, and of the flows so far.
+  std::uint64_t digest() const;
+  /// Where each peer stands, for a reader.
+  std::string to_text() const;
+  /// Something that must never be has happened; empty: nothing.
+  const std::string& violation() const { return violation_; }
+  /// What is wrong when nothing can happen any more; empty: nothing.
+  std::string judge_end() const;
+
+ private:
+  struct Member;
+  struct Link {  ///< one direction
+    std::deque<Message> messages;
+    bool blocked = false;
+  };
+
+  Plan plan_of(PeerId i) const;
+  Member& member(PeerId i) const { return *members_[i]; }
+  void start(PeerId i, bool rejoins);
+  void meet(PeerId i, PeerId j);
+  void deliver(PeerId to, PeerId from);
+  void run_jobs();
+  bool reachable(PeerId a, PeerId b) const;
+  bool strangers(PeerId a, PeerId b) const;
+  bool unacquainted(PeerId a, PeerId b) const;
+  bool knows_another(PeerId a, PeerId b) const;
+  void add_local_actions(PeerId i, std::vector<Action>& out) const;
+  void add_faults(std::vector<Action>& out) const;
+  void strike(const Action& action);
+  void mark_fault();
+  void violate(const std::string& what);
+  std::string judge_edge(PeerId a, PeerId b) const;
+
+  Shape shape_;
+  const Rules& rules_;
+  std::vector<std::vector<PeerId>> neighbors_;
+  std::map<std::pair<PeerId, PeerId>, Link> links_;  ///< from, to
+  std::vector<std::unique_ptr<Member>> members_;
+  std::size_t faults_left_;
+  Round last_fault_ = 0;  ///< the furthest round when a fault last began or ended
+  bool disturbed_ = false;
+  std::string violation_;
+};
+
+}  // namespace gv::explore
