@@ -77,9 +77,9 @@ Range PeerCore::piece(std::uint32_t part) const {
 
 Task<> PeerCore::compute(double flops, Job job, Activity activity, Lane lane) {
   Offload offload{world, flops, std::move(job), lane};
-  timesheet.job_offered(activity);
+  timesheet.job_offered(activity, lane);
   co_await offload;
-  timesheet.job_done();
+  timesheet.job_done(lane);
 }
 
 Task<Payload> PeerCore::snapshot(Vector v, Range r) {

@@ -33,15 +33,16 @@ void Timesheet::begin() {
   intervals_.clear();
 }
 
-void Timesheet::job_offered(Activity activity) {
+void Timesheet::job_offered(Activity activity, Lane lane) {
   if (jobs_.empty()) turn(world_.now());
-  jobs_.push_back(activity);
+  jobs_.emplace_back(activity, lane);
 }
 
-void Timesheet::job_done() {
-  GV_CHECK(!jobs_.empty(), "a job that is done was offered");
+void Timesheet::job_done(Lane lane) {
+  const auto job = std::ranges::find(jobs_, lane, &std::pair<Activity, Lane>::second);
+  GV_CHECK(job != jobs_.end(), "a job that is done was offered");
   turn(world_.now());
-  jobs_.erase(jobs_.begin());
+  jobs_.erase(job);
 }
 
 void Timesheet::wait_begins(Time now) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "gossip/world.h"
@@ -57,8 +58,8 @@ struct Waits {
   Time late{0}, wire{0}, longest{0};
 };
 
-/// Keeps the book of where a peer's time goes, by its own clock. Jobs of the home lane run in the
-/// order in which they were offered, so the oldest says what the peer does; while there is none it
+/// Keeps the book of where a peer's time goes, by its own clock. Jobs of a lane run in the order in
+/// which they were offered, so the oldest of all says what the peer does; while there is none it
 /// waits for a message, or is at something else. Which part of a wait was the neighbour's lateness
 /// is known at its end, from when the message was sent. While the process stands still it is at
 /// nothing that has a name, whatever it had begun: what was sent to it meanwhile was not on its
@@ -69,8 +70,8 @@ class Timesheet {
 
   /// Life begins; what was before does not count.
   void begin();
-  void job_offered(Activity activity);
-  void job_done();
+  void job_offered(Activity activity, Lane lane = Lane::home);
+  void job_done(Lane lane = Lane::home);  ///< the oldest of the lane
   /// Begins a wait at `now`; the algorithm waits for one message at a time.
   void wait_begins(Time now);
   /// `neighbor`: for whom the peer waited, or who ended the wait for anybody. `sent`: when the
@@ -87,7 +88,7 @@ class Timesheet {
   std::vector<Interval> take_intervals();
 
  private:
-  Activity activity() const { return jobs_.empty() ? Activity::other : jobs_.front(); }
+  Activity activity() const { return jobs_.empty() ? Activity::other : jobs_.front().first; }
   void turn(Time now);
   void keep(const Interval& past);
   void add(const Interval& interval);
@@ -95,9 +96,9 @@ class Timesheet {
   const World& world_;
   std::vector<Waits> waits_;
   Spent spent_;
-  Time since_{0};               ///< at the present activity
-  Time stood_{0};               ///< World::stood_still(), as it was then
-  std::vector<Activity> jobs_;  ///< offered and not done, the oldest first; few
+  Time since_{0};                                ///< at the present activity
+  Time stood_{0};                                ///< World::stood_still(), as it was then
+  std::vector<std::pair<Activity, Lane>> jobs_;  ///< offered and not done, the oldest first; few
   bool waiting_ = false;
   Time wait_began_{0};
   std::vector<Interval> waited_;  ///< of this wait, as far as no job was done meanwhile

@@ -34,6 +34,23 @@ TEST_F(Sheet, JobsCountInTheOrderInWhichTheyWereOffered) {
   EXPECT_EQ(sheet.spent().total(), world.clock);
 }
 
+/// What is done at home while a gradient runs beside is a part of its time.
+TEST_F(Sheet, JobsOfTwoLanesEndInAnyOrder) {
+  sheet.job_offered(Activity::compute, Lane::beside);
+  pass(10);
+  sheet.job_offered(Activity::mix);
+  pass(5);
+  sheet.job_done();
+  pass(20);
+  sheet.job_offered(Activity::mix);
+  pass(1);
+  sheet.job_done(Lane::beside);
+  pass(3);
+  sheet.job_done();
+  EXPECT_EQ(spent(Activity::compute), 36);
+  EXPECT_EQ(spent(Activity::mix), 3);
+}
+
 TEST_F(Sheet, AWaitIsLatenessUntilTheMessageWasSentAndWireFromThen) {
   sheet.wait_begins(world.clock);
   pass(50);
