@@ -34,6 +34,7 @@ Peer::~Peer() = default;
 void Peer::stop() {
   stopping_ = !chain_.close() || stopping_;
   post_.stop();
+  wake();
 }
 
 void Peer::send(PeerId to, Kind channel, Payload payload, std::uint32_t part) {

@@ -43,6 +43,7 @@ class Peer : public PeerCore, public LinkUser {
   bool running() const { return !stopping_ && round < plan.rounds; }
   /// Leave after the current round: Ctrl-C, a time limit, a target reached.
   void stop();
+  bool stopped() const { return stopping_; }
   /// Is told before its first words that a checkpoint of this round was restored, which holds what
   /// its lives until then have taken. Checkpoints to come hold the sum.
   void go_on_from(Round done, const Costs& costs) {
@@ -165,7 +166,10 @@ class Peer : public PeerCore, public LinkUser {
   Task<> gradient_over(Slice own);  ///< g at x over samples that draw() gave
   /// The gradient at x over another peer's samples, ready to be sent; null: they are none.
   Task<Payload> gradient_of(Payload samples);
-  Task<> gradient();             ///< g at x, off the loop
+  Task<> gradient();  ///< g at x, off the loop
+  /// Does the same at x as it is now, while neighbours' flows may read and change x, unless the
+  /// replica cannot (Replica::freeze): then they wait behind the gradient.
+  Task<> gradient_beside();
   Task<> revise(Vector missed);  ///< the same of a gradient that missed others: Replica::revise
   Task<> step_local();           ///< x <- x - gamma direction(g)
   Task<> plain_step();           ///< gradient() and step_local() as one piece of work
@@ -231,10 +235,12 @@ class Peer : public PeerCore, public LinkUser {
  private:
   friend struct Inspect;  // tests/explore
   /// Work on so much of a minibatch, off the loop; its loss is the replica's.
-  Task<> train(double flops, Job work, double batches = 1);
+  Task<> train(double flops, Job work, double batches = 1, Lane lane = Lane::home);
   Task<> begin_gradient(Overlap& device);
   Task<> train_behind(Overlap& device);
-  Task<> train_supplied(bool steps);
+  Task<Lane> freeze();
+  enum class Supplied : std::uint8_t { gradient, gradient_beside, gradient_and_step };
+  Task<> train_supplied(Supplied work);
   Task<> train_in_chain(bool steps);
   double step_flops() const {
     if (plan.stage && plan.stage->measured) return plan.stage->measured->step;

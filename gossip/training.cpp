@@ -9,22 +9,25 @@
 
 namespace gv {
 
-Task<> Peer::train(double flops, Job work, double batches) {
-  co_await compute(flops, std::move(work), Activity::compute);
+Task<> Peer::train(double flops, Job work, double batches, Lane lane) {
+  co_await compute(flops, std::move(work), Activity::compute, lane);
   reports_.add_loss(replica.loss(), batches);
 }
 
 /// The last of what can be trained on: the peer ends its round with a gradient of zero, and leaves.
-Task<> Peer::train_supplied(bool steps) {
+Task<> Peer::train_supplied(Supplied work) {
   const Payload samples = co_await supply_.next();
   std::optional<double> loss;
   if (samples) {
-    const auto work = [&] {
+    const bool steps = work == Supplied::gradient_and_step;
+    const auto job = [&] {
       loss = replica.gradient_over(*samples);
       if (loss && steps) replica.step();
     };
+    Lane lane = Lane::home;
+    if (work == Supplied::gradient_beside) lane = co_await freeze();
     co_await compute(
-        replica.gradient_flops() + (steps ? step_flops() : 0), work, Activity::compute);
+        replica.gradient_flops() + (steps ? step_flops() : 0), job, Activity::compute, lane);
     reports_.add_loss(loss.value_or(0), 1);
   }
   if (loss) co_return;
@@ -72,7 +75,9 @@ Task<Payload> Peer::gradient_of(Payload samples) {
   co_return gradient;
 }
 
+/// An evaluation uses what the gradient uses: until that has ended, reports_ waits.
 Task<> Peer::begin_gradient(Overlap& device) {
+  reports_.pause();
   co_await compute(
       0, [&device] { device.begin_gradient(); }, Activity::compute);
   gradient_begun_ = true;
@@ -84,7 +89,17 @@ Task<> Peer::train_behind(Overlap& device) {
   const auto wait = [&device] { device.end_gradient(); };
   co_await compute(replica.gradient_flops(), wait, Activity::compute, Lane::beside);
   gradient_begun_ = false;
+  reports_.resume();
   reports_.add_loss(replica.loss(), 1);
+}
+
+/// Returns the lane of the gradient that comes: see Replica::freeze.
+Task<Lane> Peer::freeze() {
+  bool frozen = false;
+  reports_.pause();
+  co_await compute(
+      static_cast<double>(replica.size()), [&] { frozen = replica.freeze(); }, Activity::compute);
+  co_return frozen ? Lane::beside : Lane::home;
 }
 
 /// The gradient is begun where the round has: halves that came late are in x by then.
@@ -98,10 +113,23 @@ Task<> Peer::share_before_gradient() {
 }
 
 Task<> Peer::gradient() {
-  if (plan.is_supplied) return train_supplied(false);
+  if (plan.is_supplied) return train_supplied(Supplied::gradient);
   if (plan.stage) return train_in_chain(false);
   if (Overlap* const device = replica.overlap()) return train_behind(*device);
   return train(replica.gradient_flops(), [this] { replica.gradient(); });
+}
+
+Task<> Peer::gradient_beside() {
+  if (plan.is_supplied) {
+    co_await train_supplied(Supplied::gradient_beside);
+  } else if (plan.stage || replica.overlap() != nullptr) {
+    co_await gradient();
+  } else {
+    const Lane lane = co_await freeze();
+    co_await train(
+        replica.gradient_flops(), [this] { replica.gradient(); }, 1, lane);
+  }
+  reports_.resume();
 }
 
 Task<> Peer::step_local() {
@@ -109,7 +137,7 @@ Task<> Peer::step_local() {
 }
 
 Task<> Peer::plain_step() {
-  if (plan.is_supplied) return train_supplied(true);
+  if (plan.is_supplied) return train_supplied(Supplied::gradient_and_step);
   if (plan.stage) return train_in_chain(true);
   return train(replica.gradient_flops() + step_flops(), [this] { replica.gradient_and_step(); });
 }

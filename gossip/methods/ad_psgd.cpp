@@ -1,33 +1,62 @@
+#include <algorithm>
+#include <functional>
 #include <map>
+#include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "gossip/beside.h"
+#include "gossip/collective_deadline.h"
 #include "gossip/registry.h"
 #include "gossip/servers.h"
+#include "gossip/usual_time.h"
 
 // AD-PSGD. Lian, Zhang, Zhang & Liu, "Asynchronous decentralized parallel stochastic gradient
-// descent", ICML 2018, arXiv:1710.06952, Algorithm 1: while it computes its gradient, a peer
-// averages with one neighbour drawn at random, x_i, x_j <- (x_i + x_j) / 2, and answers whoever has
-// drawn it; nobody waits for a round of anybody else. Deviation: the average is written as two
-// opposite flows, (x_j - x_i) / 2 and (x_i - x_j) / 2 of the two vectors that were sent, and not as
-// one atomic step; so there are no locks, a circle of waits cannot form, and any graph will do. A
-// peer that is asked applies its flow when it answers; one that asked, when the answer is here. If
-// that is late, the pair is open until then, and no other one begins; the step does not wait for
-// it, since a flow is against what was sent. So staleness is bounded: answers are given one after
-// the other, by the same arithmetic as gradients, and x moves once at most between a gradient and
-// its step. Per round and peer: one message each way, 4 d bytes, and as many for whoever draws it.
+// descent", ICML 2018, arXiv:1710.06952, Algorithm 1: while it computes its gradient, at a copy of
+// x, a peer averages with one neighbour drawn at random, x_i, x_j <- (x_i + x_j) / 2, and answers
+// whoever has drawn it; nobody waits for a round of anybody else. Deviation: the average is written
+// as two opposite flows, (x_j - x_i) / 2 and (x_i - x_j) / 2 of the two vectors that were sent, and
+// not as one atomic step; so there are no locks, a circle of waits cannot form, and any graph will
+// do. A peer that is asked applies its flow when it answers; one that asked, when the answer comes.
+// It waits for the answer as long as the network takes, so that each gradient has its average on a
+// slow network too, and goes on if its neighbour is slow. Until the answer comes the pair is
+// open. Per round and peer: one message each way, 4 d bytes, and as many for whoever draws it.
 
 namespace gv {
 namespace {
 
+constexpr std::uint32_t question = 0, answer = 1;  ///< the parts of Kind::push
+
+/// A peer with so many open pairs asks nobody else. More than one, so that a slow neighbour keeps
+/// nobody from asking the others; with three, flows of half a difference each, against an x that is
+/// past, add up to more than the difference, and models swing apart on a torus or complete graph.
+constexpr std::ptrdiff_t most_open = 2;
+
 /// A neighbour that was asked and has not answered.
 struct Open {
   Round number = 0;
+  std::uint64_t life = 0;  ///< of the neighbour's process that was asked
   Payload ours;            ///< as it was sent
-  bool crossed = false;    ///< its own question came instead, and our flow is applied
-  bool confirmed = false;  ///< it says that its question crossed ours: it waits in our queue
+  Time asked{0};
 };
 using Opens = std::map<PeerId, Open>;
+
+/// What the two coroutines of a peer share.
+struct Pairs {
+  Opens opens;
+  std::map<PeerId, UsualTime> ways;  ///< the time that messages of each neighbour are on their way
+  UsualTime handling;                ///< the time that this peer takes to answer
+  Time sent{0};                      ///< when the last message taken was
+  bool ending = false;
+  std::uint64_t waits = 0;          ///< for answers, so far
+  bool late = false;                ///< the present one has lasted long enough
+  std::function<void()> when_news;  ///< resumes await_answer()
+
+  void tell_news() {
+    if (when_news) std::exchange(when_news, {})();
+  }
+};
 
 /// Uses vectors that travelled, decoded at both ends: so the flows are opposite in a codec too.
 Task<> flow(Peer& me, PeerId from, Payload theirs_encoded, Payload ours_encoded) {
@@ -40,48 +69,77 @@ Task<> flow(Peer& me, PeerId from, Payload theirs_encoded, Payload ours_encoded)
   if (!finite) me.journal.note(event::NotFiniteCame{me.round, from, 1, 0});
 }
 
+/// The pair is settled, and what we sent of x in it.
+Payload settle(Opens& opens, Opens::iterator open) {
+  Payload ours = std::move(open->second.ours);
+  opens.erase(open);
+  return ours;
+}
+
+/// Returns the open pair with the process that sent the message; opens.end() if there is none.
+Opens::iterator with_sender(Opens& opens, const Message& message) {
+  const auto open = opens.find(message.from);
+  return open != opens.end() && open->second.life == message.life ? open : opens.end();
+}
+
+/// An answer to another question than the one that is open counts nowhere.
+Task<> take_answer(Peer& me, Message answered, Opens& opens) {
+  const auto open = with_sender(opens, answered);
+  if (open == opens.end() || open->second.number != answered.number) co_return;
+  co_await flow(me, answered.from, answered.payload, settle(opens, open));
+}
+
 /// Two questions that cross are one average: else two peers that always ask at the same time would
-/// exchange their models and never agree. Both see it, since what they send each other comes in
-/// order: an answer without a vector says so.
-bool crosses(const Peer& me, PeerId peer, const Opens& opens) {
-  const auto open = opens.find(peer);
-  if (open == opens.end() || open->second.crossed) return false;
-  const Message* here = me.arrived(peer, Kind::pull, 0, open->second.number);
-  return here == nullptr || !here->payload;  // else it has answered us, and then asked
-}
-
-/// Nothing may come between the look at what is open and what is sent: both ends go by the order in
-/// which it was.
-Task<> answer_one(Peer& me, Message asked, Opens& opens) {
+/// exchange their models and never agree. Both ends see it, since what they send each other is
+/// taken in the order in which it was sent: a neighbour whose question comes while ours is open had
+/// not taken ours when it asked. So nothing may come between the look at what is open and what is
+/// sent.
+Task<> take_question(Peer& me, Message asked, Pairs& pairs) {
+  Opens& opens = pairs.opens;
+  const Time began = me.world.now();
   Payload mine;
-  if (!crosses(me, asked.from, opens)) mine = co_await me.encode(Vector::x, whole(me), me.codec());
-  if (!crosses(me, asked.from, opens)) {
-    me.send(asked.from, Kind::pull, mine, 0, asked.number);
-    co_await flow(me, asked.from, asked.payload, mine);
-    co_return;
+  if (with_sender(opens, asked) == opens.end())
+    mine = co_await me.encode(Vector::x, whole(me), me.codec());
+  if (asked.life != me.life(asked.from)) co_return;  // its successor has not asked
+  const auto open = with_sender(opens, asked);
+  if (open == opens.end()) {
+    me.send(asked.from, Kind::push, mine, answer, asked.number);
+  } else {
+    mine = settle(opens, open);
   }
-  Open& open = opens.at(asked.from);
-  const Payload ours = open.ours;
-  me.send(asked.from, Kind::pull, nullptr, 0, asked.number);
-  open.crossed = true;
-  if (open.confirmed) opens.erase(asked.from);
-  co_await flow(me, asked.from, asked.payload, ours);
+  co_await flow(me, asked.from, asked.payload, mine);
+  pairs.handling.add(std::max(Time{0}, me.world.now() - began));
 }
 
-struct Ending {
-  bool now = false;
-};
+Task<> take(Peer& me, Message message, Pairs& pairs) {
+  pairs.sent = message.sent;
+  pairs.ways[message.from].add(std::max(Time{0}, me.world.now() - message.sent));
+  return message.part == question ? take_question(me, std::move(message), pairs)
+                                  : take_answer(me, std::move(message), pairs.opens);
+}
+
+/// A process that has left without an answer has not applied its flow, and one that has died takes
+/// it along. What came of it before is taken first.
+void forget_gone(const Peer& me, Opens& opens) {
+  const bool taken = !me.waiting(Kind::push);
+  std::erase_if(opens, [&](const auto& open) {
+    return me.life(open.first) != open.second.life || (taken && !me.expects(open.first));
+  });
+}
 
 /// The paper's other thread.
-Task<> answer_everybody(Peer& me, Opens& opens, const Ending& ending) {
-  while (!ending.now) {
-    const Next asked = co_await me.idle(Kind::push);
-    if (asked.message) co_await answer_one(me, *asked.message, opens);
+Task<> answer_everybody(Peer& me, Pairs& pairs) {
+  while (!pairs.ending) {
+    Next next = co_await me.idle(Kind::push);
+    if (next.message) co_await take(me, std::move(*next.message), pairs);
+    pairs.tell_news();
   }
 }
 
-/// One that is there and owes no answer; nobody: there is none.
+/// A neighbour that is there and owes no answer; nothing: there is none, or enough others owe one.
 std::optional<PeerId> draw(Peer& me, const Opens& opens) {
+  const auto answers = [&](const auto& open) { return me.here(open.first); };
+  if (std::ranges::count_if(opens, answers) >= most_open) return {};
   std::vector<PeerId> free;
   for (const Neighbor& neighbor : me.neighbors)
     if (neighbor.receives && me.here(neighbor.peer) && !opens.contains(neighbor.peer))
@@ -93,78 +151,93 @@ std::optional<PeerId> draw(Peer& me, const Opens& opens) {
 
 Task<> ask(Peer& me, PeerId peer, Opens& opens) {
   const Payload ours = co_await me.encode(Vector::x, whole(me), me.codec());
-  me.send(peer, Kind::push, ours);
-  opens[peer] = {me.round, ours};
+  me.send(peer, Kind::push, ours, question);
+  opens[peer] = {me.round, me.life(peer), ours, me.world.now()};
 }
 
-/// Who has left without an answer has not applied its flow, and who has died takes it along.
-Task<> settle(Peer& me, PeerId peer, Opens& opens, Absence until) {
-  const Payload ours = opens.at(peer).ours;
-  const std::optional<Message> theirs =
-      co_await me.receive(peer, Kind::pull, 0, opens.at(peer).number, until);
-  if (!theirs) {
-    if (!me.expects(peer)) opens.erase(peer);
-  } else if (theirs->payload) {
-    opens.erase(peer);
-    co_await flow(me, peer, theirs->payload, ours);
-  } else if (opens.at(peer).crossed) {
-    opens.erase(peer);
-  } else {
-    opens.at(peer).confirmed = true;
+/// Both ways, and a quarter as much again; and a neighbour that answers takes as long for it as we
+/// do, behind another one. Nothing is known of a neighbour before its first message.
+std::optional<Time> longest_answer(const Pairs& pairs, PeerId peer) {
+  const auto way = pairs.ways.find(peer);
+  if (way == pairs.ways.end()) return {};
+  return way->second.get() * 5 / 2 + 2 * pairs.handling.get();
+}
+
+/// Waits for the answer of a neighbour that is there, as long as answers take where nobody is slow.
+Task<> await_answer(Peer& me, PeerId peer, const std::shared_ptr<Pairs>& pairs) {
+  const auto missing = [&] {
+    return pairs->opens.contains(peer) && me.here(peer) && !me.stopped();
+  };
+  if (!missing()) co_return;
+  const std::optional<Time> longest = longest_answer(*pairs, peer);
+  const Time began = me.world.now();
+  const Time until = longest ? pairs->opens.at(peer).asked + *longest : began + me.plan.deadline;
+  const bool ends = longest || me.plan.deadline > Time{0};
+  if (ends && until <= began) co_return;
+  ++pairs->waits;
+  pairs->late = false;
+  if (ends)
+    me.world.after(until - began, [weak = std::weak_ptr(pairs), wait = pairs->waits] {
+      const auto alive = weak.lock();
+      if (!alive || alive->waits != wait) return;
+      alive->late = true;
+      alive->tell_news();
+    });
+  me.timesheet.wait_begins(began);
+  while (missing() && !pairs->late) {
+    Suspend news{pairs->when_news};
+    co_await news;
   }
+  const bool came = !pairs->opens.contains(peer);
+  me.timesheet.wait_ends(
+      me.world.now(), me.find(peer), came ? std::optional(pairs->sent) : std::nullopt);
 }
 
-Task<> settle_what_came_late(Peer& me, Opens& opens) {
-  std::vector<PeerId> late;
-  for (const auto& [peer, open] : opens)
-    if (me.arrived(peer, Kind::pull, 0, open.number) != nullptr || !me.expects(peer))
-      late.push_back(peer);
-  for (const PeerId peer : late) co_await settle(me, peer, opens, Absence::away);
-}
-
-/// A peer that lives and does not answer within faults.deadline is waited for no longer. A question
-/// that crossed ours came before the answer that says so: where none waits, there was none.
-Task<> settle_all(Peer& me, Opens& opens) {
-  while (!opens.empty()) {
-    const PeerId peer = opens.begin()->first;
-    if (!opens.begin()->second.confirmed) co_await settle(me, peer, opens, Absence::lost);
-    const auto open = opens.find(peer);
-    if (open == opens.end()) continue;
-    if (!open->second.confirmed || !me.waiting(Kind::push)) opens.erase(open);
-    co_await me.compute(0, [] {});  // answer_everybody() comes to its question
+/// A neighbour that is here and does not answer within the deadline is waited for no longer; one
+/// that is away, until it is back or known to be dead, unless this peer was told to stop.
+Task<> settle_all(Peer& me, Pairs& pairs) {
+  Opens& opens = pairs.opens;
+  const Time most = collective_deadline(me.plan);
+  const Post::Awaited awaited = [&opens](PeerId i) { return opens.contains(i); };
+  Time since = me.world.now();
+  for (forget_gone(me, opens); !opens.empty(); forget_gone(me, opens)) {
+    const Time now = me.world.now();
+    const bool away = std::ranges::none_of(opens, [&](const auto& o) { return me.here(o.first); });
+    if (away) since = now;
+    const bool late = most > Time{0} && now >= since + most;
+    if (late || (away && me.stopped())) co_return;
+    const Time left = most > Time{0} ? since + most - now : Time{0};
+    Next next = co_await me.next(Kind::push, left, awaited);
+    if (next.message) co_await take(me, std::move(*next.message), pairs);
   }
 }
 
 Task<> ad_psgd(Peer& me) {
-  Ending ending;
-  Opens opens;
-  Beside others(me.world, answer_everybody(me, opens, ending));
+  const auto pairs = std::make_shared<Pairs>();
+  Beside others(me.world, answer_everybody(me, *pairs));
   for (; me.running(); co_await me.end_round()) {
-    co_await settle_what_came_late(me, opens);
-    me.keep_company(!opens.empty());
-    const std::optional<PeerId> peer = draw(me, opens);
-    if (peer) co_await ask(me, *peer, opens);
-    co_await me.gradient();
+    forget_gone(me, pairs->opens);
+    me.keep_company(!pairs->opens.empty());
+    const std::optional<PeerId> peer = draw(me, pairs->opens);
+    if (peer) co_await ask(me, *peer, pairs->opens);
+    co_await me.gradient_beside();
     co_await me.step_local();
-    if (peer) co_await settle(me, *peer, opens, Absence::away);
+    if (peer) co_await await_answer(me, *peer, pairs);
   }
-  co_await settle_all(me, opens);
-  ending.now = true;
+  pairs->ending = true;
   me.wake();
   co_await others.join();
+  co_await settle_all(me, *pairs);
 }
 
-/// Of one neighbour, a question that crossed ours may wait, and the next one.
+/// Of one neighbour, its answer may wait and then a question, or a question that crossed ours and
+/// the next one.
 std::vector<Channel> channels(const Setup& setup, std::size_t d) {
   const std::size_t bytes = payload_bytes(setup.codec, d);
-  const auto question = [bytes](PeerId, std::uint32_t part, std::size_t size) {
-    return part == 0 && size == bytes;
+  const auto fits = [bytes](PeerId, std::uint32_t part, std::size_t size) {
+    return (part == question || part == answer) && size == bytes;
   };
-  const auto answer = [bytes](PeerId, std::uint32_t part, std::size_t size) {
-    return part == 0 && (size == bytes || size == 0);
-  };
-  return {{.kind = Kind::push, .most_bytes = bytes, .fits = question, .keeps = Keeps::queue},
-          {.kind = Kind::pull, .most_bytes = bytes, .fits = answer}};
+  return {{.kind = Kind::push, .most_bytes = bytes, .fits = fits, .keeps = Keeps::queue}};
 }
 
 std::string objection(const Setup& setup, const MixingMatrix* w) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <optional>
+#include <utility>
 
 #include "optim/check.h"
 #include "optim/dot.h"
@@ -45,12 +47,18 @@ class HostReplica : public Replica {
   }
   double rate() const override { return optimizer_.rate(); }
   void gradient() override {
-    loss_ = objective_->value_and_gradient(x_.floats(), batch_, g_.floats());
+    loss_ = objective_->value_and_gradient(gradient_at(), batch_, g_.floats());
+  }
+  bool freeze() override {
+    if (!frozen_) frozen_.emplace(x_.size());
+    std::ranges::copy(x_.floats(), frozen_->floats().begin());
+    at_copy_ = true;
+    return true;
   }
   double loss() const override { return loss_; }
   std::vector<Slice> draw(std::uint32_t parts) override { return objective_->draw(batch_, parts); }
   std::optional<double> gradient_over(const Buffer& samples) override {
-    return objective_->gradient_over(x_.floats(), samples, g_.floats());
+    return objective_->gradient_over(gradient_at(), samples, g_.floats());
   }
   void forward(std::uint32_t k, Vector at, const Buffer* in, Buffer* out) override {
     objective_->forward(of(at).floats(), {batch_, k}, in, out);
@@ -171,6 +179,11 @@ class HostReplica : public Replica {
     check_flows(flows, r.count);
   }
 
+  /// Returns where the gradient that begins now is taken.
+  std::span<const float> gradient_at() {
+    return std::exchange(at_copy_, false) ? frozen_->floats() : x_.floats();
+  }
+
   template <class Body>
   static void by_blocks(Range r, Body body) {
     for (std::size_t done = 0; done < r.count; done += mixing_block)
@@ -190,7 +203,9 @@ class HostReplica : public Replica {
   std::uint32_t batch_;
   Buffer x_;
   Buffer g_;
-  std::deque<Buffer> named_;  ///< from index 2 on
+  std::optional<Buffer> frozen_;  ///< x as freeze() found it
+  bool at_copy_ = false;          ///< the next gradient is taken at frozen_
+  std::deque<Buffer> named_;      ///< from index 2 on
   NamedState names_;
   std::unique_ptr<Muon> muon_;  ///< null: the optimizer acts on each element alone
   std::unique_ptr<Optimizer> elementwise_;

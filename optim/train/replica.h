@@ -44,7 +44,8 @@ inline constexpr Vector Vector::x{0};
 inline constexpr Vector Vector::g{1};
 
 /// One peer's trainable model on one device, and the only place where vectors of length d are
-/// touched. Every call may be made from the arithmetic thread; never two at a time. What a
+/// touched. Every call may be made from the arithmetic thread; never two at a time, but for what
+/// freeze() and Overlap allow. What a
 /// gradient or an evaluation found is asked for when its job has ended: where a program computes
 /// it (program_replica.h), the job ends later than the call.
 class Replica {
@@ -84,7 +85,12 @@ class Replica {
     throw std::logic_error("this replica is no stage of a chain");
   }
   virtual void gradient() = 0;  ///< g <- gradient at x on the next minibatch
-  virtual void step() = 0;      ///< x <- x - gamma direction(g)
+  /// Copies x: the next gradient() or gradient_over() is taken at the copy, and may run in another
+  /// lane than the other calls, which may read and change x meanwhile. Until it has ended nothing
+  /// is drawn, stepped, evaluated or saved. Returns false if this replica cannot: then x must stand
+  /// still during a gradient.
+  virtual bool freeze() { return false; }
+  virtual void step() = 0;  ///< x <- x - gamma direction(g)
   /// step() of a gradient that was taken before others were applied, whose sum is `missed`: see
   /// Optimizer::revise. On the CPU, where servers are.
   virtual void revise(Vector missed) {

@@ -29,6 +29,7 @@ class AccountedReplica : public Replica {
   }
   double rate() const override { return inner_->rate(); }
   void gradient() override { inner_->gradient(); }
+  bool freeze() override { return inner_->freeze(); }
   double loss() const override { return inner_->loss(); }
   std::vector<Slice> draw(std::uint32_t parts) override { return inner_->draw(parts); }
   std::optional<double> gradient_over(const Buffer& samples) override {

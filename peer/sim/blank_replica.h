@@ -28,6 +28,7 @@ class BlankReplica : public Replica {
     return names_.scalar(name, neighbor);
   }
   void gradient() override {}
+  bool freeze() override { return true; }
   double loss() const override { return 0; }
   std::vector<Slice> draw(std::uint32_t parts) override { return samples_.draw(batch_, parts); }
   std::optional<double> gradient_over(const Buffer&) override { return 0; }

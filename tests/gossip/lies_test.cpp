@@ -1,4 +1,7 @@
 #include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -86,28 +89,75 @@ TEST_F(LiedToServer, TakesNoMessageWithoutAVectorWhereNobodyAsks) {
   EXPECT_TRUE(peer->deliver({0, Kind::push, 0, 1, nullptr})) << "it asks for the model";
 }
 
-/// An answer without a model says that two questions crossed. Where none came, it is waited for no
-/// longer.
-TEST_F(LiedTo, AnAnswerThatOurQuestionCrossedOneThatNeverWas) {
-  const AlgorithmRow& row = *find_algorithm("ad-psgd", "");
-  Plan plan = ring_plan();
-  plan.setup = setup_of(row, 3);
-  plan.channels = row.channels(*plan.setup, 2);
-  plan.rounds = 1;
-  make(2, plan);
-  Task<> training = row.run(*peer);
-  training.start();
-  world.work();
-  ASSERT_EQ(world.sent.size(), 1U);
-  EXPECT_TRUE(peer->deliver({world.sent[0].first, Kind::pull, 0, 0, nullptr}));
-  for (int k = 0; k < 100 && !training.done(); ++k) {
+/// A peer of a ring of three that averages with one neighbour at a time.
+class LiedToInPairs : public LiedTo {
+ protected:
+  void begin(Round rounds) {
+    const AlgorithmRow& row = *find_algorithm("ad-psgd", "");
+    Plan plan = ring_plan();
+    plan.setup = setup_of(row, 3);
+    plan.channels = row.channels(*plan.setup, 2);
+    plan.rounds = rounds;
+    make(2, plan);
+    for (const PeerId from : heard_of)
+      EXPECT_TRUE(peer->deliver({from, Kind::push, 0, 0, filled(2, 1)}));
+    training.emplace(row.run(*peer));
+    training->start();
     world.work();
-    if (world.timers.empty()) continue;
-    const auto f = std::move(world.timers.back().second);
-    world.timers.pop_back();
-    f();
   }
-  EXPECT_TRUE(training.done());
+  void pass_time() {
+    for (int k = 0; k < 100 && !training->done(); ++k) {
+      if (world.timers.empty()) return;
+      const auto [delay, f] = std::move(world.timers.back());
+      world.timers.pop_back();
+      world.clock += delay;
+      f();
+      world.work();
+    }
+  }
+  std::vector<PeerId> heard_of;  ///< who asks before the first round
+  std::optional<Task<>> training;
+};
+
+/// Nobody asked for it, or something else was asked: it counts nowhere, and is no end of a pair.
+TEST_F(LiedToInPairs, AnAnswerToNoQuestionCountsNowhere) {
+  begin(1);
+  ASSERT_EQ(world.sent.size(), 1U);
+  const std::vector<float> before = x();
+  const auto [asked, question] = world.sent[0];
+  const PeerId other = 3 - asked;
+  EXPECT_FALSE(peer->deliver({asked, Kind::push, 0, 1, nullptr}));
+  EXPECT_FALSE(peer->deliver({asked, Kind::push, 0, 2, filled(2, 8)}));
+  EXPECT_TRUE(peer->deliver({other, Kind::push, 0, 1, filled(2, 8)}));
+  EXPECT_TRUE(peer->deliver({asked, Kind::push, 7, 1, filled(2, 8)}));
+  world.work();
+  EXPECT_EQ(x(), before);
+  EXPECT_EQ(peer->round, 0U) << "the pair is open, and nothing is known of how long answers take";
+  EXPECT_TRUE(peer->deliver({asked, Kind::push, question.number, 1, filled(2, 8)}));
+  world.work();
+  EXPECT_NE(x(), before);
+  EXPECT_EQ(peer->round, 1U);
+  pass_time();
+  EXPECT_TRUE(training->done());
+}
+
+/// A neighbour that lives, asks and never answers holds up no step, and the end for a deadline.
+TEST_F(LiedToInPairs, AQuestionThatIsNeverAnsweredHoldsUpNobody) {
+  heard_of = {1, 2};
+  begin(10);
+  EXPECT_EQ(peer->round, 10U);
+  EXPECT_FALSE(training->done());
+  pass_time();
+  EXPECT_TRUE(training->done());
+}
+
+/// Before a neighbour has sent anything, its answer is waited for as long as a deadline.
+TEST_F(LiedToInPairs, ANeighborThatSaysNothingIsWaitedForOnce) {
+  begin(10);
+  EXPECT_EQ(peer->round, 0U);
+  pass_time();
+  EXPECT_EQ(peer->round, 10U);
+  EXPECT_TRUE(training->done());
 }
 
 /// Samples that come before a worker has said that it has time would overwrite its own gradient:

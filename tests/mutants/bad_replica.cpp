@@ -66,6 +66,7 @@ class BadReplica : public Replica {
   bool runs_inline(double flops) const override { return real_->runs_inline(flops); }
   double rate() const override { return real_->rate(); }
   void gradient() override { real_->gradient(); }
+  bool freeze() override { return real_->freeze(); }
   double loss() const override { return real_->loss(); }
   void step() override { real_->step(); }
   void gradient_and_step() override { real_->gradient_and_step(); }

@@ -46,6 +46,28 @@ TEST(HostReplica, OnePassGivesTheBitsOfTwo) {
   }
 }
 
+std::vector<float> g_of(const Replica& replica) {
+  Buffer copy(replica.size() * sizeof(float));
+  replica.snapshot(Vector::g, {0, replica.size()}, copy);
+  return {copy.floats().begin(), copy.floats().end()};
+}
+
+/// x may be changed before the gradient at its copy is computed, and the next one is at x again.
+TEST(HostReplica, TakesOneGradientAtAFrozenCopy) {
+  const auto frozen = quadratic_replica(100, 0);
+  const auto plain = quadratic_replica(100, 0);
+  plain->gradient();
+  EXPECT_TRUE(frozen->freeze());
+  frozen->add(Vector::x, {0, 100}, *random_vector(100, 1));
+  frozen->gradient();
+  EXPECT_EQ(g_of(*frozen), g_of(*plain));
+  EXPECT_EQ(frozen->loss(), plain->loss());
+  plain->add(Vector::x, {0, 100}, *random_vector(100, 1));
+  plain->gradient();
+  frozen->gradient();
+  EXPECT_EQ(g_of(*frozen), g_of(*plain));
+}
+
 Payload slice(const Payload& vector, Range r) {
   auto piece = std::make_shared<Buffer>(r.count * sizeof(float));
   std::ranges::copy(vector->floats().subspan(r.begin, r.count), piece->floats().begin());

@@ -59,11 +59,63 @@ TEST(AdPsgd, KeepsTheMeanOnAnyGraph) {
   expect_all(averaged(fleet_of(2, "ring", 0), options), 1.5);
 }
 
+/// A fleet whose peer 1 is that fast, for two seconds. Gradients are much more work than averages,
+/// as those of networks are.
+Fleet beside_a_slow_peer(double speed, PeerId n = 4, const std::string& topology = "ring") {
+  Fleet fleet = fleet_of(n, topology, 0.01);
+  fleet.data = {};
+  fleet.data.kind = "blobs";
+  fleet.data.train = 240;
+  fleet.data.test = 30;
+  fleet.model = {"mlp", {{"hidden", Widths{40}}}};
+  for (PeerSpec& peer : fleet.peers) peer.batch = 32;
+  fleet.peers[1].speed = speed;
+  fleet.flops = 3e7;
+  fleet.stop.rounds.reset();
+  fleet.stop.time = std::chrono::seconds(2);
+  return fleet;
+}
+
+/// The rounds of each peer.
+std::vector<Round> rounds_of(const Fleet& fleet, SimulationOptions options = {}) {
+  const Assembly assembly(fleet);
+  options.threads = 1;
+  Observer observer(fleet.size(), assembly.evaluator(), {});
+  simulate(assembly, observer, options);
+  std::vector<Round> rounds;
+  for (const auto& [peer, report] : observer.finals()) rounds.push_back(report.round);
+  return rounds;
+}
+
+/// Found so: a peer of a tenth of the speed answered its neighbours between its gradients alone,
+/// and they waited for that at the end of each round in which they had drawn it: they did 80 rounds
+/// in the time of 394.
+TEST(AdPsgd, TheOthersKeepTheirPaceBesideASlowPeer) {
+  const std::vector<Round> undisturbed = rounds_of(beside_a_slow_peer(1));
+  for (const double speed : {0.2, 0.1, 0.01}) {
+    SCOPED_TRACE(speed);
+    const std::vector<Round> rounds = rounds_of(beside_a_slow_peer(speed));
+    ASSERT_EQ(rounds.size(), 4U);
+    for (const PeerId i : {0U, 2U, 3U})
+      EXPECT_GT(static_cast<double>(rounds[i]), 0.9 * static_cast<double>(undisturbed[i])) << i;
+    EXPECT_LT(static_cast<double>(rounds[1]), 1.2 * speed * static_cast<double>(undisturbed[1]));
+  }
+}
+
+/// Both ends of a path have nobody else to ask.
+TEST(AdPsgd, NobodyQueuesForASlowPeer) {
+  const std::vector<Round> undisturbed = rounds_of(beside_a_slow_peer(1, 3, "path"));
+  const std::vector<Round> rounds = rounds_of(beside_a_slow_peer(0.01, 3, "path"));
+  for (const PeerId i : {0U, 2U})
+    EXPECT_GT(static_cast<double>(rounds[i]), 0.9 * static_cast<double>(undisturbed[i])) << i;
+}
+
 /// Counts the averages between a gradient and its step.
 class StalenessReplica : public AccountedReplica {
  public:
-  StalenessReplica(std::unique_ptr<Replica> inner, int& most)
-      : AccountedReplica(std::move(inner)), most_(most) {}
+  StalenessReplica(std::unique_ptr<Replica> inner, bool freezes, int& most)
+      : AccountedReplica(std::move(inner)), freezes_(freezes), most_(most) {}
+  bool freeze() override { return freezes_ && AccountedReplica::freeze(); }
   void gradient() override {
     averages_ = 0;
     AccountedReplica::gradient();
@@ -78,27 +130,45 @@ class StalenessReplica : public AccountedReplica {
   }
 
  private:
+  const bool freezes_;
   int& most_;
   int averages_ = 0;
 };
 
-/// The hub of a star is asked by seven, while its gradients take as long as a message or longer.
-TEST(AdPsgd, HasABoundedStaleness) {
-  for (const double flops : {1e5, 1e4, 1e3}) {
-    SCOPED_TRACE(flops);
-    Fleet star = fleet_of(8, "star", 0.01);
-    star.flops = flops;
-    const Assembly assembly(star);
-    int most = 0;
-    SimulationOptions options;
-    options.threads = 1;
-    options.replica = [&](PeerId i) {
-      return std::make_unique<StalenessReplica>(assembly.host_replica(i), most);
-    };
-    Observer observer(8, assembly.evaluator(), {});
-    simulate(assembly, observer, options);
-    EXPECT_EQ(most, 1);
-  }
+/// Returns the most averages of a slow peer during one of its gradients.
+int averages_during_a_gradient(bool freezes) {
+  const Fleet fleet = beside_a_slow_peer(0.01);
+  const Assembly assembly(fleet);
+  int most = 0;
+  SimulationOptions options;
+  options.replica = [&](PeerId i) -> std::unique_ptr<Replica> {
+    auto real = assembly.host_replica(i);
+    if (i != 1) return std::make_unique<AccountedReplica>(std::move(real));
+    return std::make_unique<StalenessReplica>(std::move(real), freezes, most);
+  };
+  rounds_of(fleet, options);
+  return most;
+}
+
+/// Its neighbours do a hundred rounds while it computes one gradient. A replica that cannot keep a
+/// copy of x answers between two gradients.
+TEST(AdPsgd, AnswersWhileItComputes) {
+  EXPECT_GT(averages_during_a_gradient(true), 50);
+  EXPECT_LE(averages_during_a_gradient(false), 2);
+}
+
+/// Answers take a hundred times as long as gradients, and more than one pair may be open.
+TEST(AdPsgd, SettlesWhereAnswersTakeLong) {
+  SimulationOptions options;
+  options.threads = 1;
+  for (const char* topology : {"torus", "complete", "star"})
+    for (const int latency : {1, 10}) {
+      SCOPED_TRACE(testing::Message() << topology << ", " << latency << " ms");
+      Fleet fleet = fleet_of(16, topology, 0);
+      fleet.network.latency = milliseconds(latency);
+      fleet.stop.rounds = 1000;
+      expect_all(averaged(fleet, options), 8.5);
+    }
 }
 
 /// A cut is longer than many rounds: what was asked before it counts after it, at both ends.
@@ -121,39 +191,21 @@ TEST(AdPsgd, KeepsTheMeanThroughCutsAndStops) {
   }
 }
 
-TEST(AdPsgd, NobodyWaitsForThePaceOfASlowPeer) {
-  const auto seconds = [](const std::string& algorithm) {
-    Fleet fleet = fleet_of(8, "ring", 0.01);
-    fleet.algorithm = algorithm;
-    fleet.peers[3].speed = 0.2;
-    const Assembly assembly(fleet);
-    std::map<PeerId, Time> ended;
-    Observer observer(8, assembly.evaluator(), {});
-    SimulationOptions options;
-    options.threads = 1;
-    Time eighth{0};
-    // When peer 0, which is no neighbour of the slow one, had done its rounds.
-    options.on_progress = [&](Round round, Time now) {
-      if (round == 199) eighth = now;
-    };
-    simulate(assembly, observer, options);
-    return in_seconds(eighth);
-  };
-  EXPECT_LT(3 * seconds("ad-psgd"), seconds("all-reduce"));
-}
-
-/// A peer that ends first no longer draws the others to its own optimum; over a network all take
-/// about the same time.
+/// A peer that ends first no longer draws the others to its own optimum, so it is looked at before.
 TEST(AdPsgd, FindsTheOptimum) {
   Fleet fleet = restless(8, "ad-psgd");
   fleet.data.quadratic.noise = 0;
   fleet.optimizer.lr = 0.02;
   fleet.stop.rounds = 1500;
+  fleet.evaluate_period = milliseconds(200);
   fleet.network.latency = milliseconds(1);
   const Assembly assembly(fleet);
-  Observer observer(8, assembly.evaluator(), {});
+  std::vector<FleetRecord> records;
+  Observer observer(
+      8, assembly.evaluator(), [&](const FleetRecord& record) { records.push_back(record); });
   simulate(assembly, observer, {});
-  EXPECT_LT(observer.summary()->mean.loss, 0.002);
+  ASSERT_GE(records.size(), 3U);
+  EXPECT_LT(records[records.size() - 3].mean.loss, 0.01);
 }
 
 TEST(AdPsgd, RefusesWhatItsPairsCannotBeDrawnFrom) {

@@ -42,6 +42,11 @@ class DeviceReplica : public AccountedReplica, public Overlap {
     loss_ = AccountedReplica::loss();
   }
   double loss() const override { return loss_; }
+  void evaluate() override {
+    EXPECT_FALSE(under_way_) << "the evaluation uses what the gradient uses";
+    note("evaluate");
+    AccountedReplica::evaluate();
+  }
   void stage(Payload) override { note("stage"); }
   void snapshot(Vector v, Range r, Buffer& out) const override {
     note("snapshot");
@@ -157,6 +162,26 @@ TEST_F(OnePeerOnADevice, TakesInWhatComesWhileItsGradientIsUnderWay) {
   ASSERT_TRUE(mix.done());
   EXPECT_EQ(std::ranges::count(calls, "mix and step"), 3);
   EXPECT_EQ(x(), after_a_round_on_the_host());
+}
+
+/// Found so: an evaluation whose time came while the device was at work ended the process.
+TEST_F(OnePeerOnADevice, IsEvaluatedOnceItsGradientHasEnded) {
+  Plan plan = ring_plan();
+  plan.evaluate_period = std::chrono::milliseconds(1);
+  peer = std::make_unique<Peer>(plan, slow, journal, *replica);
+  const auto pass = [&](Time time) {
+    slow.clock += time;
+    for (const auto& [delay, f] : std::exchange(slow.timers, {})) f();
+    slow.work();
+  };
+  const Task<> join = begin([&] { return peer->join(); });
+  const Task<> gradient = begin([&] { return peer->gradient(); });
+  pass(std::chrono::milliseconds(2));
+  EXPECT_EQ(std::ranges::count(calls, "evaluate"), 0);
+  slow.let_go();
+  ASSERT_TRUE(gradient.done());
+  pass(Time{1});
+  EXPECT_EQ(std::ranges::count(calls, "evaluate"), 1);
 }
 
 /// It would be the device's work as well, and wait for the gradient.

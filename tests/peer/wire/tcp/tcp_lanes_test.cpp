@@ -1,3 +1,4 @@
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <semaphore>
@@ -11,6 +12,8 @@
 #include "optim/train/host_replica.h"
 #include "peer/sim/accounted_replica.h"
 #include "peer/wire/tcp/tcp_world.h"
+#include "tests/peer/fleet/test_fleet.h"
+#include "tests/peer/wire/tcp/loopback_fleet.h"
 
 namespace gv {
 namespace {
@@ -112,6 +115,73 @@ TEST_F(TcpLanes, TheLoopDoesNoWorkOfADevice) {
   asked = &device;
   Peer owner(peer->plan, *world, nobody, device);
   EXPECT_NE(thread_of_a_job(*world, owner, 1), std::this_thread::get_id());
+}
+
+/// What the peers of one fleet tell each other behind their backs.
+struct Race {
+  static constexpr std::uint32_t rounds = 40;
+  std::counting_semaphore<3> through{0};  ///< peers that have done their rounds
+  std::atomic<int> waited_for = 0;        ///< by the slow peer, within its first gradient
+  std::atomic<int> averages = 0;          ///< of the slow peer, meanwhile
+  std::atomic<bool> computing = false;
+};
+
+/// The first gradient lasts until the three others have done all their rounds.
+class SlowReplica : public AccountedReplica {
+ public:
+  SlowReplica(std::unique_ptr<Replica> real, Race& race)
+      : AccountedReplica(std::move(real)), race_(race) {}
+  bool runs_inline(double) const override { return false; }
+  void gradient() override {
+    if (!std::exchange(begun_, true)) {
+      race_.computing = true;
+      while (race_.waited_for < 3 && race_.through.try_acquire_for(std::chrono::seconds(60)))
+        ++race_.waited_for;
+      race_.computing = false;
+    }
+    AccountedReplica::gradient();
+  }
+  bool add_flow(Vector v, Range r, float w, const Buffer& theirs, const Buffer& ours) override {
+    if (race_.computing) ++race_.averages;
+    return AccountedReplica::add_flow(v, r, w, theirs, ours);
+  }
+
+ private:
+  Race& race_;
+  bool begun_ = false;
+};
+
+class QuickReplica : public AccountedReplica {
+ public:
+  QuickReplica(std::unique_ptr<Replica> real, Race& race)
+      : AccountedReplica(std::move(real)), race_(race) {}
+  void step() override {
+    AccountedReplica::step();
+    if (++steps_ == Race::rounds) race_.through.release();
+  }
+
+ private:
+  Race& race_;
+  std::uint32_t steps_ = 0;
+};
+
+/// Found so: a peer answered between its gradients alone, and those that had drawn it waited.
+TEST(AdPsgdOverTcp, AnswersWhileItComputesAndKeepsNobodyWaiting) {
+  Fleet file = quadratic_fleet(4, "ring", "ad-psgd", "");
+  file.stop.rounds = Race::rounds;
+  const Assembly assembly(file);
+  Race race;
+  LoopbackFleet fleet(assembly, [&](PeerId i) {
+    PeerParts parts;
+    parts.replica = [&race, i](std::unique_ptr<Replica> real) -> std::unique_ptr<Replica> {
+      if (i == 0) return std::make_unique<SlowReplica>(std::move(real), race);
+      return std::make_unique<QuickReplica>(std::move(real), race);
+    };
+    return parts;
+  });
+  fleet.run();
+  EXPECT_EQ(race.waited_for, 3);
+  EXPECT_GT(race.averages, 0);
 }
 
 }  // namespace
