@@ -150,6 +150,7 @@ class Link {
   void dial_now(Time now);
   void give_up_dial(const std::string& why, Time now);
   void answered(const Frame& frame, Time now);
+  Time refusal_patience() const;
   void refused(const std::string& reason, Time now);
   std::string take(Frame& frame, Time now);
   std::string take_message(NumberedMessage& frame, Time now);

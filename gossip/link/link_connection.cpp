@@ -63,6 +63,12 @@ void Link::answered(const Frame& frame, Time now) {
   refused(reason, now);
 }
 
+/// A neighbour that has not missed yet the process whose place we take refuses us until it has.
+Time Link::refusal_patience() const {
+  const LinkTimes& times = shared_.settings.times;
+  return shared_.settings.rejoin ? times.refused_for + times.dead_after : times.refused_for;
+}
+
 void Link::refused(const std::string& reason, Time now) {
   const bool refused_before = refusing_;
   const bool news = trouble_ != reason;
@@ -78,7 +84,7 @@ void Link::refused(const std::string& reason, Time now) {
     shared_.user.refused(neighbor_);
     if (news) say(text);
     set_away(reason, now);
-  } else if (now - refused_since_ >= shared_.settings.times.refused_for) {
+  } else if (now - refused_since_ >= refusal_patience()) {
     shared_.over = true;
     shared_.carrier.fail_unfit(text);
   }

@@ -35,6 +35,36 @@ TEST_F(OneLink, AStrangersRefusalDoesNotEndTheStart) {
   EXPECT_EQ(begins, 1);
 }
 
+/// Found so: the last words of a peer that had died were a second on the way. The server that they
+/// came to refused its successor for as long as a successor was patient, which gave up; the server
+/// waited for it ever after.
+TEST_F(OneLink, ASuccessorIsPatientWithWhoHasNotMissedTheDeadYet) {
+  LinkSettings settings = settings_of(0, 3, {1, 2});
+  settings.rejoin = settings.successors = true;
+  const auto refuse = [this](int tenths) {
+    for (int k = 0; k < tenths && failure.empty(); ++k) {
+      links->connected(dialled.at(1), now);
+      links->arrived(dialled.at(1), Refusal{"peer 0 is already here"}, now);
+      pass(milliseconds(100));
+    }
+  };
+  make(settings);
+  refuse(30);
+  EXPECT_EQ(failure, "");
+  meet(hello_of(1));
+  EXPECT_EQ(begins, 1);
+
+  make(settings);
+  meet(hello_of(2));
+  refuse(20);
+  EXPECT_EQ(begins, 2) << "with those who are there";
+  EXPECT_EQ(failure, "");
+
+  make(settings);
+  refuse(70);
+  EXPECT_NE(failure.find("do not fit: peer 0 is already here"), std::string::npos) << failure;
+}
+
 TEST_F(OneLink, WhoCannotBeReachedIsNamedInTime) {
   make_two();
   meet(hello_of(2));
