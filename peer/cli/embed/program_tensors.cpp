@@ -59,8 +59,9 @@ Parameter parameter_of(const std::string& name, const gv_tensor& tensor, std::si
     if (length < 0 || length > std::numeric_limits<std::uint32_t>::max())
       refuse(name, fmt::format("has a dimension of {}", length));
     parameter.shape.push_back(static_cast<std::uint32_t>(length));
+    if (length > 0 && floats > most_floats / static_cast<std::size_t>(length))
+      refuse(name, fmt::format("has more than {} elements", most_floats));
     floats *= static_cast<std::size_t>(length);
-    if (floats > most_floats) refuse(name, fmt::format("has more than {} elements", most_floats));
   }
   return parameter;
 }

@@ -94,8 +94,10 @@ std::size_t floats_of(const std::vector<Tensor>& tensors) {
   std::size_t all = 0;
   for (const Tensor& tensor : tensors) {
     std::size_t floats = 1;
-    for (const std::uint32_t extent : tensor.shape)
-      floats = extent == 0 ? 0 : std::min(floats * extent, most_floats + 1);
+    for (const std::uint32_t extent : tensor.shape) {
+      const bool fits = extent == 0 || floats <= most_floats / extent;  // a product may wrap around
+      floats = fits ? floats * extent : most_floats + 1;
+    }
     all += floats;
     if (all > most_floats)
       throw std::runtime_error(fmt::format("it has more than {} parameters", most_floats));

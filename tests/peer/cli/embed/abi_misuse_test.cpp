@@ -101,6 +101,7 @@ TEST(AbiAttach, TensorsThatCannotTravelAreNamed) {
   alignas(8) float data[64] = {};
   auto* const odd = reinterpret_cast<char*>(data) + 2;
   const std::int64_t shape[] = {4, 3}, minus[] = {4, -3}, huge[] = {1LL << 31, 1LL << 31};
+  const std::int64_t wraps[] = {1LL << 31, 16, 1LL << 29};  // 2^64 elements
   const std::int64_t expanded[] = {0, 1}, gaps[] = {6, 1}, overlap[] = {2, 1};
   const auto tensor = [&](const char* name,
                           const char* type,
@@ -116,6 +117,7 @@ TEST(AbiAttach, TensorsThatCannotTravelAreNamed) {
       {tensor("", "float32", shape, nullptr, data), "name of 0 bytes"},
       {tensor("fc.weight", "float32", minus, nullptr, data), "dimension of -3"},
       {tensor("fc.weight", "float32", huge, nullptr, data), "more than"},
+      {{"fc.weight", "float32", 3, wraps, nullptr, data}, "more than"},
       {tensor("fc.weight", "float32", nullptr, nullptr, data), "dimensions"},
       {tensor("fc.weight", "float32", shape, expanded, data), "is expanded"},
       {tensor("fc.weight", "float32", shape, overlap, data), "is expanded"},

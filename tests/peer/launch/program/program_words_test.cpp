@@ -65,6 +65,8 @@ TEST(ProgramWords, AreNotBelieved) {
            with(R"({"name":"a","shape":[2.5],"strides":[1]})"),
            with(R"({"name":"a","shape":[4294967296],"strides":[1]})"),
            with(R"({"name":"a","shape":[4000000000,4000000000,4000000000],"strides":[1,1,1]})"),
+           // 2^64, which a product of 64 bits takes for 0
+           with(R"({"name":"a","shape":[2147483648,16,536870912],"strides":[1,1,1]})"),
            with(R"({"name":"a","shape":[2],"strides":[]})"),
            with(R"({"name":"a","shape":{},"strides":[]})"),
            with(R"({"name":"a","shape":[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1],"strides":[]})"),
