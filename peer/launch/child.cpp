@@ -66,8 +66,8 @@ bool Child::reap() {
   return true;
 }
 
-Payload Child::take_vector() {
-  return receive_vector(process_.vectors.get());
+Payload Child::take_vector(std::size_t most_bytes) {
+  return receive_vector(process_.vectors.get(), most_bytes);
 }
 
 bool Child::give_vector(std::span<const float> values) {

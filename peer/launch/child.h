@@ -35,7 +35,7 @@ class Child : public Process {
   void kill(int signal) override { process_.kill(signal); }
   std::vector<std::string> take_output() override { return output_.read(); }
   std::vector<std::string> take_errors() override { return errors_.read(); }
-  Payload take_vector() override;
+  Payload take_vector(std::size_t most_bytes) override;
   bool reap() override;
   bool running() const override { return process_.running(); }
   std::string ending() const override { return process_.ending(); }

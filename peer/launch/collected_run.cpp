@@ -17,13 +17,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the peer whose folder this is, as of peers/003; nothing: it is no peer's.
+/// Returns the peer that peers/003 is the folder of, or nothing for a name without a number. A peer
+/// has one folder, so a second way to write its number is refused: 0000 is not 000.
 std::optional<PeerId> peer_of(const fs::path& folder) {
   const std::string name = folder.filename().string();
   PeerId peer = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), peer);
-  if (error != std::errc{} || end != name.data() + name.size() || name.size() < 3) return {};
-  return peer;
+  if (error != std::errc{} || end != name.data() + name.size()) return {};
+  if (name == fmt::format("{:03}", peer)) return peer;
+  throw std::runtime_error(fmt::format(
+      "{}: the folder of peer {} is called {:03}", printable(folder.string(), 200), peer, peer));
 }
 
 /// The folders of peers, by number. A link is none.
@@ -90,8 +93,7 @@ Time time_of(const std::map<PeerId, const KeptReport*>& reports) {
 Report load_checked(const KeptReport& kept, const Assembly& fleet) {
   Report report = load(kept, fleet.dimension * sizeof(float));
   const std::size_t floats = report.model->floats().size();
-  const bool whole = !report.trains || report.holds.model || floats == fleet.dimension;
-  if (whole && fit_model(report, fleet.dimension)) return report;
+  if (can_be_of(fleet.fleet, fleet.dimension, report)) return report;
   throw std::runtime_error(fmt::format("{}: {} numbers from {} on, and the model has {}",
                                        kept.model,
                                        floats,
@@ -105,7 +107,8 @@ void settle(Observer& observer) {
   while (observer.waits()) {
     std::vector<pollfd> fds;
     observer.add_to(fds);
-    ::poll(fds.data(), fds.size(), -1);
+    constexpr int tick_ms = 100;  // an evaluator has deadlines
+    ::poll(fds.data(), fds.size(), tick_ms);
     observer.work();
   }
 }

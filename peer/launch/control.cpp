@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "optim/printable.h"
 #include "peer/fleet/json/json.h"
 #include "peer/fleet/json/json_member.h"
 #include "peer/wire/seal/key_file.h"
@@ -287,9 +288,15 @@ std::string line(const Stop&) {
 }
 
 PeerSays parse_peer(const std::string& text) {
+  JsonValue json;
+  std::string event;
   try {
-    const JsonValue json = parse_json(text, "a peer's line");
-    const std::string& event = json_text(json, "event");
+    json = parse_json(text, "a peer's line");
+    event = json_text(json, "event");
+  } catch (const std::exception&) {
+    return {};
+  }
+  try {
     if (event == "listening") return Listening{json_integer<std::uint16_t>(json, "port")};
     if (event == "ready") return Ready{};
     if (event == "shares") return Shares{json_integer<PeerId>(json, "peer")};
@@ -298,8 +305,8 @@ PeerSays parse_peer(const std::string& text) {
     if (event == "kept") return Kept{json_integer<Round>(json, "round")};
     if (event == "no_space") return NoSpace{json_text(json, "text")};
     if (event == "measured") return parse_measured(json);
-  } catch (const std::exception&) {
-    return {};
+  } catch (const std::exception& wrong) {
+    if (event == "report") return BadReport{printable(wrong.what(), 300)};
   }
   return {};
 }

@@ -56,8 +56,20 @@ struct Measured {
   double samples_per_second = 0;
   double flops = 0;  ///< per second
 };
-using PeerSays = std::
-    variant<std::monostate, Listening, Ready, Shares, Progress, Reported, Kept, NoSpace, Measured>;
+/// A report whose fields make no sense, and what is wrong with it. A vector was sent before it.
+struct BadReport {
+  std::string what{};
+};
+using PeerSays = std::variant<std::monostate,
+                              Listening,
+                              Ready,
+                              Shares,
+                              Progress,
+                              Reported,
+                              BadReport,
+                              Kept,
+                              NoSpace,
+                              Measured>;
 
 /// The keys with which the peer proves itself in this run (wire/seal/key_file.h); before the
 /// addresses. They are nowhere but in these two processes' memory and on the way between them.

@@ -68,7 +68,7 @@ void Launcher::start(PeerId id, const std::vector<std::string>& past) {
   const std::string log = slot.folder + "/stderr.log";
   if (slot.log == nullptr) slot.log = std::fopen(log.c_str(), "ae");
   slot.stopped_until.reset();
-  slot.listens = false;
+  slot.listens = slot.refused = false;
   slot.kept.reset();
   if (slot.log == nullptr) throw std::runtime_error(log + ": cannot be written");
   slot.process = places_.start(id, past);
@@ -168,30 +168,49 @@ void Launcher::heed(PeerId id, const control::PeerSays& says) {
     for (const auto& [peer, late, wire, longest] : progress->waits)
       slot.waits.push_back({peer, in_seconds(late), in_seconds(wire), in_seconds(longest)});
   } else if (const auto* reported = std::get_if<control::Reported>(&says)) {
-    slot.round = slot.reported = reported->report.round;
-    slot.heard = seconds();
-    slot.sent_bytes = slot.earlier.sent_bytes + reported->report.costs.sent_bytes;
-    slot.spent = reported->report.costs.spent;
-    slot.finished = slot.finished || reported->report.last;
-    if (slot.finished) ended_ = Clock::now();
     take_report(id, *reported);
   } else if (const auto* kept = std::get_if<control::Kept>(&says)) {
     take_candidate(id, kept->round);
   } else if (const auto* full = std::get_if<control::NoSpace>(&says)) {
     tell_no_space(id, full->text);
+  } else if (const auto* bad = std::get_if<control::BadReport>(&says)) {
+    refuse(id, "its report makes no sense: " + bad->what);
   }
 }
 
+/// Ends one peer whose report makes no sense, as if it had crashed.
+void Launcher::refuse(PeerId id, const std::string& why) {
+  Slot& slot = slots_[id];
+  if (std::exchange(slot.refused, true)) return;
+  screen_.on_note(fmt::format("peer {} is killed: {}", id, why));
+  slot.process->kill(SIGKILL);
+}
+
+/// Takes the vector of a report; false, and the peer is lost, if there is none that fits the model.
+bool Launcher::receive_model(PeerId id, Report& report) {
+  report.model = slots_[id].process->take_vector(fleet_.dimension * sizeof(float));
+  if (slots_[id].refused) return false;
+  if (report.model && report.peer == id && can_be_of(fleet_.fleet, fleet_.dimension, report))
+    return true;
+  refuse(id,
+         report.model ? "its report is of no part of the fleet's model"
+                      : "the vector of its report has not come or is longer than the model: did "
+                        "its program close descriptor 3?");
+  return false;
+}
+
 void Launcher::take_report(PeerId id, control::Reported says) {
-  says.report.model = slots_[id].process->take_vector();
-  if (!says.report.model)
-    throw std::runtime_error(fmt::format("peer {} reported a vector that has not come", id));
-  if (!fit_model(says.report, fleet_.dimension))
-    throw std::runtime_error(
-        fmt::format("peer {} reported a vector that is no part of the model", id));
+  Slot& slot = slots_[id];
+  if (!receive_model(id, says.report)) return;
+  slot.round = slot.reported = says.report.round;
+  slot.heard = seconds();
+  slot.sent_bytes = slot.earlier.sent_bytes + says.report.costs.sent_bytes;
+  slot.spent = says.report.costs.spent;
+  slot.finished = slot.finished || says.report.last;
+  if (slot.finished) ended_ = Clock::now();
   if (const auto by = says.report.broken_by) note_broken(*by);
-  slots_[id].told = says.report.costs;
-  says.report.costs += slots_[id].earlier;
+  slot.told = says.report.costs;
+  says.report.costs += slot.earlier;
   observer_.take(std::move(says.report),
                  std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds())));
 }

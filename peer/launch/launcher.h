@@ -96,6 +96,7 @@ class Launcher {
     bool listens = false;  ///< this process has said its port, and was told the others'
     bool ready = false;
     bool finished = false;  ///< its last report has come
+    bool refused = false;   ///< a report of this process made no sense: it was killed
     Round round = 0;
     double heard = 0;  ///< seconds() when it said so
     std::string last_words;
@@ -126,6 +127,8 @@ class Launcher {
   bool can_hear() const;
   void hear(PeerId id);
   void heed(PeerId id, const control::PeerSays& says);
+  void refuse(PeerId id, const std::string& why);
+  bool receive_model(PeerId id, Report& report);
   void take_report(PeerId id, control::Reported says);
   void take_candidate(PeerId id, Round round);
   void tell_no_space(PeerId id, const std::string& what);

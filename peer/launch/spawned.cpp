@@ -103,16 +103,25 @@ Spawned::Spawned(const std::vector<std::string>& argv) {
 Spawned::~Spawned() {
   if (!running()) return;
   kill(SIGKILL);
-  ::waitpid(pid_, nullptr, 0);
+  siginfo_t ignored{};
+  ::waitid(P_PID, static_cast<id_t>(pid_), &ignored, WEXITED | WNOWAIT);
+  reap();
 }
 
 void Spawned::kill(int signal) {
   if (running()) ::kill(pid_, signal);
 }
 
+/// Its number names no other group before waitpid.
 bool Spawned::reap() {
+  siginfo_t ended{};
+  if (!running() ||
+      ::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+      ended.si_pid != pid_)
+    return false;
+  ::kill(-pid_, SIGKILL);
   int status = 0;
-  if (!running() || ::waitpid(pid_, &status, WNOHANG) != pid_) return false;
+  ::waitpid(pid_, &status, 0);
   status_ = status;
   return true;
 }

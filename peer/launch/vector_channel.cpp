@@ -78,13 +78,17 @@ void send_vector(int socket, std::span<const float> values) {
   }
 }
 
-Payload receive_vector(int socket) {
+Payload receive_vector(int socket, std::size_t most_bytes) {
   std::vector<Descriptor> files;
   std::size_t size = 0;
-  for (std::byte follow{1}; follow != std::byte{0}; size += size_of(files.back())) {
+  for (std::byte follow{1}; follow != std::byte{0};) {
     files.emplace_back();
-    if (receive_with_descriptor(socket, {&follow, 1}, files.back()) <= 0 || !files.back().open())
+    if (files.size() > most_pieces ||
+        receive_with_descriptor(socket, {&follow, 1}, files.back()) <= 0 || !files.back().open())
       return nullptr;
+    const std::size_t more = size_of(files.back());
+    if (more > most_bytes - size) return nullptr;
+    size += more;
   }
   auto buffer = std::make_shared<Buffer>(size);
   std::size_t done = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
 
 #include "optim/buffer.h"
@@ -17,7 +18,8 @@ inline constexpr int vector_descriptor = 3;
 /// Hands the vector over. Throws std::runtime_error when there is no memory for it; a launcher that
 /// has gone is no error.
 void send_vector(int socket, std::span<const float> values);
-/// The next vector that was sent, in the order of sending; null when there is none.
-Payload receive_vector(int socket);
+/// Returns the next vector that was sent, in the order of sending. Returns null if there is none,
+/// or if it has more than `most_bytes`, which is checked before any memory is taken for it.
+Payload receive_vector(int socket, std::size_t most_bytes);
 
 }  // namespace gv

@@ -19,8 +19,10 @@ WatchThread::WatchThread(int fd, std::function<bool(WatchThread&)> on_readable)
   thread_ = std::thread([this, fd] { watch(fd); });
 }
 
+/// A child that this process has forked may hold the pipe open, so that its end alone is no news.
 WatchThread::~WatchThread() {
-  wake_write_.close();
+  const char over = 0;
+  if (::write(wake_write_.get(), &over, sizeof over) != sizeof over) wake_write_.close();
   thread_.join();
 }
 

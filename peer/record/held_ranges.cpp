@@ -1,5 +1,9 @@
 #include "peer/record/held_ranges.h"
 
+#include <algorithm>
+
+#include "peer/fleet/fleet.h"
+
 namespace gv {
 
 std::vector<Range> held_ranges(const Report& report) {
@@ -18,6 +22,19 @@ bool fit_model(const Report& report, std::size_t dimension) {
     values += range.count;
   }
   return values == report.model->floats().size();
+}
+
+bool can_be_of(const Fleet& fleet, std::size_t dimension, const Report& report) {
+  const PeerId n = fleet.size();
+  const bool names_others =
+      report.broken_by.value_or(0) >= n ||
+      report.holds.model.value_or(0) >= std::max(fleet.models(), PeerId{1}) ||
+      std::ranges::any_of(report.clipped, [=](const auto& c) { return c.of >= n; }) ||
+      std::ranges::any_of(report.edges, [=](const auto& e) { return e.with >= n; });
+  const bool whole =
+      !report.trains || report.holds.model || report.model->floats().size() == dimension;
+  return report.peer < n && !names_others && whole && report.model->size() % sizeof(float) == 0 &&
+         fit_model(report, dimension);
 }
 
 }  // namespace gv

@@ -67,7 +67,7 @@ void ChaosFleet::heed(PeerId id, const control::PeerSays& says) {
     slot.round = progress->round;
   } else if (const auto* reported = std::get_if<control::Reported>(&says)) {
     slot.round = reported->report.round;
-    const Payload model = receive_vector(slot.child->vectors());
+    const Payload model = receive_vector(slot.child->vectors(), std::size_t{1} << 30);
     if (reported->report.last) finals_[id] = model;
   }
 }

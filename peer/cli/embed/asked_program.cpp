@@ -155,7 +155,8 @@ Turn AskedProgram::next_question(int timeout_ms) {
     const auto* const asks = std::get_if<asked::Evaluate>(&says);
     const auto* const saves = std::get_if<asked::Save>(&says);
     if (asks == nullptr && saves == nullptr) continue;
-    const Payload x = receive_vector(launchers_descriptors.vectors);
+    const Payload x =
+        receive_vector(launchers_descriptors.vectors, state_.parameters * sizeof(float));
     if (!x || x->floats().size() != state_.parameters)
       throw Fault(GV_E_DISAGREES, "the launcher asks about a model of another size");
     load_as_it_lies(x->floats(), tensors_);

@@ -326,7 +326,8 @@ constexpr PlainKey rows[] = {
     {"faults.stuck_after",
      "a duration; 0 s: never",
      "10 min",
-     "A peer of which one job of arithmetic takes longer ends itself.",
+     "Maximum time for one job of a peer's arithmetic; then the peer ends itself. Also for one "
+     "evaluation by a `program`; then that process is killed, and figures are missing.",
      "faults: { stuck_after: 10 min }"},
     {"faults.min_peers",
      "a whole number, 1 to the number of peers",

@@ -207,6 +207,7 @@ class Agent {
                                     "--launched",
                                     own};
       for (const JsonValue& word : json_member(order, "args").items) argv.push_back(word.text);
+      most_vector_bytes_ = json_integer<std::size_t>(order, "most_vector_bytes");
       need_open_files(files_besides + files_per_child * (peers_.size() + 1));
       peers_[id] = std::make_unique<Child>(argv);
       answer["pid"] = peers_[id]->pid();
@@ -229,8 +230,8 @@ class Agent {
   }
 
   void give_vector(PeerId id, Child& child) {
-    const Payload vector = child.take_vector();
-    if (!vector) return;
+    const Payload vector = child.take_vector(most_vector_bytes_);
+    if (!vector) return;  // the launcher finds the report without it
     const std::string_view bytes(reinterpret_cast<const char*>(vector->data()), vector->size());
     for (std::size_t begin = 0; begin < bytes.size(); begin += agent_piece_bytes) {
       const bool last = begin + agent_piece_bytes >= bytes.size();
@@ -295,6 +296,7 @@ class Agent {
   std::future<std::vector<LinkSpeed>> measuring_;
   std::future<std::string> looking_;
   std::map<PeerId, std::unique_ptr<Child>> peers_;
+  std::size_t most_vector_bytes_ = 0;  ///< of a peer's report
   Clock::time_point heard_ = Clock::now(), ping_at_ = Clock::now();
   std::optional<Clock::time_point> let_go_at_;  ///< the peers are told to end, and killed then
   int code_ = exit_code::done;

@@ -29,7 +29,7 @@ enum class AgentKind : std::uint8_t {
   look,       ///< launcher: {paths: [...], devices: true}: what lies there, and which are there?
   looked,     ///< agent: {data: [null | [{name, bytes, digest}]], free_bytes, devices}, or {error}
   file,       ///< a piece of a file below the run's folder: see files.h; both ways
-  start,      ///< launcher: {args: [...]} of peer `peer`
+  start,      ///< launcher: {args: [...], most_vector_bytes} of peer `peer`
   started,    ///< agent: {pid}, or {error}
   tell,       ///< launcher: a line to a peer's stdin
   output,     ///< agent: a line of a peer's stdout

@@ -55,7 +55,7 @@ class RemoteHost::RemoteProcess : public Process {
   }
   std::vector<std::string> take_output() override { return take_all(peer_->output); }
   std::vector<std::string> take_errors() override { return take_all(peer_->errors); }
-  Payload take_vector() override {
+  Payload take_vector(std::size_t) override {  // see most_vector_bytes_
     if (peer_->vectors.empty()) return nullptr;
     Payload vector = std::move(peer_->vectors.front());
     peer_->vectors.pop_front();
@@ -258,7 +258,9 @@ std::unique_ptr<Process> RemoteHost::start(PeerId id, const std::vector<std::str
   const auto peer = std::make_shared<Peer>();
   if (!failure_.empty()) peer->ending = "its host is lost";
   peers_[id] = peer;
-  send({AgentKind::start, id, Json{{"args", args}}.dump()});
+  send({AgentKind::start,
+        id,
+        Json{{"args", args}, {"most_vector_bytes", most_vector_bytes_}}.dump()});
   return std::make_unique<RemoteProcess>(*this, id, peer);
 }
 

@@ -107,12 +107,12 @@ void Scout::heed(const std::string& line) {
 
 void Scout::take_introduction(asked::Introduction says) {
   const std::size_t floats = asked::floats_of(says.parameters);
-  const Payload x = child_->take_vector();
+  const Payload x = child_->take_vector(floats * sizeof(float));
   if (!x || x->size() != floats * sizeof(float))
     refuse(fmt::format("{} says that it has {} parameters, and handed over {}",
                        name_,
                        floats,
-                       x ? x->size() / sizeof(float) : 0));
+                       x ? fmt::format("{}", x->size() / sizeof(float)) : "none, or more"));
   const std::span<const float> values = x->floats();
   start_.assign(values.begin(), values.end());
   introduction_ = std::move(says);
@@ -145,7 +145,7 @@ void Scout::tell_failure(const std::string& what) {
 
 /// Passes over what it still says of the question before: answers have the question's number.
 void Scout::ask(std::span<const float> x) {
-  can_answer_ = introduction_.evaluates && x.size() == start_.size();
+  can_answer_ = introduction_.evaluates && x.size() == start_.size() && !given_up_;
   answer_.reset();
   if (!can_answer_) return;
   hand_over(x, asked::line(asked::Evaluate{++asked_}));
@@ -156,14 +156,38 @@ void Scout::hand_over(std::span<const float> x, const std::string& line) {
   words_.clear();
   if (child_->running() && !child_->give_vector(x)) child_->kill(SIGKILL);
   child_->tell(line);
+  asked_at_ = Clock::now();
+  remind_at_ = asked_at_ + options_.patience;
+}
+
+/// Says how long an answer takes, and ends a program that has been at it for too long.
+void Scout::watch(const std::string& task, const std::string& otherwise) {
+  const Clock::time_point now = Clock::now();
+  const Time limit = fleet_.faults.stuck_after;
+  const double seconds = std::chrono::duration<double>(now - asked_at_).count();
+  if (limit > Time{0} && now - asked_at_ >= limit) {
+    given_up_ = true;
+    failing_ = false;
+    tell_failure(fmt::format("{} has been {} for {:.0f} s and is killed (faults.stuck_after): {}",
+                             name_,
+                             task,
+                             seconds,
+                             otherwise));
+    child_->kill(SIGKILL);
+  } else if (now >= remind_at_) {
+    options_.say(fmt::format("{} has been {} for {:.0f} s", name_, task, seconds));
+    remind_at_ += options_.patience;
+  }
 }
 
 bool Scout::save(std::span<const float> x, const std::string& path) {
-  if (!introduction_.whole || x.size() != start_.size()) return false;
+  if (!introduction_.whole || x.size() != start_.size() || given_up_) return false;
   const std::uint64_t number = ++asked_;
   hand_over(x, asked::line(asked::Save{number, path}));
-  while (saved_ != number && !hear() && saved_ != number && !signal_waits())
+  while (saved_ != number && !given_up_ && !hear() && saved_ != number && !signal_waits()) {
+    watch("saving the fleet's model", "the run leaves none of the program's own");
     wait(Clock::now() + std::chrono::milliseconds(100));
+  }
   std::error_code none;
   if (saved_ == number && std::filesystem::file_size(path, none) > 0 && !none) return true;
   failing_ = false;
@@ -174,7 +198,10 @@ bool Scout::save(std::span<const float> x, const std::string& path) {
 std::optional<Evaluation> Scout::answer() {
   if (!can_answer_) return no_figures();
   hear();
-  if (!answer_ && child_->running()) return std::nullopt;
+  if (!answer_ && child_->running()) {
+    watch("evaluating the fleet's model", "no figures from now on, and training goes on");
+    return given_up_ ? std::optional(no_figures()) : std::nullopt;
+  }
   if (!answer_) {
     tell_failure(
         fmt::format("{}, which evaluates the fleet's model, has ended ({}): no figures "

@@ -1,12 +1,20 @@
 #include "peer/launch/child.h"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
+#include <limits>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "peer/launch/hear.h"
+#include "peer/launch/vector_channel.h"
+#include "tests/peer/launch/program.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {
@@ -42,6 +50,76 @@ TEST(Child, HearsALineWithoutEndInPieces) {
   EXPECT_EQ(bytes, 70'000'001U);
   EXPECT_LT(most, longest + 100'000);
   EXPECT_EQ(last, "b");
+}
+
+/// A process that it has forked, and that holds its descriptors, ends with it.
+TEST(Child, LeavesNobodyBehind) {
+  Child child({"sh", "-c", "sleep 1000 & echo $!"});
+  pid_t sleeper = 0;
+  hear_out(
+      child,
+      [&](const std::string& line) { sleeper = std::stoi(line); },
+      [](const std::string&) {});
+  EXPECT_EQ(child.ending(), "exit 0");
+  ASSERT_GT(sleeper, 0);
+  EXPECT_TRUE(comes_true([&] { return !alive(sleeper); }));
+}
+
+TEST(Child, LeavesNobodyBehindWhenItIsGivenUp) {
+  pid_t sleeper = 0;
+  {
+    Child child({"sh", "-c", "sleep 1000 & echo $!; wait"});
+    ASSERT_TRUE(comes_true([&] {
+      for (const std::string& line : child.take_output()) sleeper = std::stoi(line);
+      return sleeper > 0;
+    }));
+  }
+  EXPECT_TRUE(comes_true([&] { return !alive(sleeper); }));
+}
+
+/// Both ends of a vector channel, and files in memory that are larger than they should be.
+class VectorChannel : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()), 0);
+    ours_ = Descriptor(ends[0]);
+    theirs_ = Descriptor(ends[1]);
+  }
+  void send_file(off_t bytes, std::byte follow) {
+    const Descriptor file(::memfd_create("sparse", MFD_CLOEXEC));
+    ASSERT_EQ(::ftruncate(file.get(), bytes), 0);
+    ASSERT_EQ(send_with_descriptor(theirs_.get(), {&follow, 1}, file.get(), 0), 1);
+  }
+
+  Descriptor ours_, theirs_;
+};
+
+TEST_F(VectorChannel, TakesNoMemoryForWhatIsTooLong) {
+  send_file(off_t{4} << 40, std::byte{0});
+  EXPECT_EQ(receive_vector(ours_.get(), 12), nullptr);
+  const std::vector<float> three{1, 2, 3};
+  send_vector(theirs_.get(), three);
+  const Payload x = receive_vector(ours_.get(), 12);
+  ASSERT_NE(x, nullptr);
+  EXPECT_TRUE(std::ranges::equal(x->floats(), three));
+  send_vector(theirs_.get(), three);
+  EXPECT_EQ(receive_vector(ours_.get(), 11), nullptr);
+}
+
+/// The sizes of these pieces add up to less than one of them, where a sum wraps around.
+TEST_F(VectorChannel, AddsSizesUpWithoutWrappingAround) {
+  constexpr off_t most = std::numeric_limits<off_t>::max();
+  send_file(8, std::byte{3});
+  send_file(most - 8, std::byte{2});
+  send_file(most - 8, std::byte{1});
+  send_file(16, std::byte{0});
+  EXPECT_EQ(receive_vector(ours_.get(), std::size_t{1} << 20), nullptr);
+}
+
+TEST_F(VectorChannel, KeepsNoMoreDescriptorsThanAVectorHas) {
+  for (int k = 0; k < 200; ++k) send_file(0, std::byte{1});
+  EXPECT_EQ(receive_vector(ours_.get(), 12), nullptr);
 }
 
 }  // namespace

@@ -117,6 +117,14 @@ TEST_F(Collect, GathersFoldersAndNamesWhoIsMissing) {
   EXPECT_NE(twice.err.find("peer 0 is both in"), std::string::npos) << twice.err;
   EXPECT_EQ(run({"collect", path("machine0"), path("machine1")}).code, 2) << "where to?";
   EXPECT_EQ(run({"collect", path("nothing"), "-o", path("none")}).code, 2);
+
+  // A member that has sent a second folder of peer 0 would pass for it.
+  fs::rename(path("machine1/peers/001"), path("machine1/peers/0000"));
+  const Ended alias =
+      run({"collect", path("machine1"), path("machine0"), path("machine2"), "-o", path("alias")});
+  EXPECT_EQ(alias.code, 5) << alias.err;
+  EXPECT_NE(alias.err.find("peers/0000: the folder of peer 0 is called 000"), std::string::npos)
+      << alias.err;
 }
 
 TEST_F(Collect, RefusesWhatDoesNotBelongTogether) {

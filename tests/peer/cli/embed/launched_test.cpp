@@ -78,7 +78,7 @@ class LaunchedProgram {
     return line;
   }
   std::vector<float> take_vector() {
-    const Payload x = receive_vector(vectors_.get());
+    const Payload x = receive_vector(vectors_.get(), std::size_t{1} << 20);
     if (!x) return {};
     return {x->floats().begin(), x->floats().end()};
   }

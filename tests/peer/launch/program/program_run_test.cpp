@@ -205,6 +205,48 @@ TEST_F(ProgramRun, GoesOnWithoutAPeerThatDies) {
   EXPECT_NE(ended.err.find("exit 9"), std::string::npos) << ended.err;
 }
 
+/// Before, the first and the last of these ended the whole run with exit 5.
+TEST_F(ProgramRun, OneMemberEndsNothingButItself) {
+  for (const auto& [word, why] : {std::pair{"closes=3", "did its program close descriptor 3?"},
+                                  std::pair{"closes=5", "peer 0 lost"},
+                                  std::pair{"huge", "longer than the model"}}) {
+    const Ended ended = Program({"run", fleet(word, forty), "--json"}).wait();
+    EXPECT_EQ(ended.code, 3) << word << "\n" << ended.err;
+    EXPECT_EQ(ended.summary()["lost"], 1) << word << "\n" << ended.err;
+    EXPECT_EQ(ended.summary()["rounds"], 40) << word << "\n" << ended.err;
+    EXPECT_NE(ended.err.find(why), std::string::npos) << word << "\n" << ended.err;
+  }
+}
+
+/// The end of a peer is that of its process, whatever still holds its descriptors. Before, the peer
+/// waited at its end for a pipe of its own that the child held open, for ever.
+TEST_F(ProgramRun, LeavesNoChildBehind) {
+  const Ended ended =
+      Program({"run", fleet("\"forks=" + path("child") + "\"", forty), "--json"}).wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.summary()["rounds"], 40);
+  const pid_t child = std::atoi(text_of(path("child")).c_str());
+  ASSERT_GT(child, 0);
+  EXPECT_TRUE(comes_true([&] { return !alive(child); }));
+}
+
+/// What takes longer than faults.stuck_after does not come.
+TEST_F(ProgramRun, EndsWithoutFiguresWhereAnEvaluationHangs) {
+  const Ended ended = Program({"run",
+                               fleet("\"hangs=" + path("asked") + "\"",
+                                     "stop: { rounds: 40 }\nevaluate: { every: 10 rounds }\n"
+                                     "faults: { stuck_after: 1 s }\n"),
+                               "--json"})
+                          .wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.summary()["rounds"], 40);
+  EXPECT_TRUE(ended.summary()["loss"].is_null());
+  const std::string said =
+      "evaluating the fleet's model for 1 s and is killed (faults.stuck_after)";
+  EXPECT_NE(ended.err.find(said), std::string::npos) << ended.err;
+  EXPECT_EQ(ended.err.find("from now on"), ended.err.rfind("from now on")) << ended.err;
+}
+
 /// One mistake, told once, before there is a run.
 TEST_F(ProgramRun, OfAScriptThatFailsLeavesNothing) {
   std::ofstream(path("train.py")) << "import no_such_module\n";
@@ -262,7 +304,8 @@ TEST_F(ProgramRun, LeavesAModelThatItsProgramEvaluatesAgain) {
   const std::string shown = Program({"evaluate", path("run")}).wait().output();
   EXPECT_NE(shown.find("program, 7 parameters, 40 rounds of programs"), std::string::npos) << shown;
   fleet("", "stop: { rounds: 41 }\n");
-  EXPECT_EQ(Program({"evaluate", path("run")}).wait().code, 2) << "it is another fleet now";
+  const Ended other = Program({"evaluate", path("run")}).wait();
+  EXPECT_EQ(other.code, 2) << "it is another fleet now: " << other.err;
 }
 
 /// Nothing trains: one of them has taken some steps alone, and the graph is as ever.

@@ -2,7 +2,9 @@
 // least is where x is the mean of all i. Each product is exact. Words: `mute` evaluates nothing;
 // `silent` says nothing of what it evaluated; `hangs=FILE` makes FILE and evaluates for ever;
 // `dies=K` ends with exit 9 after K steps; `steps=K` ends well after K; `slow=MS` takes so long for
-// a gradient.
+// a gradient. After five steps, and as peer 0 alone: `closes=FD` closes this descriptor; `huge`
+// hands over a file in memory of 4 TiB; `forks=FILE` leaves a child that lives on, with its number
+// there.
 
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +12,8 @@
 #include <fstream>
 #include <string>
 
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "grapevine_program.h"
@@ -17,9 +21,9 @@
 namespace {
 
 struct Words {
-  bool mute = false, silent = false;
-  std::string hangs;
-  long dies = -1, steps = -1, slow = 0;
+  bool mute = false, silent = false, huge = false;
+  std::string hangs, forks;
+  long dies = -1, steps = -1, slow = 0, closes = -1;
 };
 
 Words read(int argc, char** argv) {
@@ -29,7 +33,10 @@ Words read(int argc, char** argv) {
     const std::string value = word.substr(word.find('=') + 1);
     if (word == "mute") words.mute = true;
     if (word == "silent") words.silent = true;
+    if (word == "huge") words.huge = true;
     if (word.starts_with("hangs=")) words.hangs = value;
+    if (word.starts_with("forks=")) words.forks = value;
+    if (word.starts_with("closes=")) words.closes = std::atol(value.c_str());
     if (word.starts_with("dies=")) words.dies = std::atol(value.c_str());
     if (word.starts_with("steps=")) words.steps = std::atol(value.c_str());
     if (word.starts_with("slow=")) words.slow = std::atol(value.c_str());
@@ -41,6 +48,7 @@ float w[6] = {1, 2, 3, 4, 5, 6}, b = 7, gw[6], gb;
 gv_peer* peer = nullptr;
 char info[1 << 16];
 long steps = 0;
+bool misbehaved = false;
 
 long number(const char* key) {
   const char* const at = std::strstr(info, key);
@@ -100,11 +108,48 @@ int attach(const Words& words) {
   return port;
 }
 
+void hand_over_4_tib() {
+  constexpr off_t bytes = off_t{4} << 40;
+  const int file = ::memfd_create("huge", 0);
+  if (::ftruncate(file, bytes) != 0) std::perror("ftruncate");
+  char last = 0;
+  iovec content{&last, 1};
+  alignas(cmsghdr) char room[CMSG_SPACE(sizeof file)] = {};
+  msghdr message{};
+  message.msg_iov = &content;
+  message.msg_iovlen = 1;
+  message.msg_control = room;
+  message.msg_controllen = sizeof room;
+  cmsghdr* const rights = CMSG_FIRSTHDR(&message);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(sizeof file);
+  std::memcpy(CMSG_DATA(rights), &file, sizeof file);
+  if (::sendmsg(3, &message, 0) < 0) std::perror("sendmsg");
+}
+
+void leave_a_child(const std::string& file) {
+  const pid_t child = ::fork();
+  if (child == 0)
+    for (;;) ::pause();
+  std::ofstream(file) << child;
+}
+
+void misbehave(const Words& words) {
+  if (words.closes >= 0) ::close(static_cast<int>(words.closes));
+  if (words.huge) hand_over_4_tib();
+  if (!words.forks.empty()) leave_a_child(words.forks);
+}
+
 int train(const Words& words) {
   gv_told told = {sizeof told, GV_HAS_RATE, 0, 0.25, 0, 0, 0};
   for (;;) {
     if (steps == words.steps) return GV_OK;
     if (steps == words.dies && number("\"id\":") == 0 && is("\"task\":\"peer\"")) ::_exit(9);
+    if (steps == 5 && !misbehaved && number("\"id\":") == 0 && is("\"task\":\"peer\"")) {
+      misbehaved = true;
+      misbehave(words);
+    }
     const int turn = gv_turn(peer, &told, 1000);
     told.has = 0;
     const bool both = turn == GV_TURN_GRADIENT_AND_STEP;

@@ -180,6 +180,31 @@ TEST_F(AScout, ThatHasEndedIsMissedOnce) {
   EXPECT_EQ(times_said("disk gone"), 1U);
 }
 
+constexpr const char* hangs =
+    "introduce(whole=True)\n"
+    "import time\n"
+    "for line in ear: time.sleep(1000)\n";
+
+/// Whoever asks waits for the figures no longer than for a job of a peer.
+TEST_F(AScout, ThatHangsIsSaidAndGivenUpOnce) {
+  const Fleet file = fleet(hangs, "faults: { stuck_after: 1 s }\n");
+  ScoutOptions impatient = options();
+  impatient.patience = std::chrono::milliseconds(300);
+  Scout scout(file, impatient);
+  for (int k = 0; k < 3; ++k) EXPECT_TRUE(std::isnan(scout.evaluate(numbers(0)).loss));
+  EXPECT_GE(times_said("train.py has been evaluating the fleet's model for 0 s"), 1U);
+  EXPECT_EQ(times_said("for 1 s and is killed (faults.stuck_after): no figures from now on"), 1U);
+  EXPECT_EQ(times_said("has ended"), 0U) << "it is said already";
+  EXPECT_FALSE(scout.save(numbers(0), path("model.pt")));
+}
+
+TEST_F(AScout, ThatHangsWhileItSavesIsGivenUp) {
+  const Fleet file = fleet(hangs, "faults: { stuck_after: 1 s }\n");
+  Scout scout(file, options());
+  EXPECT_FALSE(scout.save(numbers(0), path("model.pt")));
+  EXPECT_EQ(times_said("has been saving the fleet's model for 1 s and is killed"), 1U);
+}
+
 /// One traceback, and the line of the file.
 TEST_F(AScout, ShowsTheTracebackOfAScriptThatFails) {
   const std::string text = refusal(fleet("import no_such_module\nintroduce()\n"));
