@@ -45,6 +45,13 @@ Assembly assemble_to_run(const FleetOptions& given,
                          std::unique_ptr<Scout>& scout) {
   FleetOptions options = given;
   Fleet fleet = read_file(options);
+  return assemble_to_run(std::move(fleet), options, binary, scout);
+}
+
+Assembly assemble_to_run(Fleet fleet,
+                         const FleetOptions& options,
+                         const std::string& binary,
+                         std::unique_ptr<Scout>& scout) {
   if (!fleet.program) return Assembly(std::move(fleet));
   scout = std::make_unique<Scout>(
       fleet, ScoutOptions{.argv = scout_words(options, binary, "ask"), .say = say});

@@ -16,6 +16,11 @@ namespace gv::cli {
 Assembly assemble_to_run(const FleetOptions& options,
                          const std::string& binary,
                          std::unique_ptr<Scout>& scout);
+/// Does the same with a fleet that read_file() has read from these options.
+Assembly assemble_to_run(Fleet fleet,
+                         const FleetOptions& options,
+                         const std::string& binary,
+                         std::unique_ptr<Scout>& scout);
 
 /// Makes a fleet ready of which figures are wanted: where programs train, one of them takes some
 /// steps alone, so that what a model of the fleet's time says has their seconds.

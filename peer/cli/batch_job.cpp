@@ -92,7 +92,7 @@ Placed place_fleet(const FleetOptions& file, const std::string& given) {
     throw std::runtime_error(fmt::format("not inside a {} job: {}", asked->title, asked->enter));
   if (launcher == "ssh" || placed.local || !job || (launcher == "auto" && job->one_node))
     return placed;
-  const Fleet fleet = read_fleet(file.file, file.sets, nullptr);
+  const Fleet fleet = read_as_named(file, nullptr);
   if (launcher == "auto" && is_lan(fleet)) return placed;
   const std::vector<std::string> nodes = batch_nodes(*job->system, job->nodes);
   if (launcher == "auto" && nodes.size() == 1) return placed;

@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,6 +23,7 @@
 #include "peer/launch/collected_run.h"
 #include "peer/launch/deploy/shell_word.h"
 #include "peer/launch/hear.h"
+#include "peer/launch/resume.h"
 #include "peer/launch/run_record.h"
 #include "peer/record/report/metrics.h"
 #include "peer/record/report/regression.h"
@@ -39,6 +41,7 @@ struct CollectArguments {
   std::vector<std::string> from;
   FleetOptions file;
   std::string into;
+  bool trust = false;
 };
 
 /// "anna:runs/lan". A path with a colon is written ./a:b.
@@ -120,11 +123,16 @@ bool is_rest_elsewhere(const std::string& folder) {
   return std::ranges::any_of(hosts, [](const auto& host) { return !host.second.fetched; });
 }
 
-/// Fetches what the launcher could not fetch at the end of the run.
-int collect_rest(const std::string& run, FleetOptions& file) {
+/// Fetches what the launcher could not fetch at the end of the run, over ssh from the hosts that
+/// the user's own fleet file or else the folder names.
+int collect_rest(const std::string& run, const CollectArguments& arguments) {
   if (connect_live(run).open())
     throw std::invalid_argument(fmt::format("collect: {} goes on", run));
-  const Assembly fleet = assemble_again(run, file);
+  FleetOptions file = arguments.file;
+  if (file.file.empty()) file = options_named_by(run, arguments.trust);
+  if (file.untrusted) file.untrusted->code.emplace_back("hosts");
+  const Assembly fleet = assemble(file);
+  check_again(run, fleet.fleet, read_arguments(run).digest);
   const auto say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
   const Placed at = place_fleet(file, "");
   const std::vector<std::string> missing = fetch_rest(
@@ -144,27 +152,33 @@ void refuse_ended(const std::string& folder) {
       folder));
 }
 
-/// The fleet of the peers, from the file that they were started with or from the one given. Where
-/// programs trained, one of them is started as `scout`, and says what the models are worth.
+/// Takes the file that the peers were started with, which is theirs to name, if none is given.
+void find_file_of(const CollectedPeers& peers, const std::string& folder, CollectArguments& all) {
+  const ReportsOf& whose = peers.begin()->second.whose;
+  FleetOptions& file = all.file;
+  if (!file.file.empty()) return;
+  file.file = whose.file;
+  file.sets = whose.sets;
+  if (!all.trust) file.untrusted = Untrusted{folder};
+  if (!fs::exists(file.file))
+    throw std::invalid_argument(
+        fmt::format("collect: the peers' fleet file {} is not here\nhelp:  --file FILE names "
+                    "it, with the same --set",
+                    printable(file.file, 200)));
+}
+
+/// The fleet of the peers. Where programs trained, one of them is started as `scout`, and says what
+/// the models are worth.
 Assembly fleet_of(const CollectedPeers& peers, FleetOptions& file, std::unique_ptr<Scout>& scout) {
   const ReportsOf& whose = peers.begin()->second.whose;
-  const bool given = !file.file.empty();
-  if (!given) {
-    file.file = whose.file;
-    file.sets = whose.sets;
-    if (!fs::exists(file.file))
-      throw std::invalid_argument(
-          fmt::format("collect: the peers' fleet file {} is not here\nhelp:  --file FILE names "
-                      "it, with the same --set",
-                      printable(file.file, 200)));
-  }
-  Assembly fleet = assemble_to_run(file, peer_program(), scout);
-  if (fleet.fleet.digest == whose.digest) return fleet;
+  Fleet fleet = read_file(file);
+  if (fleet.digest == whose.digest)
+    return assemble_to_run(std::move(fleet), file, peer_program(), scout);
   throw std::invalid_argument(fmt::format(
       "collect: {} is another fleet now (digest {}) than that of the peers ({}), which were "
       "started with {}",
       printable(file.file, 200),
-      fleet.fleet.digest,
+      fleet.digest,
       printable(whose.digest, 32),
       whose.sets.empty()
           ? "no --set"
@@ -222,7 +236,7 @@ int finish(const Assembly& fleet,
 int collect(const CollectArguments& given) {
   CollectArguments arguments = given;
   const std::string into = target_of(arguments);
-  if (is_rest_elsewhere(into)) return collect_rest(into, arguments.file);
+  if (is_rest_elsewhere(into)) return collect_rest(into, arguments);
   refuse_ended(into);
   gather(arguments, into);
   const RunFolder folder = RunFolder::open(into);
@@ -230,6 +244,7 @@ int collect(const CollectArguments& given) {
   if (peers.empty())
     throw std::invalid_argument(
         fmt::format("collect: {}/peers has no reports.jsonl: was the run's launcher `run`?", into));
+  find_file_of(peers, into, arguments);
   std::unique_ptr<Scout> scout;
   const Assembly fleet = fleet_of(peers, arguments.file, scout);
   begin(fleet, folder, arguments.file);
@@ -256,11 +271,11 @@ void collect_options(Options& options, CollectArguments& arguments) {
       .required();
   options.value("-o,--output", arguments.into, "Folder of the run; needed for several places")
       .call_values("FOLDER");
-  options.value("--file",
-                arguments.file.file,
-                "The fleet file, where it is not at the path that the peers read");
+  options.value(
+      "--file", arguments.file.file, "Your own fleet file, instead of the one that the peers name");
   options.value("--set", arguments.file.sets, "With --file: what the peers were started with")
       .call_values("KEY.PATH=VALUE");
+  add_trust(options, arguments.trust);
   options.json(arguments.file.json);
 }
 
@@ -275,7 +290,7 @@ Command collect_command() {
                  "  peers on several machines:\n"
                  "  grapevine collect anna:runs/lan ben:runs/lan -o runs/lan\n"
                  "  what `run` could not fetch from its hosts at the end:\n"
-                 "  grapevine collect runs/lan\n"
+                 "  grapevine collect runs/lan --trust\n"
                  "  grapevine report runs/lan",
                  collect_options,
                  collect);

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "peer/cli/command.h"
+#include "peer/cli/fleet_options.h"
 #include "peer/record/report/screen.h"
 #include "peer/record/runs/run_list.h"
 #include "peer/runtime/exit_code.h"
@@ -28,6 +28,7 @@ struct CompareArguments {
   bool csv = false;
   bool markdown = false;
   bool map = false;
+  bool trust = false;
 };
 
 std::vector<Measure> measures_of(const std::vector<std::string>& words) {
@@ -89,7 +90,7 @@ void check_map(const CompareArguments& arguments) {
 int compare(const CompareArguments& arguments) {
   check_map(arguments);
   const std::vector<Measure> columns = measures_of(arguments.columns);
-  CompareOptions options{.target = {}, .by = arguments.by};
+  CompareOptions options{.target = {}, .by = arguments.by, .trust = arguments.trust};
   if (!arguments.target.empty()) options.target = parse_target(arguments.target);
   std::vector<ExpectedClaim> claims;
   for (const std::string& text : arguments.expect) claims.push_back(parse_claim(text));
@@ -149,6 +150,7 @@ void compare_options(Options& options, CompareArguments& arguments) {
                arguments.map,
                "Who is first to the target on which network: rounds as in these runs, seconds by "
                "the clock of each method on 12 x 12 networks");
+  add_trust(options, arguments.trust);
   options.flag("--csv", arguments.csv, "A line per run, as CSV");
   options.flag("--md", arguments.markdown, "Tables as Markdown");
   options.json(arguments.json);

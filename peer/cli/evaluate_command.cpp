@@ -25,6 +25,7 @@ struct EvaluateOptions {
   std::string data;
   std::vector<std::string> sets;
   bool json = false;
+  bool trust = false;
 };
 
 /// The data for an evaluation, and what they are called.
@@ -80,19 +81,21 @@ std::string run_folder_of(const std::string& model) {
       "where DATA is a fleet file or a file of the same kind");
 }
 
+/// The user's own fleet file if there is one, or else that of the run.
+FleetOptions fleet_file(const EvaluateOptions& options) {
+  if (!options.data.empty()) return {.file = options.data, .sets = options.sets};
+  FleetOptions file = options_named_by(run_folder_of(options.model), options.trust);
+  file.sets.insert(file.sets.end(), options.sets.begin(), options.sets.end());
+  return file;
+}
+
 TestData test_data(const SavedModel& model, const EvaluateOptions& options) {
   if (!options.data.empty() && !is_fleet_file(options.data)) {
     if (!options.sets.empty())
       throw std::invalid_argument("--set changes a fleet file, and DATA is none");
     return {.set = labelled_data(model.card, options.data), .name = options.data, .same = {}};
   }
-  FleetOptions file{.file = options.data, .sets = options.sets, .json = options.json};
-  if (!options.data.empty()) return test_of_fleet(model, file);
-  const RunArguments run = read_arguments(run_folder_of(options.model));
-  file.file = run.file;
-  file.sets = run.sets;
-  file.sets.insert(file.sets.end(), options.sets.begin(), options.sets.end());
-  return test_of_fleet(model, file);
+  return test_of_fleet(model, fleet_file(options));
 }
 
 std::string samples_text(const Dataset& data) {
@@ -111,8 +114,10 @@ int evaluate_program(const EvaluateOptions& options) {
   const ModelCard card = read_card(options.model, file->metadata());
   std::uint64_t parameters = 0;
   for (const TensorShape& tensor : file->tensors()) parameters += tensor.count();
-  const std::string folder = run_folder_of(options.model);
-  const Evaluation found = evaluate_by_program(options.model, folder, options.sets);
+  const bool as_it_was = options.data.empty() && options.sets.empty();
+  const std::string folder = as_it_was ? run_folder_of(options.model) : "";
+  const Evaluation found = evaluate_by_program(
+      options.model, folder, fleet_file(options), as_it_was ? read_arguments(folder).digest : "");
   if (options.json) {
     fmt::print("{}\n",
                Json{{"schema", "grapevine.evaluation/1"},
@@ -139,7 +144,8 @@ int evaluate_program(const EvaluateOptions& options) {
 int evaluate(const EvaluateOptions& given) {
   EvaluateOptions options = given;
   if (fs::is_directory(options.model)) options.model += "/model.safetensors";
-  if (options.data.empty() && is_of_program(options)) return evaluate_program(options);
+  const bool by_fleet = options.data.empty() || is_fleet_file(options.data);
+  if (by_fleet && is_of_program(options)) return evaluate_program(options);
   const SavedModel model = load_model(options.model);
   const TestData data = test_data(model, options);
   const Evaluation found = model.predictor()->evaluate(*data.set);
@@ -177,10 +183,11 @@ void evaluate_options(Options& options, EvaluateOptions& arguments) {
                 arguments.data,
                 "A fleet file, whose test set is taken, or labelled data of the model's kind: a "
                 "table, a folder of pictures by class, a LIBSVM file, a text. Without it, the test "
-                "set of the run in whose folder the model lies; a model of a program is evaluated "
-                "by that program, which is started again");
+                "set of the run in whose folder the model lies. A model of a program is evaluated "
+                "by the program of the fleet file, which is started again");
   options.value("--set", arguments.sets, "Override a value of the fleet file (repeatable)")
       .call_values("KEY.PATH=VALUE");
+  add_trust(options, arguments.trust);
   options.json(arguments.json);
 }
 

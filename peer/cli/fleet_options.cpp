@@ -46,6 +46,20 @@ Option add_fleet_options(Options& options, FleetOptions& fleet) {
   return file;
 }
 
+void add_trust(Options& options, bool& trust) {
+  options.flag("--trust",
+               trust,
+               "Run what the fleet file of that folder names: its program, its plug-in, ssh to its "
+               "hosts. For folders of your own, or of people whom you trust");
+}
+
+FleetOptions options_named_by(const std::string& run_folder, bool trust) {
+  const RunArguments run = read_arguments(run_folder);
+  FleetOptions options{.file = run.file, .sets = run.sets};
+  if (!trust) options.untrusted = Untrusted{run_folder};
+  return options;
+}
+
 void find_fleet_file(FleetOptions& options) {
   namespace fs = std::filesystem;
   constexpr const char* usual = "fleet.yaml";
@@ -58,11 +72,16 @@ void tell_devices(const Assembly& fleet, const std::vector<PeerId>& peers) {
   print_notices(check_devices(fleet.fleet, peers));
 }
 
+Fleet read_as_named(const FleetOptions& options, std::vector<std::string>* notices) {
+  if (!options.untrusted) return read_fleet(options.file, options.sets, notices);
+  return read_untrusted_fleet(options.file, options.sets, notices, *options.untrusted);
+}
+
 Fleet read_file(FleetOptions& options, std::optional<PeerId> only, bool launched) {
   find_fleet_file(options);
   for (const std::string& set : options.sets) check_set(set);
   std::vector<std::string> notices;
-  Fleet fleet = read_fleet(options.file, options.sets, &notices);
+  Fleet fleet = read_as_named(options, &notices);
   const bool here = only && *only < fleet.size() && fleet.peers[*only].host == "localhost";
   if (!launched || !here) print_notices(notices);
   return fleet;
@@ -93,11 +112,11 @@ std::string read_again(const std::string& run_folder, FleetOptions& options) {
   return before.digest;
 }
 
-void check_again(const std::string& run_folder, const Assembly& fleet, const std::string& digest) {
-  if (fleet.fleet.digest == digest) return;
+void check_again(const std::string& run_folder, const Fleet& fleet, const std::string& digest) {
+  if (fleet.digest == digest) return;
   throw std::invalid_argument(
       fmt::format("{} is not any more what it was when {} began; the run's copy is {}/fleet.yaml",
-                  fleet.fleet.path,
+                  fleet.path,
                   run_folder,
                   run_folder));
 }
@@ -105,7 +124,7 @@ void check_again(const std::string& run_folder, const Assembly& fleet, const std
 Assembly assemble_again(const std::string& run_folder, FleetOptions& options) {
   const std::string digest = read_again(run_folder, options);
   Assembly fleet = assemble(options);
-  check_again(run_folder, fleet, digest);
+  check_again(run_folder, fleet.fleet, digest);
   return fleet;
 }
 

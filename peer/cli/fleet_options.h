@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "peer/cli/command.h"
+#include "peer/fleet/untrusted.h"
 #include "peer/runtime/assembly.h"
 #include "peer/runtime/exit_code.h"
 
@@ -15,7 +16,14 @@ struct FleetOptions {
   std::string file;
   std::vector<std::string> sets;
   bool json = false;
+  std::optional<Untrusted> untrusted{};  ///< a run's folder names the file, without --trust
 };
+
+/// Adds --trust to a command that reads a run's folder and would run what that folder names.
+void add_trust(Options& options, bool& trust);
+
+/// The fleet file and --set values that a run's folder names. Throws std::runtime_error.
+FleetOptions options_named_by(const std::string& run_folder, bool trust);
 
 /// Adds FILE, --set and --json. Returns FILE's option.
 Option add_fleet_options(Options& options, FleetOptions& fleet);
@@ -29,6 +37,8 @@ void find_fleet_file(FleetOptions& options);
 Fleet read_file(FleetOptions& options,
                 std::optional<PeerId> only = std::nullopt,
                 bool launched = false);
+/// Reads the fleet file, whose name is complete.
+Fleet read_as_named(const FleetOptions& options, std::vector<std::string>* notices);
 /// Reads the fleet file and makes it ready. `only`: see Assembly. `launched`: for a peer that a
 /// launcher has started, which has told the notices if it is on the same machine. Throws
 /// std::invalid_argument for a fleet with `program`, whose model, data and gradients are nothing
@@ -39,7 +49,7 @@ Assembly assemble(const FleetOptions& options,
 /// Fills in `options` as the folder of a run that is to go on tells; returns the fleet's digest.
 std::string read_again(const std::string& run_folder, FleetOptions& options);
 /// Throws std::invalid_argument when the fleet file is another one now.
-void check_again(const std::string& run_folder, const Assembly& fleet, const std::string& digest);
+void check_again(const std::string& run_folder, const Fleet& fleet, const std::string& digest);
 /// The fleet of a run that is to go on: both.
 Assembly assemble_again(const std::string& run_folder, FleetOptions& options);
 

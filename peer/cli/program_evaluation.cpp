@@ -2,25 +2,23 @@
 
 #include <memory>
 #include <stdexcept>
+#include <utility>
 
 #include "peer/cli/asked_fleet.h"
-#include "peer/cli/fleet_options.h"
 #include "peer/cli/this_program.h"
 #include "peer/fleet/program_reader.h"
 #include "peer/launch/program/start_file.h"
-#include "peer/launch/resume.h"
 
 namespace gv::cli {
 
 Evaluation evaluate_by_program(const std::string& path,
                                const std::string& run_folder,
-                               const std::vector<std::string>& sets) {
-  const RunArguments run = read_arguments(run_folder);
-  FleetOptions options{.file = run.file, .sets = run.sets};
-  options.sets.insert(options.sets.end(), sets.begin(), sets.end());
+                               FleetOptions options,
+                               const std::string& digest) {
+  Fleet spec = read_file(options);
+  if (!digest.empty()) check_again(run_folder, spec, digest);
   std::unique_ptr<Scout> scout;
-  const Assembly fleet = assemble_to_run(options, peer_program(), scout);
-  if (sets.empty()) check_again(run_folder, fleet, run.digest);
+  const Assembly fleet = assemble_to_run(std::move(spec), options, peer_program(), scout);
   if (!scout || !scout->introduction().evaluates)
     throw std::invalid_argument(
         about_program(fleet.fleet,

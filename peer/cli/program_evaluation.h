@@ -1,18 +1,19 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "optim/models/objective.h"
+#include "peer/cli/fleet_options.h"
 
 namespace gv::cli {
 
-/// Says what the model in `path` is worth, which a fleet of programs has trained in the run of that
-/// folder: its program is started again, alone, and asked. `sets`: over the run's own values.
-/// Throws std::invalid_argument where the fleet is another by now or its program evaluates nothing,
-/// and std::runtime_error where it cannot be asked.
+/// Returns what the model in `path` is worth, which a fleet of programs has trained: the program of
+/// the fleet in `options` is started again, alone, and asked. `digest`: of that fleet when the run
+/// began; "": the user names another one. Throws std::invalid_argument if the fleet has changed
+/// since then or its program evaluates nothing, and std::runtime_error if it cannot be asked.
 Evaluation evaluate_by_program(const std::string& path,
                                const std::string& run_folder,
-                               const std::vector<std::string>& sets);
+                               FleetOptions options,
+                               const std::string& digest);
 
 }  // namespace gv::cli

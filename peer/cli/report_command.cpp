@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
-#include "peer/cli/command.h"
+#include "peer/cli/fleet_options.h"
 #include "peer/fleet/json/json.h"
 #include "peer/record/report/screen.h"
 #include "peer/record/report/wrapped.h"
@@ -26,6 +26,7 @@ struct ReportArguments {
   std::string target;
   std::vector<std::string> by;
   bool map = false;
+  bool trust = false;
   bool json = false;
 };
 
@@ -52,7 +53,7 @@ void check_name(const std::string& output, bool figure) {
 }
 
 int report(const ReportArguments& arguments) {
-  CompareOptions options{.target = {}, .by = arguments.by};
+  CompareOptions options{.target = {}, .by = arguments.by, .trust = arguments.trust};
   if (!arguments.target.empty()) options.target = parse_target(arguments.target);
   check_name(arguments.output, !arguments.svg.empty());
   ProgressLine progress;
@@ -125,6 +126,7 @@ void report_options(Options& options, ReportArguments& arguments) {
   options.flag("--map",
                arguments.map,
                "Draw who is first to the target on which network as well (see compare --map)");
+  add_trust(options, arguments.trust);
   options.json(arguments.json);
 }
 

@@ -264,10 +264,11 @@ int run_fleet(const RunOptions& given) {
   if (resume && !options.file.sets.empty()) grown = grow(options.resume, options.file);
   const bool again = resume && !grown;
   const std::string before = again ? read_again(options.resume, options.file) : "";
-  const Placed at = place_fleet(options.file, options.launcher);
+  Placed at = place_fleet(options.file, options.launcher);
+  Fleet spec = read_file(at.file);
+  if (again) check_again(options.resume, spec, before);
   std::unique_ptr<Scout> scout;
-  const Assembly fleet = assemble_to_run(at.file, options.program, scout);
-  if (again) check_again(options.resume, fleet, before);
+  const Assembly fleet = assemble_to_run(std::move(spec), at.file, options.program, scout);
   check_trace(options, fleet.fleet);
   check_run_fits(fleet);
   std::unique_ptr<Lan> lan = lan_of(fleet, options, at, scout.get(), grown.has_value());

@@ -108,7 +108,7 @@ void print_end(const Assembly& fleet,
 std::string not_fetched_text(const std::vector<std::string>& hosts, const std::string& run_folder) {
   return fmt::format(
       "error: checkpoints, records and ledgers of the peers of {} are still there alone\nhelp:  "
-      "once it answers: grapevine collect {}",
+      "once it answers: grapevine collect {} --trust",
       fmt::join(hosts, ", "),
       run_folder);
 }

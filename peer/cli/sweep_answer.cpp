@@ -48,12 +48,15 @@ JudgedClaim judge(const Answer& answer, const ExpectedClaim& claim) {
   }
 }
 
-/// Draws the map of each section; none where the file asks for another picture.
+/// Draws the map of each section; none where the file asks for another picture. The runs are those
+/// of the user's own sweep.
 std::vector<FirstMap> maps_of(const SweepFile& file,
                               const std::vector<StoredRun>& runs,
                               const CompareOptions& options) {
   if (!file.picture || !file.picture->map) return {};
-  return map_runs(runs, options, [](std::size_t, std::size_t) {});
+  CompareOptions own = options;
+  own.trust = true;
+  return map_runs(runs, own, [](std::size_t, std::size_t) {});
 }
 
 std::string map_file(const SweepFile& file, const std::vector<FirstMap>& maps) {

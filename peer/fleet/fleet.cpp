@@ -31,6 +31,7 @@
 #include "peer/fleet/security_reader.h"
 #include "peer/fleet/target_reader.h"
 #include "peer/fleet/topology_reader.h"
+#include "peer/fleet/untrusted.h"
 #include "peer/fleet/work_reader.h"
 
 namespace gv {
@@ -51,6 +52,20 @@ class FleetReader : Readers {
     stop_on_errors();
     for (const std::string& argument : sets) source_.apply_set(root_, argument);
     folder_ = std::filesystem::path(path).parent_path();
+  }
+
+  void refuse_code(const Untrusted& untrusted) {
+    for (const std::string& key : untrusted.code)
+      if (const Value::Entry* const entry = root_.find(key))
+        source_.error(
+            entry->place,
+            static_cast<int>(key.size()),
+            fmt::format(
+                "`{}` would run code: this fleet file is named by the folder {}, not by you",
+                key,
+                untrusted.folder),
+            "read the file, and add --trust if you trust whoever made that folder");
+    stop_on_errors();
   }
 
   Fleet read() {
@@ -353,6 +368,16 @@ Fleet read_fleet(const std::string& path,
                  std::vector<std::string>* notices) {
   Source source(path);
   return FleetReader(source, source.parse_file(), sets, notices).read();
+}
+
+Fleet read_untrusted_fleet(const std::string& path,
+                           const std::vector<std::string>& sets,
+                           std::vector<std::string>* notices,
+                           const Untrusted& untrusted) {
+  Source source(path);
+  FleetReader reader(source, source.parse_file(), sets, notices);
+  reader.refuse_code(untrusted);
+  return reader.read();
 }
 
 std::set<std::string> asked_keys(const std::string& path) {

@@ -18,9 +18,9 @@ class RunTest(unittest.TestCase):
         self.fleet = Fleet()
         self.addCleanup(self.fleet.close)
 
-    def run_file(self, command: str, path: Path) -> subprocess.CompletedProcess:
-        return subprocess.run([program_path(), command, str(path)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, timeout=PATIENCE_S)
+    def run_file(self, command: str, path: Path, *more: str) -> subprocess.CompletedProcess:
+        return subprocess.run([program_path(), command, str(path), *more], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=PATIENCE_S)
 
     def script(self, name: str, **told) -> Path:
         words = json.dumps([{"fleet": None, **told}])
@@ -42,7 +42,7 @@ class RunTest(unittest.TestCase):
         self.assertGreater(table["loss"][0], 0)
         # With what is no parameter, and so nobody's but the program's.
         self.assertIn("frozen", torch.load(self.fleet.folder / "launched" / "model.pt"))
-        asked = self.run_file("evaluate", self.fleet.folder / "launched")
+        asked = self.run_file("evaluate", self.fleet.folder / "launched", "--trust")
         self.assertEqual(asked.returncode, 0, asked.stdout)
         self.assertIn(f"loss       {self.summary('launched')['loss']:.6g}\n", asked.stdout)
 

@@ -15,6 +15,7 @@
 #include "gossip/algorithm.h"
 #include "gossip/same_bits.h"
 #include "peer/fleet/digest.h"
+#include "peer/fleet/untrusted.h"
 #include "peer/launch/resume.h"
 #include "peer/study/predict/forecast/dry_run.h"
 
@@ -51,10 +52,12 @@ std::set<std::string> network_axes(const std::vector<StoredRun>& runs) {
 }
 
 /// The fleet of a run, from the file that it names. Throws std::invalid_argument.
-Fleet fleet_of(const StoredRun& run) {
+Fleet fleet_of(const StoredRun& run, bool trust) {
   try {
     const RunArguments made = read_arguments(run.path);
-    Fleet fleet = read_fleet(made.file, made.sets, nullptr);
+    const Untrusted untrusted{run.shown, {"plugin"}};
+    Fleet fleet = trust ? read_fleet(made.file, made.sets, nullptr)
+                        : read_untrusted_fleet(made.file, made.sets, nullptr, untrusted);
     if (bits_of(fleet) == run.bits) return fleet;
     throw std::invalid_argument(
         fmt::format("{} is not any more what it was when {} began", made.file, run.shown));
@@ -95,7 +98,7 @@ void note_network(const Fleet& fleet, const std::string& label, std::vector<std:
 class RunMap {
  public:
   RunMap(const std::vector<StoredRun>& runs, const CompareOptions& options)
-      : axes_(network_axes(runs)), fleets_(fleets_of(runs)), runs_(stripped(runs)) {
+      : axes_(network_axes(runs)), fleets_(fleets_of(runs, options.trust)), runs_(stripped(runs)) {
     comparison_ = compare_runs(runs_, options);
     if (!comparison_.target)
       throw std::invalid_argument(
@@ -130,9 +133,9 @@ class RunMap {
 
  private:
   /// Reads the fleets, by the path of the run.
-  static std::map<std::string, Fleet> fleets_of(const std::vector<StoredRun>& runs) {
+  static std::map<std::string, Fleet> fleets_of(const std::vector<StoredRun>& runs, bool trust) {
     std::map<std::string, Fleet> fleets;
-    for (const StoredRun& run : runs) fleets.emplace(run.path, fleet_of(run));
+    for (const StoredRun& run : runs) fleets.emplace(run.path, fleet_of(run, trust));
     return fleets;
   }
 

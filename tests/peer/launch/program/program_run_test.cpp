@@ -91,7 +91,7 @@ TEST_F(ProgramRun, OfPeersByHandIsCollected) {
       EXPECT_NE(ended.err.find("grapevine collect " + path("hand")), std::string::npos)
           << ended.err;
     }
-    const Ended collected = Program({"collect", path("hand"), "--json"}).wait();
+    const Ended collected = Program({"collect", path("hand"), "--trust", "--json"}).wait();
     ASSERT_EQ(collected.code, 0) << collected.err;
     const Ended run = Program({"run", file, "--json"}).wait();
     ASSERT_EQ(run.code, 0) << run.err;
@@ -296,15 +296,15 @@ TEST_F(ProgramRun, LeavesAModelThatItsProgramEvaluatesAgain) {
   const Ended trained = Program({"run", fleet("", forty), "--json"}).wait();
   ASSERT_EQ(trained.code, 0) << trained.err;
   for (const std::string& what : {path("run"), path("run/model.safetensors")}) {
-    const Ended ended = Program({"evaluate", what, "--json"}).wait();
+    const Ended ended = Program({"evaluate", what, "--trust", "--json"}).wait();
     ASSERT_EQ(ended.code, 0) << ended.err;
     EXPECT_EQ(ended.summary()["loss"], trained.summary()["loss"]);
     EXPECT_TRUE(ended.summary()["accuracy"].is_null());
   }
-  const std::string shown = Program({"evaluate", path("run")}).wait().output();
+  const std::string shown = Program({"evaluate", path("run"), "--trust"}).wait().output();
   EXPECT_NE(shown.find("program, 7 parameters, 40 rounds of programs"), std::string::npos) << shown;
   fleet("", "stop: { rounds: 41 }\n");
-  const Ended other = Program({"evaluate", path("run")}).wait();
+  const Ended other = Program({"evaluate", path("run"), "--trust"}).wait();
   EXPECT_EQ(other.code, 2) << "it is another fleet now: " << other.err;
 }
 
