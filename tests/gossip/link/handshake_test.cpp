@@ -35,9 +35,9 @@ TEST_F(OneLink, AStrangersRefusalDoesNotEndTheStart) {
   EXPECT_EQ(begins, 1);
 }
 
-/// Found so: the last words of a peer that had died were a second on the way. The server that they
-/// came to refused its successor for as long as a successor was patient, which gave up; the server
-/// waited for it ever after.
+/// Found so: a data server that had stood still read the last words of a dead peer when it came
+/// back, and took it for living for two heartbeats more. Its successor was patient for as long,
+/// gave up, and the server waited for it ever after.
 TEST_F(OneLink, ASuccessorIsPatientWithWhoHasNotMissedTheDeadYet) {
   LinkSettings settings = settings_of(0, 3, {1, 2});
   settings.rejoin = settings.successors = true;
