@@ -106,6 +106,10 @@ struct Lines {
     return round_text(e.rise.round) + ": the loss has risen from " + figure_text(e.rise.from) +
            " to " + figure_text(e.rise.to) + " at once";
   }
+  std::string operator()(const event::RanAhead& e) const {
+    return round_text(e.ahead.first) + ": alone, rounds end faster than they did in company (" +
+           figure_text(1e-9 * static_cast<double>(e.ahead.usual.count())) + " s each)";
+  }
   std::string operator()(const event::ExperienceRefused& e) const {
     const std::string came =
         round_text(e.round) + ": " + peer_text(e.from) +

@@ -44,6 +44,22 @@ struct LossRise {
   bool operator==(const LossRise&) const = default;
 };
 
+/// The rounds that a peer ended alone, sooner than its pace lets it (pace_watch.h).
+struct RunAhead {
+  Round first = 0;   ///< the round in which it was found
+  Round rounds = 0;  ///< that ended too soon
+  Time usual{0};     ///< length of a round in company
+  bool operator==(const RunAhead&) const = default;
+};
+
+/// An edge over which nothing has flowed to the end, although its neighbour was there.
+struct SilentEdge {
+  PeerId with = 0;
+  Round since = 0;   ///< the round of the last flow
+  Round rounds = 0;  ///< that have ended since then, beside a neighbour that was there
+  bool operator==(const SilentEdge&) const = default;
+};
+
 /// The account that a peer gives of itself at an evaluation: its own test figures and its vector,
 /// for whoever watches the fleet.
 struct Report {
@@ -66,6 +82,8 @@ struct Report {
   /// processes that the run began with: a successor begins a conversation of its own.
   std::vector<EdgeEnd> edges{};
   std::optional<LossRise> loss_rise{};  ///< of its minibatches, the first since its life began
+  std::optional<RunAhead> ran_ahead{};  ///< since its life began
+  std::vector<SilentEdge> silent{};     ///< in the last report; ascending by peer
   Payload model;                        ///< x
   Costs costs{};                        ///< since its life began, this evaluation included
   Round staleness = 0;                  ///< since the last report, the greatest
@@ -188,6 +206,10 @@ struct ContributionCut {
 struct LossRose {
   LossRise rise{};
 };
+/// The peer ends its rounds alone faster than it did in company.
+struct RanAhead {
+  RunAhead ahead{};
+};
 
 /// A memory was sent something that no actor and no learner sends.
 struct ExperienceRefused {
@@ -219,6 +241,7 @@ using PeerEvent = std::variant<event::CheckpointLeftOut,
                                event::StandsStill,
                                event::ContributionCut,
                                event::LossRose,
+                               event::RanAhead,
                                event::ExperienceRefused,
                                event::LearnsWithoutActors>;
 

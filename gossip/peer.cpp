@@ -24,7 +24,7 @@ Peer::Peer(Plan plan_, World& world_, Journal& journal_, Replica& replica_, cons
       chain_(*this),
       verbs_(std::make_unique<Verbs>(*this, roster_, post_)),
       transfers_(std::make_unique<Transfers>(*this, roster_, post_)),
-      reports_(*this, post_, pace_, exchange_) {
+      reports_(*this, roster_, post_, pace_, exchange_) {
   pace_.in_company(false);
 }
 

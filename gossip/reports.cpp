@@ -16,6 +16,7 @@ void Reports::add_loss(double loss, double batches) {
 }
 
 void Reports::tell_round() {
+  steady_.end_round();
   const Post::Intake intake = post_.take_intake();
   intake_.staleness = std::max(intake_.staleness, intake.staleness);
   intake_.queue = std::max(intake_.queue, intake.queue);
@@ -114,6 +115,8 @@ Report Reports::begin_report(bool last) {
                 .clipped = clipped(),
                 .edges = last ? exchange_.ends() : std::vector<EdgeEnd>{},
                 .loss_rise = watch_.first(),
+                .ran_ahead = steady_.ran_ahead(),
+                .silent = last ? steady_.silent() : std::vector<SilentEdge>{},
                 .model = {},
                 .costs = costs(),
                 .staleness = intake_.staleness,

@@ -9,6 +9,7 @@
 #include "gossip/loss_watch.h"
 #include "gossip/pace.h"
 #include "gossip/post.h"
+#include "gossip/steady_watch.h"
 
 namespace gv {
 
@@ -17,8 +18,16 @@ namespace gv {
 /// count in one report and no other.
 class Reports {
  public:
-  Reports(PeerCore& self, Post& post, const Pace& pace, const Exchange& exchange)
-      : self_(self), post_(post), pace_(pace), exchange_(exchange) {}
+  Reports(PeerCore& self,
+          const Roster& roster,
+          Post& post,
+          const Pace& pace,
+          const Exchange& exchange)
+      : self_(self),
+        post_(post),
+        pace_(pace),
+        exchange_(exchange),
+        steady_(self, roster, post, pace, exchange) {}
 
   /// The loss of so many minibatches that the peer trained on.
   void add_loss(double loss, double batches);
@@ -55,6 +64,7 @@ class Reports {
   Post& post_;
   const Pace& pace_;
   const Exchange& exchange_;
+  SteadyWatch steady_;
   double loss_sum_ = 0;
   std::uint64_t losses_ = 0;
   LossWatch watch_;

@@ -209,7 +209,7 @@ int finish(const Assembly& fleet,
   const FleetRecord& end = *observer.summary();
   const double seconds = in_seconds(end.time);
   const auto lost = static_cast<PeerId>(missing.size());
-  int code = end.uneven.empty() ? exit_code::done : exit_code::check_failed;
+  int code = end.sound() ? exit_code::done : exit_code::check_failed;
   if (!missing.empty()) code = exit_code::peers_lost;
   if (has_diverged(end.mean.loss)) code = exit_code::failed;
   Json summary = summary_json(end, lost, seconds, observer.hashes());

@@ -78,7 +78,7 @@ int verdict(const SimulationResult& result, const Observer& observer, int stoppe
   const std::optional<FleetRecord>& end = observer.summary();
   if (!end || !std::isfinite(end->mean.loss)) return exit_code::failed;
   if (!result.whole()) return exit_code::peers_lost;
-  return end->uneven.empty() ? exit_code::done : exit_code::check_failed;
+  return end->sound() ? exit_code::done : exit_code::check_failed;
 }
 
 struct SimulateOptions {

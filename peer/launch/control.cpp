@@ -110,6 +110,15 @@ Reported parse_report(const JsonValue& json) {
     r.loss_rise = LossRise{.round = json_integer<Round>(rise, "round"),
                            .from = json_number(rise, "from"),
                            .to = json_number(rise, "to")};
+  if (const JsonValue* ahead = json.find("ran_ahead"))
+    r.ran_ahead = RunAhead{.first = json_integer<Round>(*ahead, "first"),
+                           .rounds = json_integer<Round>(*ahead, "rounds"),
+                           .usual = parse_length(*ahead, "usual_ns")};
+  if (const JsonValue* silent = json.find("silent"))
+    for (const JsonValue& row : silent->items)
+      r.silent.push_back({json_integer<PeerId>(row, "with"),
+                          json_integer<Round>(row, "since"),
+                          json_integer<Round>(row, "rounds")});
   if (const JsonValue* of = json.find("experience"))
     r.experience = ExperienceFigures{.frames = json_integer<std::uint64_t>(*of, "frames"),
                                      .taken = json_integer<std::uint64_t>(*of, "taken"),
@@ -169,6 +178,17 @@ Json edges_json(const std::vector<EdgeEnd>& edges) {
 Json rise_json(const std::optional<LossRise>& rise) {
   if (!rise) return nullptr;
   return Json{{"round", rise->round}, {"from", rise->from}, {"to", rise->to}};
+}
+
+Json ahead_json(const RunAhead& ahead) {
+  return {{"first", ahead.first}, {"rounds", ahead.rounds}, {"usual_ns", ahead.usual.count()}};
+}
+
+Json silent_json(const std::vector<SilentEdge>& silent) {
+  Json rows = Json::array();
+  for (const SilentEdge& e : silent)
+    rows.push_back(Json{{"with", e.with}, {"since", e.since}, {"rounds", e.rounds}});
+  return rows;
 }
 
 Keys read_keys(JsonValue& json) {
@@ -237,6 +257,8 @@ std::string line(const Reported& says) {
             {"queue", r.queue}};
   add_costs(json, r.costs);
   if (r.experience) json["experience"] = experience_json(*r.experience);
+  if (r.ran_ahead) json["ran_ahead"] = ahead_json(*r.ran_ahead);
+  if (!r.silent.empty()) json["silent"] = silent_json(r.silent);
   return json.dump();
 }
 std::string line(const Kept& says) {

@@ -129,7 +129,7 @@ LaunchResult Launcher::result() const {
     result.code = exit_code::failed;
   } else if (gone() > 0 || broken_ || !parts_ended_.empty()) {
     result.code = exit_code::peers_lost;
-  } else if (!summary->uneven.empty()) {
+  } else if (!summary->sound()) {
     result.code = exit_code::check_failed;
   }
   return result;

@@ -33,6 +33,8 @@ struct FleetRecord {
   std::map<PeerId, Round> passed_over;                  ///< rounds that each peer took no part in
   std::map<PeerId, std::vector<ClippedFlows>> clipped;  ///< by each peer
   std::vector<UnevenEdge> uneven;                       ///< of the final record
+  std::map<PeerId, RunAhead> ran_ahead;                 ///< of the final record
+  std::vector<QuietEdge> quiet;                         ///< of the final record, ascending
   std::map<PeerId, LossRise> loss_rises;                ///< of the minibatches of each peer
   std::optional<LossRise> loss_rise;  ///< of the fleet's model, the first until now
   Costs costs;                        ///< of all peers, the dead among them
@@ -44,6 +46,10 @@ struct FleetRecord {
   std::optional<ExperienceFigures> experience{};  ///< of all memories and actors of agents
   Round staleness = 0;    ///< of what a peer took since the record before, the greatest
   std::size_t queue = 0;  ///< messages that waited for one peer since then, the most
+
+  /// Returns whether every exchange counted at both ends, no peer ran ahead of its pace, and no
+  /// edge stayed silent.
+  bool sound() const { return uneven.empty() && ran_ahead.empty() && quiet.empty(); }
 };
 
 /// Returns the figure that a target is about; nothing where the model has no such figure.

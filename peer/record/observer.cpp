@@ -261,6 +261,9 @@ bool Observer::next_end() {
   const std::vector<float> mean = mean_of_reports(reports);
   FleetRecord end = look(reports, mean, now_);
   end.uneven = uneven_edges(reports);
+  end.quiet = quiet_edges(reports);
+  for (const auto& [peer, report] : reports)
+    if (report->ran_ahead) end.ran_ahead[peer] = *report->ran_ahead;
   if (latest_ && latest_->tick > 0)
     end.training_time = std::max(end.training_time, latest_->training_time);
   ask({.record = std::move(end), .reports = finals_, .last = true}, mean);

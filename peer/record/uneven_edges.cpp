@@ -30,4 +30,18 @@ std::vector<UnevenEdge> uneven_edges(const std::map<PeerId, const Report*>& last
   return uneven;
 }
 
+std::vector<QuietEdge> quiet_edges(const std::map<PeerId, const Report*>& last) {
+  std::map<std::pair<PeerId, PeerId>, QuietEdge> quiet;
+  for (const auto& [peer, report] : last)
+    for (const SilentEdge& edge : report->silent) {
+      if (!last.contains(edge.with)) continue;
+      const auto [a, b] = std::minmax(peer, edge.with);
+      QuietEdge& one = quiet[{a, b}];
+      if (edge.rounds > one.rounds) one = {a, b, edge.since, edge.rounds};
+    }
+  std::vector<QuietEdge> ascending;
+  for (const auto& [ends, edge] : quiet) ascending.push_back(edge);
+  return ascending;
+}
+
 }  // namespace gv

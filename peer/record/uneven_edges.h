@@ -14,8 +14,18 @@ struct UnevenEdge {
   EdgeEnd at_a, at_b;
 };
 
+/// An edge over which nothing flowed to the end, although both of its ends were there.
+struct QuietEdge {
+  PeerId a = 0, b = 0;  ///< a < b
+  Round since = 0;      ///< the round of the last flow, at the end that did more rounds since then
+  Round rounds = 0;     ///< that this end did beside the other
+};
+
 /// Finds the uneven edges in the peers' last reports, ascending. An edge of which only one end
 /// reports is none: the other one was lost, which is said elsewhere.
 std::vector<UnevenEdge> uneven_edges(const std::map<PeerId, const Report*>& last);
+
+/// Finds the edges that one end calls silent and whose other end reports as well, ascending.
+std::vector<QuietEdge> quiet_edges(const std::map<PeerId, const Report*>& last);
 
 }  // namespace gv

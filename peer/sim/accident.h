@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "gossip/message.h"
 #include "gossip/world.h"
+#include "optim/rng.h"
 
 namespace gv {
 
@@ -28,5 +31,20 @@ struct Accident {
   double factor = 1;
   bool succeeds = true;  ///< kill: another process is started
 };
+
+/// The bounds of accidents that are drawn.
+struct AccidentBounds {
+  PeerId peers = 1;
+  std::function<std::vector<PeerId>(PeerId)> links{};  ///< whom each has a link to
+  Time from{0};                                        ///< none begins before,
+  Time until{0};                                       ///< and none lasts longer
+  Time least{0};                                       ///< length of most of them
+  bool kills = true;
+};
+
+/// Draws one to three accidents, each of which begins before the one before it is over: a peer that
+/// stands still, dies and has a successor, or is slow for a while; cuts of one edge or of all edges
+/// of a peer, both ways or one way.
+std::vector<Accident> overlapping_accidents(Rng rng, const AccidentBounds& bounds);
 
 }  // namespace gv

@@ -108,12 +108,13 @@ void Audit::believed(Life reader, Life lender) {
       fmt::format("{} believes a loan of {} that is not so", text(reader), text(lender)));
 }
 
-void Audit::close(const std::function<bool(Life)>& dead) {
+void Audit::close(const std::function<bool(Life)>& dead,
+                  const std::function<bool(Life, Life)>& given_up) {
   for (const auto& [pair, sides] : pairs_) {
     const std::size_t waiting = sides[0].waiting.size() + sides[1].waiting.size();
     if (waiting == 0) continue;
     if (may_count_at_one_end(dead(pair.first), dead(pair.second))) continue;
-    if (!trusted(pair.first, pair.second)) continue;
+    if (!trusted(pair.first, pair.second) || given_up(pair.first, pair.second)) continue;
     violations_.push_back(fmt::format("{} pieces count at one end only, of {} and {}",
                                       waiting,
                                       text(pair.first),

@@ -34,7 +34,8 @@ class Audit {
   /// Counts what this life did, and what was done with it, as no word about the others.
   void distrust(Life life) { liars_.insert(life); }
   /// Reports at the end what counts at one end only. `dead`: a life ended without its last words.
-  void close(const std::function<bool(Life)>& dead);
+  void close(const std::function<bool(Life)>& dead,
+             const std::function<bool(Life, Life)>& given_up);
   /// The sum of what a life's exchanges added to its x, as far as it was finite.
   const std::vector<double>& flows(Life life) { return flows_[life]; }
   const std::vector<std::string>& violations() const { return violations_; }

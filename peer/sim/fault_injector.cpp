@@ -20,7 +20,7 @@ FaultInjector::FaultInjector(
     : seed_(seed), rng_(Rng(seed).derive("faults")), until_(until), trace_(std::move(trace)) {
   if (!fair) return;
   // Each class is on in 6 of 10 seeds, at a rate between once and a hundred times the least.
-  constexpr std::array<double, fault_names.size() - 1> least{
+  constexpr std::array<double, fault_names.size() - 2> least{
       20, 1e-4, 1e-3, 1e-3, 4, 2, 2, 0.3, 4, 4, 1, 0.5, 0.2, 1, 1};
   for (std::size_t k = 0; k < least.size(); ++k) {
     const bool on = rng_.uniform() < 0.6;
@@ -31,6 +31,12 @@ FaultInjector::FaultInjector(
   constexpr double soon = 20;
   if (Rng(seed).derive("lies").below(one_in) == 0)
     rates_[static_cast<std::size_t>(Fault::lie)] = soon;
+  constexpr FaultClasses accidents = FaultClasses{1} << static_cast<std::size_t>(Fault::accident);
+  constexpr std::uint64_t one_of = 3;
+  const bool drawn = Rng(seed).derive("accidents").below(one_of) == 0;
+  const bool only_accidents = classes == accidents || (drawn && (classes & accidents) != 0);
+  if (only_accidents) classes = accidents;
+  rates_[static_cast<std::size_t>(Fault::accident)] = only_accidents ? 1 : 0;
   for (std::size_t k = 0; k < rates_.size(); ++k)
     if ((classes >> k & 1) == 0) rates_[k] = 0;
 }

@@ -30,8 +30,9 @@ enum class Fault : std::uint8_t {
   disk_full,  ///< its next checkpoints fail, perhaps half written
   torn,       ///< it dies in the middle of its next checkpoint, and its machine with it
   lie,        ///< it says what is not so (lies.h)
+  accident,   ///< one to three that last long and overlap (accident.h), and nothing else
 };
-inline constexpr std::array<std::string_view, 16> fault_names{"reset",
+inline constexpr std::array<std::string_view, 17> fault_names{"reset",
                                                               "corrupt",
                                                               "duplicate",
                                                               "slice",
@@ -46,7 +47,8 @@ inline constexpr std::array<std::string_view, 16> fault_names{"reset",
                                                               "poison",
                                                               "disk_full",
                                                               "torn",
-                                                              "lie"};
+                                                              "lie",
+                                                              "accident"};
 /// Some of them: a bit for each, 1 << place in Fault.
 using FaultClasses = std::uint32_t;
 inline constexpr FaultClasses all_faults = (FaultClasses{1} << fault_names.size()) - 1;

@@ -55,6 +55,7 @@ void Faults::heard(PeerId from, const PeerEvent& event) {
   if (std::holds_alternative<event::NotFiniteCame>(event)) injector_.count(Probe::not_finite);
   if (std::holds_alternative<event::DeadlinePassed>(event)) injector_.count(Probe::deadline);
   if (const auto* passed = std::get_if<event::PassedOver>(&event)) hands_.leap(from, passed->to);
+  if (const auto* given = std::get_if<event::GaveUp>(&event)) hands_.give_up(from, given->peer);
   if (injector_.traced())
     injector_.tell(now(), fmt::format("peer {} says: {}", from, to_text(event)));
 }
@@ -111,6 +112,8 @@ bool Faults::strike(Fault fault) {
     case Fault::duplicate:
     case Fault::slice:
       break;  // they befall frames
+    case Fault::accident:
+      break;  // drawn before the run
   }
   return false;
 }
@@ -148,6 +151,7 @@ void Faults::suffer(const std::vector<Accident>& accidents) {
 
 void Faults::strike(const Accident& accident) {
   const PeerId peer = accident.peer;
+  injector_.count(Fault::accident);
   const auto afterwards = [&](std::function<void()> f) {
     shared_.queue.push(now() + accident.length, std::move(f));
   };
@@ -160,7 +164,9 @@ void Faults::strike(const Accident& accident) {
       part(accident);
       break;
     case Accident::Kind::kill:
-      if (kill(peer, false) && accident.succeeds) afterwards([this, peer] { succeed(peer); });
+      if (!kill(peer, false)) break;
+      injector_.count(Fault::crash);
+      if (accident.succeeds) afterwards([this, peer] { succeed(peer); });
       break;
     case Accident::Kind::slow:
       slow(peer, accident.factor);

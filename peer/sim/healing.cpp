@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "optim/rng.h"
 #include "peer/sim/swarm.h"
 
 namespace gv {
@@ -41,6 +42,20 @@ Victims victims_of(const Assembly& fleet) {
   return {first, links.empty() ? first : links.back()};
 }
 
+/// Drawn ones, the same for the same fleet.
+std::vector<Accident> overlapping(const Assembly& fleet,
+                                  const HealingTimes& times,
+                                  const char* which) {
+  return overlapping_accidents(
+      Rng(fleet.fleet.seed).derive("healing").derive(which),
+      {.peers = fleet.fleet.trainers(),
+       .links = [&fleet](PeerId i) { return links_of(fleet.plan(i)); },
+       .from = times.at,
+       .until = times.at + times.length,
+       .least = times.length / 8,
+       .kills = objection_to_death(*fleet.algorithm).empty() && fleet.plan(0).successors});
+}
+
 std::vector<Named> accidents_of(const Assembly& fleet, const HealingTimes& times) {
   using Kind = Accident::Kind;
   const auto [first, second] = victims_of(fleet);
@@ -63,7 +78,10 @@ std::vector<Named> accidents_of(const Assembly& fleet, const HealingTimes& times
           {"slow", {slow}},
           {"clock", {one(Kind::clock)}},
           {"freeze-two", {one(Kind::freeze), other}},
-          {"cut-edge", {edge}}};
+          {"cut-edge", {edge}},
+          {"overlap-a", overlapping(fleet, times, "a")},
+          {"overlap-b", overlapping(fleet, times, "b")},
+          {"overlap-c", overlapping(fleet, times, "c")}};
 }
 
 double median(std::vector<double> values) {
@@ -113,7 +131,8 @@ Judgement judgement_after(const Assembly& fleet) {
 Health live_through(const Assembly& fleet,
                     const HealingTimes& times,
                     const std::vector<Accident>& accidents,
-                    const PeerParts& parts) {
+                    const PeerParts& parts,
+                    const Usual* usual = nullptr) {
   std::vector<FleetRecord> records;
   Observer observer(fleet.fleet.size(), fleet.evaluator(), [&](const FleetRecord& record) {
     records.push_back(record);
@@ -127,6 +146,7 @@ Health live_through(const Assembly& fleet,
                              .judgement = judgement_after(fleet),
                              .accidents = accidents,
                              .looks = {times.end() - times.afterwards, times.end() - Time{1}},
+                             .usual = usual,
                              .times = times.links};
   const SimulationResult result = simulate(fleet, observer, options);
   Health health;
@@ -221,7 +241,17 @@ Fleet timed(Fleet fleet, const HealingTimes& times, const PeerParts& parts) {
 }  // namespace
 
 std::vector<std::string_view> accident_names() {
-  return {"freeze", "cut", "one-way", "kill", "slow", "clock", "freeze-two", "cut-edge"};
+  return {"freeze",
+          "cut",
+          "one-way",
+          "kill",
+          "slow",
+          "clock",
+          "freeze-two",
+          "cut-edge",
+          "overlap-a",
+          "overlap-b",
+          "overlap-c"};
 }
 
 std::string objection_to_death(const AlgorithmRow& row) {
@@ -235,6 +265,7 @@ std::vector<Healing> heal(const Fleet& file,
                           const PeerParts& parts) {
   const Assembly fleet(timed(file, times, parts));
   const Health undisturbed = live_through(fleet, times, {}, parts);
+  const Usual usual = usual_of(fleet);
   std::vector<Healing> all;
   for (const Named& named : accidents_of(fleet, times)) {
     Healing healing{.accident = named.name, .before = undisturbed};
@@ -242,7 +273,7 @@ std::vector<Healing> heal(const Fleet& file,
     const bool kills = first.kind == Accident::Kind::kill;
     if (kills) healing.refused = objection_to_death(*fleet.algorithm);
     if (healing.refused.empty()) {
-      healing.after = live_through(fleet, times, named.accidents, parts);
+      healing.after = live_through(fleet, times, named.accidents, parts, &usual);
       const bool dead = kills && !first.succeeds;
       healing.pace =
           pace_ratio(undisturbed, healing.after, dead ? std::optional(first.peer) : std::nullopt);

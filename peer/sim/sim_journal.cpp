@@ -5,6 +5,7 @@
 
 #include "peer/sim/audit.h"
 #include "peer/sim/faults.h"
+#include "peer/sim/steadiness.h"
 
 namespace gv {
 
@@ -36,6 +37,15 @@ void SimJournal::store(Round round, std::vector<std::byte> state) {
   if (shared_.on_store) shared_.on_store(id_, round, std::move(state));
 }
 
+void SimJournal::round_done(RoundDone round) {
+  if (shared_.steadiness != nullptr)
+    shared_.steadiness->ended({id_, life_},
+                              round.now,
+                              shared_.faults != nullptr ? shared_.queue.now() : round.now,
+                              shared_.together);
+  if (recorder_) recorder_->round_done(std::move(round));
+}
+
 void SimJournal::life_done(const LifeDone& life) {
   if (!recorder_) return;
   recorder_->life_done(life);
@@ -44,6 +54,7 @@ void SimJournal::life_done(const LifeDone& life) {
 
 void SimJournal::settled(const Settlement& settlement) {
   if (recorder_) recorder_->settled(settlement);
+  if (shared_.steadiness != nullptr) shared_.steadiness->flowed(id_, settlement.with);
   if (shared_.audit == nullptr) return;
   const auto with = shared_.faults->network().life_of_neighbor(id_, settlement.with);
   const Peer& self = *shared_.peers[id_];

@@ -29,9 +29,7 @@ class SimJournal : public Journal {
   void life_begun(Round rounds, Time now) override {
     if (recorder_) recorder_->life_begun(rounds, now);
   }
-  void round_done(RoundDone round) override {
-    if (recorder_) recorder_->round_done(round);
-  }
+  void round_done(RoundDone round) override;
   void life_done(const LifeDone& life) override;
 
  private:

@@ -35,6 +35,7 @@ struct SimWork {
 
 class Audit;
 class Faults;
+class Steadiness;
 
 /// The messages that a peer had no room for, of one sender, in the order in which they came.
 struct SimBacklog {
@@ -65,6 +66,9 @@ struct SimShared {
   Rows* rows = nullptr;      ///< ... and whose events run here
   /// The backlogs by id and sender; without faults. Only events of the peer itself touch its own.
   std::vector<std::map<PeerId, SimBacklog>> backlogs;
+  Steadiness* steadiness = nullptr;  ///< null: nobody judges pace and edges
+  /// Returns whether two peers see each other, for that judgement; with faults.
+  std::function<bool(PeerId, PeerId)> together;
   Audit* audit = nullptr;                                              ///< with faults
   std::function<void(PeerId, std::function<void()> ended)> after_job;  ///< SimulationOptions'
   /// Keeps a checkpoint; null: nowhere. May be called from several threads.

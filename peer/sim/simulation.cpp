@@ -50,6 +50,7 @@ class Simulation {
     shared_.backlogs.resize(n);
     shared_.work.resize(n);
     shared_.on_life = options.on_life;
+    shared_.steadiness = options.steadiness;
     costs_.resize(n);
     for (const Checkpoint& past : options.resume) costs_.at(past.peer) = costs_at_end(past.state);
     shared_.earlier = costs_;

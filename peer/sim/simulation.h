@@ -15,6 +15,7 @@
 #include "peer/sim/accident.h"
 #include "peer/sim/fault_injector.h"
 #include "peer/sim/sim_network.h"
+#include "peer/sim/steadiness.h"
 
 namespace gv {
 
@@ -48,6 +49,7 @@ struct FaultPlan {
   std::vector<Injection> inject{};
   std::vector<Accident> accidents{};  ///< the same from within
   std::vector<Time> looks{};          ///< when the round of each peer is noted
+  const Usual* usual = nullptr;       ///< pace and edges are judged by it; null: they are not
   LinkTimes times = swarm_times();
 };
 
@@ -78,7 +80,8 @@ struct SimulationOptions {
   /// Ends a job of peer i, now or later, when its program has had its turn; null: now. Without
   /// faults.
   std::function<void(PeerId, std::function<void()> ended)> after_job;
-  PeerParts parts{};  ///< in the place of the real ones
+  PeerParts parts{};                 ///< in the place of the real ones
+  Steadiness* steadiness = nullptr;  ///< is told of rounds and flows, without faults; may be null
 };
 
 struct SimulationResult {

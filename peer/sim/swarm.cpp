@@ -46,16 +46,21 @@ std::string undisturbed_bits(const Assembly& fleet) {
   return observer.params_hash();
 }
 
+/// The things that are known of a fleet before its seeds.
+struct Undisturbed {
+  std::string bits;  ///< empty: they are not to be compared
+  Usual usual;
+};
+
 struct Seed {
   SimulationResult result;
   bool compared = false;  ///< with an undisturbed run
 };
 
-/// `bits`: of an undisturbed run; empty: they are not to be compared.
 Seed run_seed(const Assembly& fleet,
               std::uint64_t seed,
               const SwarmOptions& all,
-              const std::string& bits) {
+              const Undisturbed& undisturbed) {
   Observer observer(fleet.fleet.size(), fleet.evaluator(), {});
   SimulationOptions options;
   options.threads = 1;
@@ -64,6 +69,7 @@ Seed run_seed(const Assembly& fleet,
   options.faults->judgement = judgement_of(fleet);
   options.faults->times = swarm_times(fleet);
   options.faults->classes = all.classes;
+  options.faults->usual = &undisturbed.usual;
   // A stage that has died has no successor: nobody else knows the minibatch under way.
   options.faults->succeed =
       !fleet.fleet.parallel &&
@@ -74,8 +80,8 @@ Seed run_seed(const Assembly& fleet,
            (all.interrupted && all.interrupted());
   };
   Seed one{.result = simulate(fleet, observer, options)};
-  one.compared = !one.result.abandoned && !bits.empty() && only_delayed(one.result);
-  if (one.compared && observer.params_hash() != bits)
+  one.compared = !one.result.abandoned && !undisturbed.bits.empty() && only_delayed(one.result);
+  if (one.compared && observer.params_hash() != undisturbed.bits)
     one.result.violations.emplace_back(
         "all lived, and the models are not those of an undisturbed run");
   return one;
@@ -95,9 +101,10 @@ void add(SwarmResult& all, std::uint64_t seed, const SimulationResult& one) {
   all.texts = one.violations;
 }
 
-/// Says no where the others go on past a deadline without who is late, or without the last.
+/// Says no where the others go on past a deadline without who is late, or without the last, and
+/// where actors act: what a memory has when it is asked depends on who is fast.
 bool waits_for_everybody(const Assembly& fleet) {
-  return has_same_bits(*fleet.algorithm, fleet.setup->settings) &&
+  return has_same_bits(*fleet.algorithm, fleet.setup->settings) && fleet.setup->actors == 0 &&
          fleet.fleet.faults.deadline == Time{0};
 }
 
@@ -163,13 +170,15 @@ void SwarmResult::add(const SwarmResult& other) {
 
 SwarmResult swarm(const Assembly& fleet, const SwarmOptions& options) {
   SwarmResult all;
-  const std::string bits = judgement_of(fleet) == Judgement::bits ? undisturbed_bits(fleet) : "";
+  const bool compares = judgement_of(fleet) == Judgement::bits;
+  const Undisturbed undisturbed{.bits = compares ? undisturbed_bits(fleet) : "",
+                                .usual = usual_of(fleet)};
   std::mutex mutex;
   std::atomic<std::uint64_t> next = options.first;
   const auto work = [&] {
     for (std::uint64_t seed = next++; seed <= options.last; seed = next++) {
       if (options.interrupted && options.interrupted()) return;
-      const Seed one = run_seed(fleet, seed, options, bits);
+      const Seed one = run_seed(fleet, seed, options, undisturbed);
       const std::lock_guard lock(mutex);
       all.compared += one.compared ? 1 : 0;
       add(all, seed, one.result);

@@ -99,6 +99,7 @@ Trial::Trial(const FaultPlan& plan, const LinkParts& parts, SimShared& shared, B
               {.die = [this](PeerId i) { die(i); },
                .rise = [this](PeerId i) { rise(i); },
                .leap = [this](PeerId i, Round to) { check_leap(i, to); },
+               .give_up = [this](PeerId i, PeerId j) { note_given_up(i, j); },
                .poison = [this](PeerId i) { return poison(i); },
                .lie = [this](PeerId i) { return lie(i); },
                .fill_disk =
@@ -126,8 +127,47 @@ Trial::Trial(const FaultPlan& plan, const LinkParts& parts, SimShared& shared, B
 void Trial::start() {
   faults_.network().start();
   plan_.drawn ? faults_.start(plan_.succeed) : faults_.inject(plan_.inject, plan_.restart);
-  faults_.suffer(plan_.accidents);
+  const std::vector<Accident> accidents = this->accidents();
+  begin_to_judge_pace(accidents);
+  faults_.suffer(accidents);
   for (const Time at : plan_.looks) shared_.queue.push_idle(at, [this] { look(); });
+}
+
+/// Those of the plan, or drawn ones, in the first half of the run: the rest of it shows whether
+/// all is well again.
+std::vector<Accident> Trial::accidents() {
+  if (injector_.rate(Fault::accident) == 0 || plan_.usual == nullptr) return plan_.accidents;
+  return overlapping_accidents(
+      Rng(plan_.seed).derive("overlapping accidents"),
+      {.peers = static_cast<PeerId>(shared_.peers.size()),
+       .links = [this](PeerId i) { return links_of(shared_.peers[i]->plan); },
+       .from = plan_.usual->length / 20,
+       .until = plan_.usual->length / 2,
+       .least = plan_.times.dead_after / 4,
+       .kills = plan_.succeed});
+}
+
+/// Drawn faults last up to two and a half times as long as makes a link dead. What is injected by a
+/// fleet file has no such judge.
+void Trial::begin_to_judge_pace(const std::vector<Accident>& accidents) {
+  if (plan_.usual == nullptr) return;
+  Time calm =
+      plan_.drawn && accidents.empty() ? plan_.until + plan_.times.dead_after * 5 / 2 : Time{0};
+  for (const Accident& accident : accidents) calm = std::max(calm, accident.at + accident.length);
+  steadiness_.emplace(*plan_.usual, calm);
+  shared_.steadiness = &*steadiness_;
+  shared_.together = [this](PeerId a, PeerId b) {
+    if (present(a).liar || present(b).liar) return false;
+    return present(a).peer->here(b) && present(b).peer->here(a);
+  };
+}
+
+/// A neighbour that gets no further for so long is given up, and then an exchange may count at one
+/// end only: docs/how-to/when-things-go-wrong.md.
+void Trial::note_given_up(PeerId by, PeerId peer) {
+  constexpr Time least = std::chrono::seconds(10);
+  const bool stood = steadiness_ && shared_.queue.now() - steadiness_->last_round(peer) >= least;
+  if (stood) given_up_.insert(std::minmax(by, peer));
 }
 
 void Trial::look() {
@@ -153,6 +193,7 @@ void Trial::begin(std::size_t record) {
 }
 
 bool Trial::over() {
+  if (steadiness_ && steadiness_->ran_ahead()) return true;
   if (!lied_) return stuck();
   if (looks_++ % 16 == 0) check_memory();
   return stuck() || honest_have_ended();

@@ -3,7 +3,9 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "peer/sim/accounted_replica.h"
@@ -59,6 +61,10 @@ class Trial {
   bool lie(PeerId peer);
   bool honest_have_ended();
   void check_leap(PeerId peer, Round to);
+  void begin_to_judge_pace(const std::vector<Accident>& accidents);
+  std::vector<Accident> accidents();
+  void note_given_up(PeerId by, PeerId peer);
+  bool excused(PeerId a, PeerId b) const { return given_up_.contains(std::minmax(a, b)); }
   void check_memory();
   bool works(PeerId peer);
   void keep(PeerId peer, Round round, std::vector<std::byte> state);
@@ -69,11 +75,12 @@ class Trial {
   bool gone(Life life) const;
   bool met_a_liar(PeerId id, PeerId other);
   bool alone(const Record& record);
+  void check_ends(SimulationResult& result);
   void check_end(const Record& record);
   void check_exchanges(const Record& record);
   double drift(const Record& record);
   double drift_of_sum();
-  double judge_drift(double drift, const std::string& of);
+  double judge_drift(double drift, const std::string& of, double most);
 
   const FaultPlan& plan_;
   SimShared& shared_;
@@ -81,6 +88,8 @@ class Trial {
   FaultInjector injector_;
   Audit audit_;
   Faults faults_;
+  std::optional<Steadiness> steadiness_;
+  std::set<std::pair<PeerId, PeerId>> given_up_;  ///< where the documents let one end do so
   Time got_on_at_;    ///< when somebody was last seen to have begun another round,
   Round rounds_ = 0;  ///< and the sum of all rounds then
   std::vector<Record> records_;

@@ -14,10 +14,10 @@
 #include "tests/scratch_folder.h"
 #include "tests/text_of.h"
 
-// Real fleets of drawn methods, graphs and codecs, of built-in peers and of programs, whose members
-// are killed and stopped at drawn moments. GRAPEVINE_CHAOS_FLEETS says how many there are,
-// GRAPEVINE_CHAOS_SEED which is the first; GRAPEVINE_CHURN_SECONDS says how long members come and
-// go.
+// Real fleets of drawn methods, graphs and codecs, of built-in peers and of programs, with
+// accidents that overlap: members die, stand still, are slow or cut off at drawn moments.
+// GRAPEVINE_CHAOS_FLEETS says how many there are, GRAPEVINE_CHAOS_SEED which is the first;
+// GRAPEVINE_CHURN_SECONDS says how long members come and go.
 
 namespace gv {
 namespace {
@@ -44,6 +44,7 @@ class RealFleet {
       make_real();
       fleet_ = read();
     }
+    draw_accidents();
     std::ofstream(file()) << fleet_text(keys_);
   }
 
@@ -58,28 +59,18 @@ class RealFleet {
     const std::string apart = "output.dir=" + scratch_.path() + "/undisturbed";
     return Program({"run", file(), "--json", "--set", apart}).wait().summary().at("params_hash");
   }
-  /// Its accidents, until it has ended.
-  Ended run() {
-    Program program({"run", file(), "--json"});
-    const fs::path metrics = run_folder() + "/metrics.jsonl";
-    comes_true([&] {
-      program.errors();
-      return (fs::exists(metrics) && fs::file_size(metrics) > 0) || !alive(program.pid());
-    });
-    for (std::uint64_t k = rng_.below(4); k > 0; --k) {
-      pause(rng_.below(400));
-      ++accidents_;
-      rng_.below(2) == 0 ? kill_one() : stop_one();
-    }
-    return program.wait();
-  }
+  Ended run() { return Program({"run", file(), "--json"}).wait(); }
   int kills() const { return kills_; }
+  /// Says whether nobody ran ahead of its pace and no edge stayed silent.
+  static bool is_steady(const Ended& ended) {
+    return !ended.summary().contains("ran_ahead") && !ended.summary().contains("silent");
+  }
   /// Says whether the loss of programs rose, and nothing else was wrong: each is at the least of
   /// its own within a few steps, so that the fleet's moves when somebody is away or trains on
   /// alone.
   bool moves(const Ended& ended) const {
     return trains_ == Trains::programs && ended.code == 4 && !ended.summary().contains("uneven") &&
-           (accidents_ > 0 || !fleet_->algorithm->synchronous);
+           is_steady(ended);
   }
 
  private:
@@ -103,7 +94,7 @@ class RealFleet {
     set_key(keys_, "peers", peers());
     set_key(keys_, "network.latency", "1 ms");
     set_key(keys_, "network.emulate", "true");
-    set_key(keys_, "stop.rounds", "300");
+    set_key(keys_, "stop.rounds", "1000");
     set_key(keys_, "evaluate.every", "10 rounds");
     set_key(keys_, "faults.heartbeat", "100 ms");
     set_key(keys_, "faults.dead_after", "800 ms");
@@ -152,34 +143,48 @@ class RealFleet {
     return std::to_string((rng.below(3) + 1) * std::stoull(stages));
   }
 
-  static void pause(std::uint64_t milliseconds) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+  std::uint64_t between(std::uint64_t least, std::uint64_t most) {
+    return least + rng_.below(most - least + 1);
   }
-  /// 0: it does not live.
-  pid_t pid_of(std::uint64_t peer) const {
-    pid_t pid = 0;
-    std::ifstream(fmt::format("{}/peers/{:03}/pid", run_folder(), peer)) >> pid;
-    return pid > 0 && alive(pid) ? pid : 0;
+  /// One to three, each of which begins before the one before it is over.
+  void draw_accidents() {
+    constexpr std::uint64_t soonest_ms = 300, latest_ms = 1000, longest_ms = 2000;
+    std::vector<std::string> list;
+    std::uint64_t from = soonest_ms, until = latest_ms;
+    for (std::uint64_t k = 1 + rng_.below(3); k > 0; --k) {
+      from = between(from, until);
+      until = from + between(50, longest_ms);
+      for (std::string& part : accident(from, until)) list.push_back(std::move(part));
+    }
+    set_key(keys_, "faults.inject", fmt::format("[{}]", fmt::join(list, ", ")));
   }
-  pid_t any_pid() { return pid_of(rng_.below(fleet_->fleet.size())); }
-  int living() const {
-    int living = 0;
-    for (PeerId i = 0; i < fleet_->fleet.size(); ++i) living += pid_of(i) > 0 ? 1 : 0;
-    return living;
+  static std::string stop(PeerId peer, std::uint64_t at, std::uint64_t length) {
+    return fmt::format("{{ at: {} ms, stop: {}, for: {} ms }}", at, peer, length);
   }
-  /// The last one lives, so that there is a fleet to be judged.
-  void kill_one() {
-    const pid_t pid = any_pid();
-    if (pid == 0 || living() < 2) return;
-    ++kills_;
-    ::kill(pid, SIGKILL);
-  }
-  void stop_one() {
-    const pid_t pid = any_pid();
-    if (pid == 0) return;
-    ::kill(pid, SIGSTOP);
-    pause(rng_.below(1500));
-    ::kill(pid, SIGCONT);
+  /// A peer stands still, is slow, or is cut off from one or all of those to which it has links.
+  /// One peer dies at the most, so that there is a fleet to be judged.
+  std::vector<std::string> accident(std::uint64_t from, std::uint64_t until) {
+    constexpr std::uint64_t slice_ms = 50;
+    const auto peer = static_cast<PeerId>(rng_.below(fleet_->fleet.size()));
+    const std::vector<PeerId> links = links_of(fleet_->plan(peer));
+    std::vector<std::string> parts;
+    switch (rng_.below(5)) {
+      case 0:
+        if (kills_++ == 0) return {fmt::format("{{ at: {} ms, kill: {} }}", from, peer)};
+        return {stop(peer, from, until - from)};
+      case 1:
+        return {stop(peer, from, until - from)};
+      case 2:
+        for (; from < until; from += slice_ms) parts.push_back(stop(peer, from, slice_ms * 9 / 10));
+        return parts;
+      default:
+        const std::size_t one = links.empty() ? 0 : rng_.below(2 * links.size());
+        for (std::size_t k = 0; k < links.size(); ++k)
+          if (one >= links.size() || one == k)
+            parts.push_back(fmt::format(
+                "{{ at: {} ms, cut: [{}, {}], for: {} ms }}", from, peer, links[k], until - from));
+        return parts;
+    }
   }
 
   Rng rng_;
@@ -191,7 +196,6 @@ class RealFleet {
   Refusals refusals_;
   std::unique_ptr<Assembly> fleet_;
   int kills_ = 0;
-  int accidents_ = 0;
 };
 
 std::string findings_in(const LedgerAudit& books) {
@@ -210,6 +214,7 @@ void judge(RealFleet& real) {
   EXPECT_TRUE(ended.code == 0 || (may_lose && ended.code == 3) || real.moves(ended))
       << ended.code << "\n"
       << ended.err;
+  EXPECT_TRUE(RealFleet::is_steady(ended)) << ended.output();
   const LedgerAudit books = audit(read_ledgers(real.run_folder()));
   EXPECT_EQ(findings_in(books), "");
   fmt::print("{}: exit {}, {} kills, {} pieces in both books, {} in one\n",

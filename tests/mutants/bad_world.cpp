@@ -99,6 +99,15 @@ Interposed push_late(World& world, Journal&) {
   return {std::make_unique<BadWorld>(world, change), nullptr};
 }
 
+Interposed silence_an_edge(World& world, Journal&) {
+  const Change change = [sent = 0](PeerId to, Message& m) mutable {
+    constexpr int most = 20;
+    const bool between = m.kind == Kind::contribution && m.from + to == 1;
+    return !between || ++sent <= most;
+  };
+  return {std::make_unique<BadWorld>(world, change), nullptr};
+}
+
 Interposed forget_a_sum(World& world, Journal&) {
   const Change change = [late = after_a_while(world, Kind::gather)](PeerId, Message& m) {
     return !late(m);

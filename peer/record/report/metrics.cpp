@@ -12,6 +12,7 @@
 #include "peer/record/report/loss_rise.h"
 #include "peer/record/report/metrics_row.h"
 #include "peer/record/report/uneven.h"
+#include "peer/record/report/unsteady.h"
 
 namespace gv {
 namespace {
@@ -52,6 +53,7 @@ Json summary_json(const FleetRecord& r, PeerId lost, double seconds, const Final
   if (!r.clipped.empty()) line["clipped"] = clipped_json(r.clipped);
   add_loss_rise(line, r);
   if (!r.uneven.empty()) line["uneven"] = uneven_json(r.uneven);
+  add_unsteady(line, r);
   return line;
 }
 

@@ -15,6 +15,7 @@
 #include "peer/record/report/clipped.h"
 #include "peer/record/report/loss_rise.h"
 #include "peer/record/report/uneven.h"
+#include "peer/record/report/unsteady.h"
 
 namespace gv {
 namespace {
@@ -134,6 +135,7 @@ std::string summary_text(const FleetRecord& r,
   if (const std::string clipped = clipped_text(r.clipped); !clipped.empty()) text += "\n" + clipped;
   if (const std::string rose = loss_rise_text(r); !rose.empty()) text += "\n" + rose;
   if (const std::string uneven = uneven_text(r.uneven); !uneven.empty()) text += "\n" + uneven;
+  if (const std::string unsteady = unsteady_text(r); !unsteady.empty()) text += "\n" + unsteady;
   text += fmt::format("\nsent       {} by all peers\nmodel      {}\nparams     {}",
                       bytes_text(static_cast<double>(r.costs.sent_bytes)),
                       hashes.model,

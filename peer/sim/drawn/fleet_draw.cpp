@@ -55,6 +55,7 @@ class FleetDraw {
     draw_run();
     draw_faults();
     if (stages_ > 1) draw_chains();
+    draw_loneliness();
     return std::move(drawn_);
   }
 
@@ -264,6 +265,19 @@ class FleetDraw {
     set("faults.deadline", one_of({"0 s", "0 s", "5 ms", "20 ms", "50 ms", "300 ms"}));
     if (once_in(4)) set("faults.ledger", "true");
     drawn_.until_ms = std::array{100, 500, 500, 2000}.at(rng_.below(4));
+  }
+
+  /// Apart from the other draws, too: one in four fleets has a graph on which an accident leaves a
+  /// peer alone, and one in five goes on for so long that accidents are noticed and over.
+  void draw_loneliness() {
+    Rng apart = rng_.derive("loneliness");
+    const std::string graph = std::array{"path", "ring", "star"}.at(apart.below(3));
+    const bool free = row_.mixes && row_.promise != Promise::push_sum;
+    if (apart.below(4) == 0 && free) {
+      erase_keys(drawn_.keys, "topology");
+      set("topology.kind", graph);
+    }
+    if (apart.below(5) == 0) set_key(drawn_.keys, "stop.rounds", "500");
   }
 
   /// Apart from the other draws, too: of every other chain of `all-reduce`, stages have copies. By

@@ -67,6 +67,8 @@ TEST(Control, AReportReadsBack) {
   says.report.round = 9;
   says.report.last = true;
   says.report.edges = {{2, {17}, 3}};
+  says.report.ran_ahead = RunAhead{.first = 8, .rounds = 900, .usual = Time{77}};
+  says.report.silent = {{.with = 4, .since = 5, .rounds = 600}};
   says.report.experience =
       ExperienceFigures{.frames = 1, .taken = 2, .learnt = 3, .kept = 4, .actors = 5};
   says.report.train_loss = 0.1;
@@ -84,6 +86,8 @@ TEST(Control, AReportReadsBack) {
   EXPECT_EQ(report.edges[0].with, 2U);
   EXPECT_EQ(report.edges[0].exchange.value, 17U);
   EXPECT_EQ(report.edges[0].pieces, 3U);
+  EXPECT_EQ(report.ran_ahead, says.report.ran_ahead);
+  EXPECT_EQ(report.silent, says.report.silent);
   ASSERT_TRUE(report.experience);
   EXPECT_EQ(report.experience->frames, 1U);
   EXPECT_EQ(report.experience->taken, 2U);

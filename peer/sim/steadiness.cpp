@@ -1,0 +1,159 @@
+#include "peer/sim/steadiness.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "peer/sim/simulation.h"
+
+namespace gv {
+namespace {
+
+constexpr Round rounds_of_a_window = 10;
+constexpr Round most_times = 2;
+
+/// Every peer as fast as the fastest, every link as short as the shortest.
+Fleet at_its_fastest(Fleet fleet) {
+  double speed = 0;
+  for (const auto& peer : fleet.peers) speed = std::max(speed, peer.speed);
+  for (auto& peer : fleet.peers) peer.speed = speed;
+  NetworkSpec& network = fleet.network;
+  for (const auto& [ends, link] : network.links)
+    network.latency = std::min(network.latency, link.latency);
+  network.jitter = Time{0};
+  network.bandwidth = 0;
+  network.links.clear();
+  network.cards.clear();
+  return fleet;
+}
+
+/// The most of these times within any window; both ends count.
+Round most_within(const std::vector<Time>& ends, Time window) {
+  Round most = 0;
+  std::size_t first = 0;
+  for (std::size_t last = 0; last < ends.size(); ++last) {
+    while (ends[last] - ends[first] > window) ++first;
+    most = std::max<Round>(most, last - first + 1);
+  }
+  return most;
+}
+
+Usual::Pace pace_of(const std::vector<Time>& ends) {
+  if (ends.size() <= rounds_of_a_window) return {};
+  const auto rounds = static_cast<std::int64_t>(ends.size()) - 1;
+  const Time window = (ends.back() - ends.front()) * std::int64_t{rounds_of_a_window} / rounds;
+  return {window, most_within(ends, window)};
+}
+
+Time run(const Assembly& fleet, Steadiness* told) {
+  Observer observer(fleet.fleet.size(), fleet.evaluator(), {});
+  SimulationOptions options;
+  options.threads = 1;
+  options.steadiness = told;
+  return simulate(fleet, observer, options).virtual_time;
+}
+
+/// Drops the ends of rounds that are before the window that ends now. Returns how many are in it.
+Round within(std::deque<Time>& ends, Time now, Time window) {
+  ends.push_back(now);
+  while (now - ends.front() > window) ends.pop_front();
+  return ends.size();
+}
+
+}  // namespace
+
+Usual usual_of(const Assembly& fleet) {
+  const Assembly fastest(at_its_fastest(fleet.fleet));
+  Steadiness told(fleet.fleet.size());
+  run(fastest, &told);
+  Usual usual;
+  usual.length = run(fleet, nullptr);
+  for (PeerId i = 0; i < fleet.fleet.size(); ++i) {
+    const auto& record = told.lives_[i];
+    const bool answers = i >= fleet.fleet.trainers();
+    usual.paces.push_back(
+        answers ? Usual::Pace{} : pace_of({record.true_time.begin(), record.true_time.end()}));
+    for (const auto& [j, longest] : record.longest) usual.pauses[{i, j}] = longest;
+  }
+  return usual;
+}
+
+Steadiness::Steadiness(const Usual& usual, Time calm)
+    : usual_(&usual), calm_(calm), lives_(usual.paces.size()) {}
+
+void Steadiness::ended(Life life, Time own, Time now, const Together& together) {
+  Record& record = lives_[life.peer];
+  record.last = now;
+  if (usual_ == nullptr) {
+    record.true_time.push_back(now);
+    for (auto& [with, rounds] : record.since) ++rounds;
+    return;
+  }
+  if (std::exchange(record.life, life.number) != life.number) {
+    record.own.clear();
+    record.true_time.clear();
+  }
+  const auto& [window, most] = usual_->paces[life.peer];
+  const Round count =
+      std::min(within(record.own, own, window), within(record.true_time, now, window));
+  if (window > Time{0} && count > most_times * most) ahead_[life] = std::max(ahead_[life], count);
+  if (now >= calm_) count_silence(life.peer, together);
+}
+
+void Steadiness::count_silence(PeerId peer, const Together& together) {
+  const auto from = usual_->pauses.lower_bound({peer, 0});
+  for (auto at = from; at != usual_->pauses.end() && at->first.first == peer; ++at) {
+    const PeerId other = at->first.second;
+    Round& ours = lives_[peer].since[other];
+    Round& theirs = lives_[other].since[peer];
+    if (!together(peer, other)) {
+      ours = theirs = 0;
+      continue;
+    }
+    ++ours;
+    const Round most = std::max(most_silent(peer, other), most_silent(other, peer));
+    if (std::min(ours, theirs) > most)
+      silent_[std::minmax(peer, other)] =
+          peer < other ? std::pair{ours, theirs} : std::pair{theirs, ours};
+  }
+}
+
+/// Ends that were out of step come together within a round for each peer.
+Round Steadiness::most_silent(PeerId a, PeerId b) const {
+  const auto at = usual_->pauses.find({a, b});
+  const Round pause = at == usual_->pauses.end() ? 0 : at->second;
+  return 2 * (pause + usual_->paces.size()) + rounds_of_a_window;
+}
+
+void Steadiness::flowed(PeerId at, PeerId with) {
+  Record& record = lives_[at];
+  Round& since = record.since[with];
+  Round& longest = record.longest[with];
+  longest = std::max(longest, since);
+  since = 0;
+}
+
+std::vector<std::string> Steadiness::violations() const {
+  std::vector<std::string> texts;
+  for (const auto& [life, rounds] : ahead_) {
+    const auto& [window, most] = usual_->paces[life.peer];
+    texts.push_back(
+        fmt::format("peer {} (life {}) runs ahead: {} rounds within {:.6g} ms, undisturbed {}",
+                    life.peer,
+                    life.number,
+                    rounds,
+                    1e3 * in_seconds(window),
+                    most));
+  }
+  for (const auto& [ends, rounds] : silent_)
+    texts.push_back(
+        fmt::format("edge {}-{} is silent although nothing is wrong any more: {} and {} rounds of "
+                    "its ends without a flow",
+                    ends.first,
+                    ends.second,
+                    rounds.first,
+                    rounds.second));
+  return texts;
+}
+
+}  // namespace gv

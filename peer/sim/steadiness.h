@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "peer/runtime/assembly.h"
+#include "peer/sim/audit.h"
+
+namespace gv {
+
+/// The pace and the edges of a fleet where nothing goes wrong: the measure for what it does when
+/// something does.
+///
+/// The rule of pace: in no window of the length in which ten undisturbed rounds are done does a
+/// peer end more than twice the most rounds that it ended in any such window undisturbed, whatever
+/// happens. Rounds that are passed over do not end. What a fleet could do with others beside it is
+/// no fault of a peer's, so the measure is the same fleet with every peer as fast as the fastest,
+/// every link as short as the shortest, and no limit of bandwidth: who is missing may have been the
+/// one for whom all waited. It holds for every method: one that waits for nobody is as fast
+/// undisturbed. Exempt is a peer that lies.
+///
+/// The rule of edges: once nothing goes wrong any more, an edge that carried flows undisturbed
+/// carries them again. While each of its ends sees the other, not both end `most_silent` rounds
+/// without a flow. Edges without flows (collectives, servers, pushes) have none that could stop.
+struct Usual {
+  struct Pace {
+    Time window{0};  ///< of ten rounds; 0: it does not do so many, and is not judged
+    Round most = 0;  ///< rounds that ended in a window
+  };
+  std::vector<Pace> paces;                            ///< by peer
+  std::map<std::pair<PeerId, PeerId>, Round> pauses;  ///< of (a, b): rounds of a between two flows
+  Time length{0};                                     ///< of the run of the fleet as it is
+};
+Usual usual_of(const Assembly& fleet);
+
+/// Counts rounds and flows as they come. Without a measure it only keeps what it is told, for
+/// usual_of(); then peers may tell it of themselves from several threads.
+class Steadiness {
+ public:
+  explicit Steadiness(PeerId peers) : lives_(peers) {}
+  /// `calm`: from then on nothing goes wrong any more, and links have found each other.
+  Steadiness(const Usual& usual, Time calm);
+
+  /// Returns whether each of the two sees the other, and neither lies.
+  using Together = std::function<bool(PeerId, PeerId)>;
+  /// A peer has ended a round at `now`, which on its own clock is `own`. A clock may be wrong, and
+  /// it has no other: it runs ahead by both or not at all.
+  void ended(Life life, Time own, Time now, const Together& together = {});
+  void flowed(PeerId at, PeerId with);
+
+  /// Who ran ahead, and which edges are silent; ascending.
+  std::vector<std::string> violations() const;
+  bool ran_ahead() const { return !ahead_.empty(); }
+  /// Returns when the peer last ended a round.
+  Time last_round(PeerId peer) const { return lives_[peer].last; }
+
+ private:
+  friend Usual usual_of(const Assembly& fleet);
+  struct Record {
+    std::uint64_t life = 0;
+    Time last{0};
+    std::deque<Time> own, true_time;  ///< ends of rounds within the window; without a measure: all
+    std::map<PeerId, Round> since;    ///< rounds since the last flow with each
+    std::map<PeerId, Round> longest;  ///< the most of them
+  };
+  void count_silence(PeerId peer, const Together& together);
+  Round most_silent(PeerId a, PeerId b) const;
+
+  const Usual* usual_ = nullptr;
+  Time calm_{0};
+  std::vector<Record> lives_;
+  std::map<Life, Round> ahead_;  ///< the most rounds in a window
+  std::map<std::pair<PeerId, PeerId>, std::pair<Round, Round>> silent_;
+};
+
+}  // namespace gv
