@@ -18,11 +18,8 @@ namespace gv {
 /// count in one report and no other.
 class Reports {
  public:
-  Reports(PeerCore& self,
-          const Roster& roster,
-          Post& post,
-          const Pace& pace,
-          const Exchange& exchange)
+  Reports(
+      PeerCore& self, const Roster& roster, Post& post, const Pace& pace, const Exchange& exchange)
       : self_(self),
         post_(post),
         pace_(pace),
