@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Is a fleet of each method as fast and as good as before, once an accident is over?
 
-    healing.py virtual [ROW...]    eight accidents on each graph that a row takes, in virtual time
+    healing.py virtual [ROW...]    eleven accidents on each graph that a row takes, in virtual time
     healing.py real [ROW...]       a peer stands still, is cut off, is killed: processes over TCP
 
 ROW is a name of `grapevine algorithms`; default: all. Prints a Markdown table.

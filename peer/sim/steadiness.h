@@ -22,7 +22,8 @@ namespace gv {
 /// no fault of a peer's, so the measure is the same fleet with every peer as fast as the fastest,
 /// every link as short as the shortest, and no limit of bandwidth: who is missing may have been the
 /// one for whom all waited. It holds for every method: one that waits for nobody is as fast
-/// undisturbed. Exempt is a peer that lies.
+/// undisturbed. Exempt are peers without data (servers, memories, actors), whose rounds are answers
+/// to others: what has come while one stood still is answered at once.
 ///
 /// The rule of edges: once nothing goes wrong any more, an edge that carried flows undisturbed
 /// carries them again. While each of its ends sees the other, not both end `most_silent` rounds

@@ -136,7 +136,8 @@ void Trial::start() {
 /// Those of the plan, or drawn ones, in the first half of the run: the rest of it shows whether
 /// all is well again.
 std::vector<Accident> Trial::accidents() {
-  if (injector_.rate(Fault::accident) == 0 || plan_.usual == nullptr) return plan_.accidents;
+  const bool drawn = injector_.rate(Fault::accident) > 0 && plan_.usual != nullptr;
+  if (!drawn || faults_.network().empty()) return plan_.accidents;
   return overlapping_accidents(
       Rng(plan_.seed).derive("overlapping accidents"),
       {.peers = static_cast<PeerId>(shared_.peers.size()),

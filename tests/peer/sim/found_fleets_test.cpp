@@ -194,8 +194,13 @@ stop: { rounds: 1 }
   options.first = options.last = 9432000004;
   options.until = std::chrono::milliseconds(125);
   options.classes = all_faults;
-  for (const Fault fault :
-       {Fault::reset, Fault::pause, Fault::poison, Fault::disk_full, Fault::torn, Fault::lie})
+  for (const Fault fault : {Fault::reset,
+                            Fault::pause,
+                            Fault::poison,
+                            Fault::disk_full,
+                            Fault::torn,
+                            Fault::lie,
+                            Fault::accident})
     options.classes &= ~(FaultClasses{1} << static_cast<int>(fault));
   const SwarmResult result = swarm(fleet, options);
   EXPECT_EQ(told(result), "");
@@ -224,7 +229,7 @@ faults: { deadline: 20 ms }
   options.until = std::chrono::milliseconds(500);
   options.classes = all_faults;
   for (const Fault fault :
-       {Fault::duplicate, Fault::slice, Fault::slow, Fault::clock, Fault::poison})
+       {Fault::duplicate, Fault::slice, Fault::slow, Fault::clock, Fault::poison, Fault::accident})
     options.classes &= ~(FaultClasses{1} << static_cast<int>(fault));
   const SwarmResult result = swarm(fleet, options);
   EXPECT_EQ(told(result), "");
