@@ -42,7 +42,7 @@ Usual::Pace pace_of(const std::vector<Time>& ends) {
   if (ends.size() <= rounds_of_a_window) return {};
   const auto rounds = static_cast<std::int64_t>(ends.size()) - 1;
   const Time window = (ends.back() - ends.front()) * std::int64_t{rounds_of_a_window} / rounds;
-  return {window, most_within(ends, window)};
+  return {window, std::max(most_within(ends, window), rounds_of_a_window + 1)};
 }
 
 Time run(const Assembly& fleet, Steadiness* told) {
@@ -71,8 +71,8 @@ Usual usual_of(const Assembly& fleet) {
   for (PeerId i = 0; i < fleet.fleet.size(); ++i) {
     const auto& record = told.lives_[i];
     const bool answers = i >= fleet.fleet.trainers();
-    usual.paces.push_back(
-        answers ? Usual::Pace{} : pace_of({record.true_time.begin(), record.true_time.end()}));
+    usual.paces.push_back(answers ? Usual::Pace{}
+                                  : pace_of({record.true_time.begin(), record.true_time.end()}));
     for (const auto& [j, longest] : record.longest) usual.pauses[{i, j}] = longest;
   }
   return usual;

@@ -148,12 +148,12 @@ std::vector<Accident> Trial::accidents() {
        .kills = plan_.succeed});
 }
 
-/// Drawn faults last up to two and a half times as long as makes a link dead. What is injected by a
-/// fleet file has no such judge.
+/// Drawn faults last up to two and a half times as long as makes a link dead.
 void Trial::begin_to_judge_pace(const std::vector<Accident>& accidents) {
   if (plan_.usual == nullptr) return;
   Time calm =
       plan_.drawn && accidents.empty() ? plan_.until + plan_.times.dead_after * 5 / 2 : Time{0};
+  for (const Injection& each : plan_.inject) calm = std::max(calm, each.at + each.length);
   for (const Accident& accident : accidents) calm = std::max(calm, accident.at + accident.length);
   steadiness_.emplace(*plan_.usual, calm);
   shared_.steadiness = &*steadiness_;
