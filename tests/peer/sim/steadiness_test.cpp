@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include "peer/runtime/link_bounds.h"
 #include "peer/sim/simulation.h"
+#include "tests/peer/fleet/fleet_file.h"
 #include "tests/peer/fleet/test_fleet.h"
 
 // The judge of pace and edges: that it finds a peer that does not keep its pace and an edge that
@@ -118,6 +120,99 @@ TEST(Steadiness, LetsAFleetBeFastWithoutItsSlowest) {
   const Accident death{
       .kind = Accident::Kind::kill, .peer = 3, .at = milliseconds(500), .succeeds = false};
   EXPECT_EQ(judged(fleet, {death}), std::vector<std::string>{});
+}
+
+/// Returns what is found in a fleet after the accidents of its file, with the times of real links.
+std::vector<std::string> judged_as_written(const std::string& text) {
+  const Assembly fleet(read(text));
+  const Usual usual = usual_of(fleet);
+  Observer observer(fleet.fleet.size(), fleet.evaluator(), {});
+  SimulationOptions options;
+  options.threads = 1;
+  options.faults = FaultPlan{.until = Time::max(),
+                             .trace = {},
+                             .drawn = false,
+                             .restart = fleet.fleet.restart,
+                             .judgement = Judgement::finite,
+                             .inject = fleet.fleet.faults.inject,
+                             .usual = &usual,
+                             .times = link_times(fleet.fleet.faults)};
+  return simulate(fleet, observer, options).violations;
+}
+
+/// Two links of a path are cut at overlapping times: 716,312 rounds in 25 s, 1,666 are usual.
+TEST(KnownAccidents, CutsThatOverlapOnAPath) {
+  EXPECT_EQ(judged_as_written(R"(version: 1
+peers: 3
+data: { kind: quadratic, dimension: 4 }
+algorithm: d-psgd
+topology: path
+network: { latency: 15 ms }
+simulate: { flops: 2 MFLOP/s }
+train: { optimizer: { kind: sgd, lr: 0.05 } }
+stop: { time: 25 s }
+faults:
+  inject: [{ at: 4 s, cut: [0, 1], for: 6 s }, { at: 6 s, cut: [1, 2], for: 10.5 s }]
+)"),
+            std::vector<std::string>{});
+}
+
+/// Peers 1 and 5 stand still: one peer did 358,000 rounds in a second, and the loss doubled.
+TEST(KnownAccidents, TwoPeersOfARingStandStill) {
+  EXPECT_EQ(judged_as_written(R"(version: 1
+peers: 6
+data: { kind: blobs, train: 600, test: 100, features: 10 }
+model: softmax
+train: { optimizer: { kind: sgd, lr: 0.05 }, batch: 16 }
+algorithm: d-psgd
+topology: ring
+network: { latency: 20 ms }
+stop: { rounds: 1000 }
+faults:
+  inject: [{ at: 5 s, stop: 1, for: 8 s }, { at: 7 s, stop: 5, for: 6 s }]
+)"),
+            std::vector<std::string>{});
+}
+
+/// A peer of a tree stands still: 2,400 rounds in 5 s, 330 are usual.
+TEST(KnownAccidents, APeerOfATreeStandsStill) {
+  EXPECT_EQ(judged_as_written(R"(version: 1
+seed: 720735733
+peers: 4
+data: { kind: blobs, train: 240, test: 40, classes: 5 }
+model: { kind: mlp, hidden: [8, 5] }
+train: { optimizer: { kind: sgd, lr: 0.01 }, batch: 4 }
+algorithm: { kind: relay-sgd, codec: fp16 }
+topology: binary-tree
+network: { latency: 15 ms }
+simulate: { flops: 1 GFLOP/s }
+stop: { rounds: 1990 }
+faults: { deadline: 0.3 s, inject: [{ at: 11.248 s, stop: 3, for: 9.096 s }] }
+)"),
+            std::vector<std::string>{});
+}
+
+/// A peer is cut off, and then the edge between two others: these two never exchanged again.
+TEST(KnownAccidents, AnEdgeIsCutAfterAPeerWasCutOff) {
+  EXPECT_EQ(judged_as_written(R"(version: 1
+seed: 569598002
+peers: 8
+data: { kind: blobs, train: 480, test: 40, classes: 2 }
+model: { kind: mlp, hidden: [6] }
+train: { optimizer: { kind: sgd, lr: 0.1, weight_decay: 0.001 }, batch: 2 }
+algorithm: { kind: extra, codec: int8 }
+topology: path
+network: { latency: 15 ms, bandwidth: 1 Gbit }
+simulate: { flops: 1 GFLOP/s }
+stop: { rounds: 2999 }
+faults:
+  deadline: 30 s
+  inject:
+    - { at: 17.646 s, cut: [2, 3], for: 4.58 s }
+    - { at: 17.646 s, cut: [3, 4], for: 4.58 s }
+    - { at: 20.537 s, cut: [4, 5], for: 10.492 s }
+)"),
+            std::vector<std::string>{});
 }
 
 }  // namespace
