@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "graph/formats/file_bytes.h"
+#include "graph/formats/file_error.h"
 #include "graph/formats/listed_graph.h"
 
 namespace gv {
@@ -30,16 +31,40 @@ const std::array<Codec, 5>& codecs() {
   return rows;
 }
 
+/// Formats of other programs, of which some would pass for a list of edges: `0 1 2` of an adjacency
+/// list is no edge of weight 2.
+void refuse_others(const std::string& path, const std::string& extension) {
+  constexpr std::array<std::string_view, 11> others{".gml",
+                                                    ".gexf",
+                                                    ".adjlist",
+                                                    ".net",
+                                                    ".paj",
+                                                    ".g6",
+                                                    ".s6",
+                                                    ".graph6",
+                                                    ".sparse6",
+                                                    ".mtx",
+                                                    ".pajek"};
+  if (std::ranges::find(others, extension) != others.end())
+    refuse_file(path + ": ",
+                "graphs in `" + extension +
+                    "` are not read; save it as GraphML, such as networkx.write_graphml(G, "
+                    "\"graph.graphml\"), or as an edge list");
+}
+
 const Codec& codec_of(const std::string& path) {
   const auto dot = path.rfind('.');
   if (dot == std::string::npos) return codecs()[0];
-  const std::string extension = path.substr(dot);
+  std::string extension = path.substr(dot);
+  for (char& c : extension)
+    if ('A' <= c && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   for (const Codec& c : codecs()) {
     std::istringstream list{std::string(c.format.extensions)};
     for (std::string known; list >> known;) {
       if (known == extension) return c;
     }
   }
+  refuse_others(path, extension);
   return codecs()[0];
 }
 
@@ -59,7 +84,7 @@ std::string_view format_of_path(const std::string& path) {
 }
 
 Topology read_graph(const std::string& path, PeerId n) {
-  return to_topology(codec_of(path).parse(file_bytes(path), path), path, n);
+  return to_topology(codec_of(path).parse(without_mark(file_bytes(path)), path), path, n);
 }
 
 std::string write_graph(const Topology& t, std::string_view format) {

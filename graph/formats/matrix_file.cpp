@@ -28,7 +28,7 @@ constexpr double tolerance = 1e-12;  ///< of a matrix's symmetry, as in graph/mi
 }
 
 /// n lines are a matrix; `several`: more of them may follow.
-std::vector<Rows> text_matrices(const std::string& bytes,
+std::vector<Rows> text_matrices(std::string_view bytes,
                                 const std::string& path,
                                 PeerId n,
                                 bool several) {
@@ -76,7 +76,7 @@ bool is_npy(const std::string& path) {
 
 std::vector<Rows> many_of(const std::string& path, PeerId n) {
   const std::string bytes = file_bytes(path);
-  if (!is_npy(path)) return text_matrices(bytes, path, n, true);
+  if (!is_npy(path)) return text_matrices(without_mark(bytes), path, n, true);
   const std::vector<NpyMatrix> found = parse_npy_matrices(bytes, path);
   if (found.size() > most_matrices) refuse_count(path + ": ");
   std::vector<Rows> all;
@@ -117,7 +117,7 @@ MixingMatrix read_matrix(const std::string& path, const Topology& t) {
   const PeerId n = t.size();
   std::vector<Neighborhood> rows =
       sparse(is_npy(path) ? npy_rows(parse_npy_matrix(bytes, path), path, n)
-                          : text_matrices(bytes, path, n, false)[0],
+                          : text_matrices(without_mark(bytes), path, n, false)[0],
              true);
   for (PeerId i = 0; i < n; ++i) {
     for (const PeerId j : rows[i].peers) {

@@ -30,7 +30,7 @@ enum class Form {
 };
 
 struct Header {
-  bool single_precision = false;
+  std::string type = "<f8";
   bool fortran = false;
   std::size_t matrices = 1;
   std::size_t rows = 0;
@@ -44,6 +44,37 @@ std::uint32_t little_endian(std::string_view bytes) {
   for (std::size_t k = bytes.size(); k-- > 0;)
     value = value << 8 | static_cast<unsigned char>(bytes[k]);
   return value;
+}
+
+template <class Number>
+double read_as(const char* from) {
+  Number value;
+  std::memcpy(&value, from, sizeof value);
+  return static_cast<double>(value);
+}
+
+/// The types of entries: floats, and the whole numbers and booleans of adjacency matrices.
+struct EntryType {
+  std::string_view name;
+  std::size_t bytes;
+  double (*read)(const char* from);
+};
+constexpr std::array<EntryType, 11> entry_types{{{"<f8", 8, read_as<double>},
+                                                 {"<f4", 4, read_as<float>},
+                                                 {"|b1", 1, read_as<std::uint8_t>},
+                                                 {"|i1", 1, read_as<std::int8_t>},
+                                                 {"|u1", 1, read_as<std::uint8_t>},
+                                                 {"<i2", 2, read_as<std::int16_t>},
+                                                 {"<u2", 2, read_as<std::uint16_t>},
+                                                 {"<i4", 4, read_as<std::int32_t>},
+                                                 {"<u4", 4, read_as<std::uint32_t>},
+                                                 {"<i8", 8, read_as<std::int64_t>},
+                                                 {"<u8", 8, read_as<std::uint64_t>}}};
+
+/// Returns null for types that are not read.
+const EntryType* entry_type(std::string_view name) {
+  const auto found = std::ranges::find(entry_types, name, &EntryType::name);
+  return found == entry_types.end() ? nullptr : &*found;
 }
 
 /// Reads the dictionary of a header, `{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }`,
@@ -110,12 +141,10 @@ class Dictionary {
   void read_type(Header& header) {
     if (form_ == Form::table && at('[')) return read_fields(header);
     if (!at('\'')) fail("entries of several parts: save float32 or float64");
-    const std::string_view type = quoted();
-    if (type != "<f8" && type != "<f4") {
-      fail("entries of type `" + excerpt(type) +
+    header.type = quoted();
+    if (entry_type(header.type) == nullptr)
+      fail("entries of type `" + excerpt(header.type) +
            "`: save float32 or float64, such as A.astype(float)");
-    }
-    header.single_precision = type == "<f4";
   }
 
   /// `[('compute', '<f8'), ...]`
@@ -195,30 +224,20 @@ Header read_header(std::string_view bytes, const std::string& path, Form form) {
   return header;
 }
 
-double number_at(std::string_view entries, std::size_t k, bool single_precision) {
-  double value = 0;
-  if (!single_precision) {
-    std::memcpy(&value, entries.data() + k * sizeof value, sizeof value);
-    return value;
-  }
-  float single = 0;
-  std::memcpy(&single, entries.data() + k * sizeof single, sizeof single);
-  return static_cast<double>(single);
-}
-
 /// Matrix `m` of the array.
 NpyMatrix matrix_of(const Header& header,
                     std::string_view entries,
                     std::size_t m,
                     const std::string& path) {
   const auto [rows, columns] = std::pair{header.rows, header.columns};
-  NpyMatrix matrix{rows, columns, header.single_precision, {}, header.fields};
+  const EntryType& type = *entry_type(header.type);
+  NpyMatrix matrix{rows, columns, header.type == "<f4", {}, header.fields};
   matrix.values.reserve(rows * columns);
   for (std::size_t i = 0; i < rows; ++i) {
     for (std::size_t j = 0; j < columns; ++j) {
       const std::size_t k =
           header.fortran ? m + header.matrices * (i + rows * j) : (m * rows + i) * columns + j;
-      matrix.values.push_back(number_at(entries, k, header.single_precision));
+      matrix.values.push_back(type.read(entries.data() + k * type.bytes));
       if (std::isfinite(matrix.values.back())) continue;
       const std::string first = header.matrices > 1 ? std::to_string(m) + ", " : "";
       refuse_file(path + ": ",
@@ -231,7 +250,7 @@ NpyMatrix matrix_of(const Header& header,
 
 std::vector<NpyMatrix> parse(std::string_view bytes, const std::string& path, Form form) {
   const Header header = read_header(bytes, path, form);
-  const std::size_t width = header.single_precision ? 4 : 8;
+  const std::size_t width = entry_type(header.type)->bytes;
   const std::size_t count = header.matrices * header.rows * header.columns;
   bytes.remove_prefix(header.length);
   if (bytes.size() != count * width) {

@@ -6,7 +6,7 @@
 
 namespace gv {
 
-/// A matrix as numpy.save writes it (NEP 1), float32 or float64, by rows here.
+/// A matrix as numpy.save writes it (NEP 1), of floats, whole numbers or booleans, by rows here.
 struct NpyMatrix {
   std::size_t rows = 0;
   std::size_t columns = 0;

@@ -51,7 +51,7 @@ std::vector<NumberRow> parse_number_rows(std::string_view text, const std::strin
 }
 
 std::vector<NumberRow> read_number_rows(const std::string& path) {
-  return parse_number_rows(file_bytes(path), path);
+  return parse_number_rows(without_mark(file_bytes(path)), path);
 }
 
 }  // namespace gv

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstdint>
 #include <utility>
 
 #include "graph/formats/file_error.h"
@@ -113,13 +115,35 @@ class Scanner {
       const std::size_t end = text.find(';', k);
       if (end == std::string_view::npos) fail("an entity does not end");
       const std::string_view name = text.substr(k + 1, end - k - 1);
+      k = end;
+      if (name.starts_with('#')) {
+        out += character(name);
+        continue;
+      }
       const auto known =
           std::ranges::find(entities, name, &std::pair<std::string_view, char>::first);
       if (known == entities.end()) fail("the entity &" + excerpt(name) + "; is not read");
       out += known->second;
-      k = end;
     }
     return out;
+  }
+
+  /// Returns the character of a reference such as `#10` or `#x20AC` as UTF-8.
+  std::string character(std::string_view reference) const {
+    const bool hex = reference.starts_with("#x");
+    const std::string_view digits = reference.substr(hex ? 2 : 1);
+    std::uint32_t code = 0;
+    const char* const last = digits.data() + digits.size();
+    const auto [stop, error] = std::from_chars(digits.data(), last, code, hex ? 16 : 10);
+    const bool surrogate = code >= 0xD800 && code < 0xE000;
+    if (error != std::errc{} || stop != last || code == 0 || code > 0x10FFFF || surrogate)
+      fail("the entity &" + excerpt(reference) + "; is no character");
+    if (code < 0x80) return {static_cast<char>(code)};
+    std::string bytes;
+    const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    bytes += static_cast<char>(0xF00U >> more | code >> 6 * more);
+    for (int k = more - 1; k >= 0; --k) bytes += static_cast<char>(0x80U | (code >> 6 * k & 0x3FU));
+    return bytes;
   }
 
   std::string_view text_;

@@ -266,10 +266,46 @@ TEST_F(Formats, NpyRefusesWhatIsNoMixingMatrix) {
             std::string::npos);
   const std::string wide = "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 2), }\n";
   EXPECT_NE(said(wide, raw<double>({0, 1})).find("as many rows as columns"), std::string::npos);
-  const std::string whole = "{'descr': '<i8', 'fortran_order': False, 'shape': (2, 2), }\n";
-  EXPECT_NE(said(whole, raw<double>({0, 1, 1, 0})).find("astype(float)"), std::string::npos);
+  const std::string complex = "{'descr': '<c8', 'fortran_order': False, 'shape': (2, 2), }\n";
+  EXPECT_NE(said(complex, raw<double>({0, 1, 1, 0})).find("astype(float)"), std::string::npos);
   const std::string line = "{'descr': '<f8', 'fortran_order': False, 'shape': (4,), }\n";
   EXPECT_NE(said(line, raw<double>({0, 1, 1, 0})).find("not that of a matrix"), std::string::npos);
+}
+
+/// numpy's own types of an adjacency matrix were refused.
+TEST_F(Formats, AnAdjacencyMatrixMayBeOfWholeNumbersOrBooleans) {
+  const auto edges = [&](const std::string& type, const std::string& entries) {
+    const std::string header =
+        "{'descr': '" + type + "', 'fortran_order': False, 'shape': (2, 2), }\n";
+    return read_graph(file("a.npy", npy(header, entries))).edges().size();
+  };
+  EXPECT_EQ(edges("<i8", raw<std::int64_t>({0, 1, 1, 0})), 1U);
+  EXPECT_EQ(edges("<i4", raw<std::int32_t>({0, 1, 1, 0})), 1U);
+  EXPECT_EQ(edges("|b1", raw<std::uint8_t>({0, 1, 1, 0})), 1U);
+  EXPECT_EQ(edges("|u1", raw<std::uint8_t>({0, 1, 1, 0})), 1U);
+}
+
+TEST_F(Formats, WhatEditorsAndOtherProgramsWriteIsRead) {
+  const std::string mark = "\xEF\xBB\xBF";
+  const Topology ring = build(parse_topology("ring"), 4);
+  for (const char* format : {"edges", "json", "dot", "graphml"})
+    EXPECT_EQ(
+        read_graph(file("m." + std::string(format), mark + write_graph(ring, format))).neighbors,
+        ring.neighbors)
+        << format;
+  EXPECT_EQ(read_graph(file("upper.GraphML", write_graph(ring, "graphml"))).neighbors,
+            ring.neighbors);
+  std::string breaks = write_graph(ring, "graphml");
+  breaks.insert(breaks.find('>', breaks.find("<node")) + 1, "a&#10;b&#x20AC;");
+  EXPECT_EQ(refusal("breaks.graphml", breaks), "");
+  EXPECT_NE(refusal("bad.graphml", "<a x=\"&#0;\">").find("is no character"), std::string::npos);
+}
+
+/// `0 1 2` of an adjacency list was read as an edge of weight 2.
+TEST_F(Formats, OtherFormatsAreNoListsOfEdges) {
+  for (const char* name : {"a.gml", "a.gexf", "a.adjlist", "a.NET"})
+    EXPECT_NE(refusal(name, "0 1 2\n").find("are not read; save it as GraphML"), std::string::npos)
+        << name;
 }
 
 TEST_F(Formats, WeightsMayComeFromAnNpyOfSinglePrecision) {
