@@ -2,12 +2,16 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <stdexcept>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "graph/formats/file_bytes.h"
 #include "optim/printable.h"
+#include "peer/fleet/digest.h"
+#include "peer/fleet/json/json_member.h"
 #include "peer/fleet/program_reader.h"
 #include "peer/fleet/reference/key_table.h"
 #include "peer/launch/resume.h"
@@ -16,6 +20,23 @@
 
 namespace gv::cli {
 namespace {
+
+/// Returns nothing if the file cannot be read.
+std::optional<std::string> text_in(const std::string& path) {
+  try {
+    return file_bytes(path);
+  } catch (const std::runtime_error&) {
+    return std::nullopt;
+  }
+}
+
+/// Returns whether the models of a run depend on something that is not the same any more. Digests
+/// do not hold the peers' own files, which are on their machines.
+bool other_bits(const std::string& run_folder, const Fleet& fleet) {
+  const std::string path = run_folder + "/run.json";
+  const JsonValue run = parse_json(file_bytes(path), path);
+  return run.find("bits") != nullptr && json_text(run, "bits") != bits_of(fleet);
+}
 
 void print_notices(const std::vector<std::string>& notices) {
   for (const std::string& notice : notices) fmt::print(stderr, "notice: {}\n", notice);
@@ -113,7 +134,23 @@ std::string read_again(const std::string& run_folder, FleetOptions& options) {
 }
 
 void check_again(const std::string& run_folder, const Fleet& fleet, const std::string& digest) {
-  if (fleet.digest == digest) return;
+  const bool same_file =
+      text_in(run_folder + "/fleet.yaml").value_or("") == text_in(fleet.path);
+  if (fleet.digest == digest) {
+    if (same_file && fleet.data.per_peer() && other_bits(run_folder, fleet))
+      fmt::print(stderr,
+                 "warning: {} is the same, but what it names has changed since {} began: the "
+                 "peers' own files of data, or their links\n",
+                 fleet.path,
+                 run_folder);
+    return;
+  }
+  if (same_file)
+    throw std::invalid_argument(
+        fmt::format("the data have changed since {} began, or another file that {} names; put them "
+                    "back, or begin a new run",
+                    run_folder,
+                    fleet.path));
   throw std::invalid_argument(
       fmt::format("{} is not any more what it was when {} began; the run's copy is {}/fleet.yaml",
                   fleet.path,

@@ -48,7 +48,7 @@ Assembly assemble(const FleetOptions& options,
                   bool launched = false);
 /// Fills in `options` as the folder of a run that is to go on tells; returns the fleet's digest.
 std::string read_again(const std::string& run_folder, FleetOptions& options);
-/// Throws std::invalid_argument when the fleet file is another one now.
+/// Throws std::invalid_argument if the fleet file is another one now, or the data are.
 void check_again(const std::string& run_folder, const Fleet& fleet, const std::string& digest);
 /// The fleet of a run that is to go on: both.
 Assembly assemble_again(const std::string& run_folder, FleetOptions& options);

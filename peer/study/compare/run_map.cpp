@@ -60,7 +60,9 @@ Fleet fleet_of(const StoredRun& run, bool trust) {
                         : read_untrusted_fleet(made.file, made.sets, nullptr, untrusted);
     if (bits_of(fleet) == run.bits) return fleet;
     throw std::invalid_argument(
-        fmt::format("{} is not any more what it was when {} began", made.file, run.shown));
+        fmt::format("{}, or the data that it names, are not what they were when {} began",
+                    made.file,
+                    run.shown));
   } catch (const std::exception& e) {
     throw std::invalid_argument(fmt::format(
         "{}: the map needs the fleet of this run, to let its clock run\n{}", run.shown, e.what()));

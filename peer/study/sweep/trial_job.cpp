@@ -151,7 +151,8 @@ TrialOutcome run_trial(const TrialJob& job,
   const Fleet fleet = read_fleet(job.file, job.sets, nullptr);
   if (identity_of(fleet) != job.identity)
     return {false,
-            fmt::format("{} is not any more what it was when the sweep was started: start it again",
+            fmt::format("{}, or the data that it names, are not what they were when the sweep was "
+                        "started: start it again",
                         job.file)};
   return job.simulated ? simulate_trial(job, version, progress)
                        : real_trial(job, program, version, progress);
