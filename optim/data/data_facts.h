@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct ColumnFacts {
   bool date = false;          ///< numbers that are days since 1970-01-01, written as dates
 
   bool is_category() const { return !levels.empty(); }
+  /// A number as a model sees it where numbers are standardized; a deviation of 0 counts as 1.
+  double scaled(double value) const { return (value - mean) / (deviation > 0 ? deviation : 1); }
 };
 
 /// The facts of a data set that came from a user's files, or whose classes have weights.
@@ -35,6 +38,13 @@ struct DataFacts {
   std::vector<std::uint32_t> held_out{};
   /// The factor of the loss of a training sample, for each class; empty: all count alike.
   std::vector<float> class_weights{};
+  bool header = true;              ///< CSV: the first line of a file has the columns' names
+  std::uint32_t first_column = 1;  ///< sparse rows: the number of the first column in the files
+  /// The mean and deviation of a regression's targets over the training samples, and what is
+  /// subtracted from each target before it becomes a float (shift_of in table/scaling.h). Nothing:
+  /// that is not decided yet.
+  double target_mean = 0, target_deviation = 0;
+  std::optional<double> target_shift{};
 
   std::uint64_t features() const {
     std::uint64_t sum = 0;

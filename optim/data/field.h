@@ -19,6 +19,9 @@ inline std::string shown(std::string_view word) {
   return "`" + text + "`";
 }
 
+/// The bytes with which some programs begin a text of UTF-8, and which are no part of it.
+inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
 /// The whole word as a number; a plus sign may stand before it.
 template <class Number>
 std::optional<Number> number_of(std::string_view word) {

@@ -1,12 +1,12 @@
 #include "optim/data/libsvm.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -14,6 +14,7 @@
 #include "optim/data/data_facts.h"
 #include "optim/data/dataset.h"
 #include "optim/data/field.h"
+#include "optim/data/table/words.h"
 
 namespace gv {
 namespace {
@@ -21,21 +22,26 @@ namespace {
 constexpr std::uint32_t most_features = 100'000'000;
 constexpr std::uint32_t most_rows = 100'000'000;
 
+/// Columns are counted as the file counts them until the last line is read.
 class Reader {
  public:
-  explicit Reader(const std::string& path) : path_(path), in_(path, std::ios::binary) {
+  Reader(const std::string& path, std::optional<std::uint32_t> first_column)
+      : path_(path), first_column_(first_column), in_(path, std::ios::binary) {
     if (!in_) throw std::runtime_error(path + ": cannot be opened; name a file in LIBSVM's format");
   }
 
-  LibSvmFile read(std::uint64_t most) {
+  LibSvmFile read() {
     std::string line;
-    while (file_.labels.size() < most && std::getline(in_, line)) {
+    while (std::getline(in_, line)) {
       ++number_;
       text_ = std::string_view(line).substr(0, line.find('#'));
+      if (number_ == 1 && text_.starts_with(byte_order_mark))
+        text_.remove_prefix(byte_order_mark.size());
       if (const std::string_view label = word(); !label.empty()) read_row(label);
     }
-    if (in_.bad() || file_.labels.empty())
+    if (in_.bad() || file_.rows() == 0)
       throw std::runtime_error(path_ + ": no samples; one is `label column:value ...`");
+    count_from_zero();
     return std::move(file_);
   }
 
@@ -54,73 +60,77 @@ class Reader {
   }
 
   void read_row(std::string_view label) {
-    const std::optional<float> value = number_of<float>(label);
+    const std::optional<double> value = number_of<double>(label);
     if (!value || !std::isfinite(*value)) fail("the label is no number: " + shown(label));
-    if (file_.labels.size() == most_rows)
+    if (file_.rows() == most_rows)
       fail("more than " + std::to_string(most_rows) + " samples: take fewer");
-    std::uint32_t last = 0;
+    std::int64_t last = -1;
     for (std::string_view entry = word(); !entry.empty(); entry = word()) last = read(entry, last);
-    file_.labels.push_back(*value);
+    file_.label_text += plain_number(label);
+    file_.label_ends.push_back(file_.label_text.size());
     file_.lines.push_back(number_);
-    file_.rows.ends.push_back(file_.rows.columns.size());
+    file_.ends.push_back(file_.columns.size());
   }
 
-  /// Its column, from 1 on.
-  std::uint32_t read(std::string_view entry, std::uint32_t last) {
+  /// Returns the entry's column.
+  std::uint32_t read(std::string_view entry, std::int64_t last) {
     const std::size_t colon = entry.find(':');
     const std::optional<std::uint32_t> column = number_of<std::uint32_t>(entry.substr(0, colon));
-    std::optional<float> value;
-    if (colon != std::string_view::npos) value = number_of<float>(entry.substr(colon + 1));
-    if (!column || !value || !std::isfinite(*value))
+    std::optional<double> value;
+    if (colon != std::string_view::npos) value = number_of<double>(entry.substr(colon + 1));
+    if (!column || !value || !(std::abs(*value) <= std::numeric_limits<float>::max()))
       fail("expected `column:value` with two finite numbers, not " + shown(entry));
-    if (*column == 0 || *column > most_features)
-      fail("column " + std::to_string(*column) + "; they go from 1 to " +
-           std::to_string(most_features));
+    if (*column > most_features)
+      fail("column " + std::to_string(*column) + "; at most " + std::to_string(most_features) +
+           " are read");
+    if (*column == 0 && first_column_ == 1U)
+      fail(
+          "column 0, and the training file counts its columns from 1; count both alike "
+          "(scikit-learn: dump_svmlight_file(..., zero_based=False))");
     if (*column <= last)
       fail("column " + std::to_string(*column) + " after " + std::to_string(last) +
            "; they must ascend");
-    file_.features = std::max(file_.features, *column);
-    if (*value != 0) {
-      file_.rows.columns.push_back(*column - 1);
-      file_.rows.values.push_back(*value);
+    has_zero_ = has_zero_ || *column == 0;
+    file_.features = std::max(file_.features, *column + 1);
+    if (static_cast<float>(*value) != 0) {
+      file_.columns.push_back(*column);
+      file_.values.push_back(*value);
     }
     return *column;
   }
 
+  void count_from_zero() {
+    file_.first_column = first_column_.value_or(has_zero_ ? 0 : 1);
+    file_.features -= std::min(file_.features, file_.first_column);
+    for (std::uint32_t& column : file_.columns) column -= file_.first_column;
+  }
+
   const std::string& path_;
+  std::optional<std::uint32_t> first_column_;
   std::ifstream in_;
   std::size_t number_ = 0;  ///< of the line
   std::string_view text_;   ///< what is left of it
+  bool has_zero_ = false;
   LibSvmFile file_;
 };
 
 /// The two labels, ascending.
-std::vector<float> classes_of(const std::string& path, const LibSvmFile& file) {
-  std::vector<float> classes = file.labels;
-  std::ranges::sort(classes);
-  classes.erase(std::ranges::unique(classes).begin(), classes.end());
-  if (classes.size() != 2)
-    throw std::runtime_error(path + ": " + std::to_string(classes.size()) +
+std::vector<std::string> classes_of(const std::string& path, const LibSvmFile& file) {
+  std::set<std::string, std::less<>> labels;
+  for (std::size_t r = 0; r < file.rows(); ++r)
+    if (const std::string_view label = file.label(r); !labels.contains(label))
+      labels.emplace(label);
+  if (labels.size() != 2)
+    throw std::runtime_error(path + ": " + std::to_string(labels.size()) +
                              " different labels; logistic regression learns two classes: keep the "
                              "samples of two of them, such as -1 and +1");
-  return classes;
-}
-
-/// Says what the labels are called in the file.
-std::shared_ptr<const DataFacts> facts_of(const std::vector<float>& classes) {
-  DataFacts facts{.format = "LIBSVM", .target = ""};
-  for (const float label : classes) {
-    std::array<char, 32> text{};
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), label).ptr;
-    facts.classes.emplace_back(text.data(), end);
-  }
-  return std::make_shared<const DataFacts>(std::move(facts));
+  return sorted_levels({labels.begin(), labels.end()});
 }
 
 /// Samples [begin, end).
 std::shared_ptr<const Dataset> part(const std::string& path,
                                     const LibSvmFile& file,
-                                    const std::vector<float>& classes,
+                                    const std::shared_ptr<const DataFacts>& facts,
                                     std::uint32_t features,
                                     std::size_t begin,
                                     std::size_t end) {
@@ -128,40 +138,47 @@ std::shared_ptr<const Dataset> part(const std::string& path,
   data->rows = static_cast<std::uint32_t>(end - begin);
   data->features = features;
   data->classes = 2;
-  data->facts = facts_of(classes);
+  data->facts = facts;
   for (std::size_t r = begin; r < end; ++r) {
-    const auto label = std::ranges::find(classes, file.labels[r]);
-    if (label == classes.end())
+    const auto label = std::ranges::find(facts->classes, file.label(r));
+    if (label == facts->classes.end())
       throw std::runtime_error(path + ": sample " + std::to_string(r + 1) +
                                " has a label that the training file does not have");
-    data->labels.push_back(static_cast<std::uint8_t>(label - classes.begin()));
-    const SparseSample row = file.rows.row(static_cast<std::uint32_t>(r));
-    data->sparse.columns.insert(data->sparse.columns.end(), row.columns.begin(), row.columns.end());
-    data->sparse.values.insert(data->sparse.values.end(), row.values.begin(), row.values.end());
-    data->sparse.ends.push_back(data->sparse.columns.size());
+    data->labels.push_back(static_cast<std::uint8_t>(label - facts->classes.begin()));
+    add_sparse_row(file, r, data->sparse);
   }
   return data;
 }
 
 }  // namespace
 
-LibSvmFile read_libsvm_file(const std::string& path, std::uint64_t most) {
-  return Reader(path).read(most);
+LibSvmFile read_libsvm_file(const std::string& path, std::optional<std::uint32_t> first_column) {
+  return Reader(path, first_column).read();
+}
+
+void add_sparse_row(const LibSvmFile& file, std::size_t row, SparseSamples& to) {
+  for (std::uint64_t k = file.begin(row); k < file.ends[row]; ++k) {
+    to.columns.push_back(file.columns[k]);
+    to.values.push_back(static_cast<float>(file.values[k]));
+  }
+  to.ends.push_back(to.columns.size());
 }
 
 TrainTest read_libsvm(const std::string& train, const std::string& test) {
   const LibSvmFile ours = read_libsvm_file(train);
-  const std::vector<float> classes = classes_of(train, ours);
-  const std::size_t n = ours.labels.size();
+  DataFacts named{.format = "LIBSVM", .target = "", .classes = classes_of(train, ours)};
+  named.first_column = ours.first_column;
+  const auto facts = std::make_shared<const DataFacts>(std::move(named));
+  const std::size_t n = ours.rows();
   if (!test.empty()) {
-    const LibSvmFile theirs = read_libsvm_file(test);
+    const LibSvmFile theirs = read_libsvm_file(test, ours.first_column);
     const std::uint32_t features = std::max(ours.features, theirs.features);
-    return {part(train, ours, classes, features, 0, n),
-            part(test, theirs, classes, features, 0, theirs.labels.size())};
+    return {part(train, ours, facts, features, 0, n),
+            part(test, theirs, facts, features, 0, theirs.rows())};
   }
   const std::size_t held_out = std::max<std::size_t>(1, n / 10);
-  return {part(train, ours, classes, ours.features, 0, n - held_out),
-          part(train, ours, classes, ours.features, n - held_out, n)};
+  return {part(train, ours, facts, ours.features, 0, n - held_out),
+          part(train, ours, facts, ours.features, n - held_out, n)};
 }
 
 }  // namespace gv

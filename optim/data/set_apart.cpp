@@ -58,7 +58,7 @@ TrainValidation set_end_apart(const Dataset& text, double part) {
   const auto out = static_cast<std::size_t>(part * static_cast<double>(all));
   if (out <= text.context || all - out <= text.context)
     throw std::runtime_error("a validation set of " + std::to_string(out) + " of " +
-                             std::to_string(all) + " characters leaves one of the two without a " +
+                             std::to_string(all) + " bytes leaves one of the two without a " +
                              "window of " + std::to_string(text.context) +
                              ": take a longer text, or a shorter context");
   return {windows_of(text, 0, all - out), windows_of(text, all - out, all)};

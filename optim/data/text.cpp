@@ -67,9 +67,8 @@ TrainTest read_text(const std::string& path, std::uint32_t context) {
   const std::size_t held_out = tokens.size() / 10;
   if (held_out <= context) {
     fail(path,
-         "has " + std::to_string(tokens.size()) + " characters; windows of " +
-             std::to_string(context) + " need at least " +
-             std::to_string(10 * (std::uint64_t{context} + 1)) +
+         "has " + std::to_string(tokens.size()) + " bytes; windows of " + std::to_string(context) +
+             " need at least " + std::to_string(10 * (std::uint64_t{context} + 1)) +
              ", since the last tenth is the test set: take a longer text or a shorter context");
   }
   const std::vector<std::uint8_t> vocabulary = to_vocabulary(tokens);

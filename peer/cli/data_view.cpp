@@ -61,7 +61,7 @@ std::string bar(double part, std::size_t columns) {
 std::string shape_of(const Dataset& data) {
   if (data.is_text())
     return fmt::format(
-        "a text of {} characters, windows of {}", data.vocabulary.size(), data.context);
+        "a text of {} different bytes, windows of {}", data.vocabulary.size(), data.context);
   if (data.is_sparse()) return fmt::format("sparse rows of {} features", data.features);
   if (data.image == ImageShape{}) return fmt::format("rows of {} features", data.features);
   return fmt::format("pictures of {} x {} pixels{}",
@@ -148,13 +148,17 @@ std::string class_table(const Assembly& fleet) {
   const Counts train = class_counts(*fleet.data.train), test = class_counts(*fleet.data.test);
   const auto most = static_cast<double>(std::max<std::uint64_t>(1, std::ranges::max(train)));
   const std::vector<std::string> names = class_names(*fleet.data.train);
-  std::string text = fmt::format("\n  {} {:>9} {:>9}\n", fitted("class", 16), "train", "test");
+  std::size_t wide = 16;  // ids of 19 digits that begin alike are told apart
+  for (std::size_t k = 0; k < std::min(names.size(), most_classes_shown); ++k)
+    wide = std::clamp(columns_of(names[k]), wide, std::size_t{30});
+  const std::size_t bars = bar_columns + 16 - wide;
+  std::string text = fmt::format("\n  {} {:>9} {:>9}\n", fitted("class", wide), "train", "test");
   for (std::size_t k = 0; k < std::min(names.size(), most_classes_shown); ++k)
     text += fmt::format("  {} {:>9} {:>9}  {}\n",
-                        fitted(names[k], 16),
+                        fitted(names[k], wide),
                         train[k],
                         test[k],
-                        bar(static_cast<double>(train[k]) / most, bar_columns));
+                        bar(static_cast<double>(train[k]) / most, bars));
   if (names.size() > most_classes_shown)
     text += fmt::format("  and {} more: --json lists all\n", names.size() - most_classes_shown);
   return text;

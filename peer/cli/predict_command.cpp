@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <stdexcept>
@@ -15,6 +16,8 @@
 
 namespace gv::cli {
 namespace {
+
+constexpr std::size_t most_told = 10;
 
 struct PredictOptions {
   std::string model;
@@ -39,8 +42,13 @@ class RowNames {
   const std::vector<std::string>& names_;
 };
 
-Json answer_json(const Answer& answer, const std::vector<std::string>& classes, bool all) {
-  if (answer.left_out) return {{"left_out", true}};
+/// `out`: the row that was left out, where this one was.
+Json answer_json(const Answer& answer,
+                 const LeftOut* out,
+                 const std::vector<std::string>& classes,
+                 bool all) {
+  if (out != nullptr && out->why.empty()) return {{"left_out", true}};
+  if (out != nullptr) return {{"left_out", true}, {"why", printable(out->why, 1000)}};
   if (classes.empty()) return {{"value", answer.value}};
   Json json{{"class", classes[answer.label]}, {"probability", answer.probabilities[answer.label]}};
   if (!all) return json;
@@ -52,12 +60,15 @@ Json answer_json(const Answer& answer, const std::vector<std::string>& classes, 
 
 void print_json(const PredictOptions& options,
                 const std::vector<Answer>& found,
+                const std::vector<LeftOut>& left_out,
                 const std::vector<std::string>& classes,
                 const RowNames& names) {
   Json rows = Json::array();
+  std::size_t out = 0;
   for (std::size_t k = 0; k < found.size(); ++k) {
     Json row{{names.key(), names.json(k)}};
-    row.update(answer_json(found[k], classes, options.probabilities));
+    const LeftOut* const gone = found[k].left_out ? &left_out.at(out++) : nullptr;
+    row.update(answer_json(found[k], gone, classes, options.probabilities));
     rows.push_back(std::move(row));
   }
   fmt::print("{}\n",
@@ -68,10 +79,17 @@ void print_json(const PredictOptions& options,
                  .dump());
 }
 
+/// A value that is a float is written as one: the shortest text that reads as it.
+std::string value_text(double value) {
+  const auto narrow = static_cast<float>(value);
+  if (static_cast<double>(narrow) == value) return fmt::format("{}", narrow);
+  return fmt::format("{}", value);
+}
+
 std::string csv_line(const Answer& answer, const std::vector<std::string>& classes, bool all) {
   if (answer.left_out)
     return std::string(classes.empty() ? 1 : 2 + (all ? classes.size() : 0), ',');
-  if (classes.empty()) return fmt::format(",{}", static_cast<float>(answer.value));
+  if (classes.empty()) return "," + value_text(answer.value);
   std::string line = fmt::format(
       ",{},{:.6g}", csv_word(classes[answer.label]), answer.probabilities[answer.label]);
   if (all)
@@ -94,6 +112,26 @@ void print_csv(const PredictOptions& options,
     fmt::print("{}{}\n", names.csv(k), csv_line(found[k], classes, options.probabilities));
 }
 
+/// Says why rows have no answer; returns the exit code.
+int tell_left_out(const ModelRows& rows) {
+  const auto wrong = [](const LeftOut& row) { return !row.why.empty(); };
+  const auto faults = static_cast<std::size_t>(std::ranges::count_if(rows.left_out, wrong));
+  if (const std::size_t gone = rows.left_out.size() - faults; gone > 0)
+    fmt::print(stderr,
+               "notice: {} of {} rows lack a value and get no answer: such rows were dropped in "
+               "training\n",
+               gone,
+               rows.places.size());
+  if (faults == 0) return exit_code::done;
+  fmt::print(stderr, "error: {} of {} rows get no answer:\n", faults, rows.places.size());
+  std::size_t told = 0;
+  for (const LeftOut& row : rows.left_out)
+    if (wrong(row) && told++ < most_told) fmt::print(stderr, "  {}\n", printable(row.why, 400));
+  if (faults > most_told)
+    fmt::print(stderr, "  and {} more: --json has the reason of each\n", faults - most_told);
+  return exit_code::rows_left_out;
+}
+
 int predict(const PredictOptions& options) {
   const SavedModel model = load_model(options.model);
   const ModelRows rows = model_rows(model.card, options.data);
@@ -102,17 +140,10 @@ int predict(const PredictOptions& options) {
       model.card.like->classes > 0 ? class_names(*model.card.like) : std::vector<std::string>{};
   const RowNames names(rows);
   if (options.json)
-    print_json(options, found, classes, names);
+    print_json(options, found, rows.left_out, classes, names);
   else
     print_csv(options, found, classes, names);
-  const std::size_t gone = rows.places.size() - rows.data->rows;
-  if (gone > 0)
-    fmt::print(stderr,
-               "notice: {} of {} rows lack a value and get no answer: such rows were dropped in "
-               "training\n",
-               gone,
-               rows.places.size());
-  return exit_code::done;
+  return tell_left_out(rows);
 }
 
 void predict_options(Options& options, PredictOptions& arguments) {
@@ -121,7 +152,8 @@ void predict_options(Options& options, PredictOptions& arguments) {
       .value("DATA",
              arguments.data,
              "Rows of the model's kind: a table with its columns (the target may be missing), a "
-             "picture or a folder of pictures, a LIBSVM file")
+             "picture or a folder of pictures, a LIBSVM file. A row that the model cannot take, as "
+             "with an unknown category, gets an empty answer, and the exit code is 7")
       .required();
   options.flag("--probabilities", arguments.probabilities, "Tell that of every class");
   options.json(arguments.json);

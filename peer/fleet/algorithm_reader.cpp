@@ -41,7 +41,7 @@ class AlgorithmReader : Readers {
     if (const AlgorithmRow* row = find_algorithm(fleet_.algorithm, fleet_.order)) {
       for (const Option& option : row->options)
         read_option(option, map.take(std::string(option.name)));
-      read_codec(*row, map.take("codec"));
+      read_codec(*row, map.take("codec", "floats"));
     }
     map.finish();
     add_servers(fleet_);

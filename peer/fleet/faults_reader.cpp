@@ -34,7 +34,7 @@ class FaultsReader : Readers {
     set(map.take("stuck_after"), faults.stuck_after, duration());
     set(map.take("ledger"), faults.ledger, flag());
     set(map.take("min_peers"), faults.min_peers, count(1, std::max<PeerId>(1, peers_)));
-    if (const Value* inject = map.take("inject")) faults.inject = read_injections(*inject);
+    if (const Value* inject = map.take("inject", "none")) faults.inject = read_injections(*inject);
     map.finish();
     const Value* wrong = heartbeat != nullptr ? heartbeat : dead_after;
     if (wrong != nullptr &&

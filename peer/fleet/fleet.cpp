@@ -76,7 +76,7 @@ class FleetReader : Readers {
     const Value* const name = top.take("name");
     read_name(name);
     set(top.take("seed"), fleet_.seed, count(0, std::numeric_limits<std::uint64_t>::max()));
-    const Value* hosts = top.take("hosts");
+    const Value* hosts = top.take("hosts", "none");
     const Value* peers = top.take("peers");
     const Value* train = top.take("train");
     read_train(train);
@@ -85,16 +85,16 @@ class FleetReader : Readers {
     refuse_own_addresses(source_, hosts, fleet_);
     read_parallel(source_, top.take("parallel"), fleet_);
     work_.share(fleet_, notices_);
-    fleet_.program = read_program(source_, top.take("program"));
+    fleet_.program = read_program(source_, top.take("program", "none"));
     read_data_and_model(top.take("data"), top.take("model"));
     const Value* const agent = top.take("agent");
     read_agent(source_, root_, agent, fleet_);
-    read_plugin(source_, top.take("plugin"), folder_, fleet_);
+    read_plugin(source_, top.take("plugin", "none"), folder_, fleet_);
     read_algorithm(source_, top.take("algorithm"), fleet_);
     read_robust(source_, top.take("robust"), fleet_);
     fleet_.attackers = read_attackers(source_, top.take("attackers"), fleet_.trainers());
     read_topology(source_, root_, top.take("topology"), folder_, fleet_, notices_);
-    const Value* links = top.take("links");
+    const Value* links = top.take("links", "none");
     std::vector<std::string> hosts_of;
     for (const PeerSpec& peer : fleet_.peers) hosts_of.push_back(peer.host);
     fleet_.network = read_network(source_, top.take("network"), links, hosts_of, folder_);
@@ -108,7 +108,7 @@ class FleetReader : Readers {
     read_launch(top.take("launch"));
     check_parallel(source_, root_, fleet_);
     check_agent(source_, root_, fleet_);
-    read_record(top.take("record"));
+    read_record(top.take("record", "on"));
     read_output(top.take("output"));
     top.finish();
     stop_on_errors();
@@ -162,7 +162,7 @@ class FleetReader : Readers {
   void read_train(const Value* value) {
     MapReader map(source_, value, "train");
     fleet_.optimizer = read_optimizer(source_, map.take("optimizer"));
-    fleet_.class_weights = read_class_weights(source_, map.take("class_weights"));
+    fleet_.class_weights = read_class_weights(source_, map.take("class_weights", "none"));
     std::string weights = "equal";
     set(map.take("peer_weights"), weights, choice_of("train.peer_weights"));
     fleet_.by_samples = weights == "samples";
@@ -208,17 +208,17 @@ class FleetReader : Readers {
                            "write `stop: { epochs: 20 }`, `stop: { rounds: 1000 }`, `stop: { time: "
                            "10 min }` or `stop: { target: { accuracy: 0.9 } }`");
     MapReader map(source_, value, "stop");
-    const Value* rounds = map.take("rounds");
-    const Value* epochs = map.take("epochs");
-    const Value* time = map.take("time");
+    const Value* rounds = map.take("rounds", "none");
+    const Value* epochs = map.take("epochs", "none");
+    const Value* time = map.take("time", "none");
     if (rounds != nullptr) fleet_.stop.rounds = count("stop.rounds")(*rounds);
     if (epochs != nullptr) fleet_.stop.epochs = number("stop.epochs")(*epochs);
     if (time != nullptr) fleet_.stop.time = read_duration(source_, *time);
-    if (const Value* patience = map.take("patience")) {
+    if (const Value* patience = map.take("patience", "none")) {
       set(patience, fleet_.stop.patience, count("stop.patience"));
       require_validation(*patience, "patience looks at a validation set");
     }
-    if (const Value* target = map.take("target"))
+    if (const Value* target = map.take("target", "none"))
       fleet_.stop.target = read_target(source_, *target, "stop.target");
     map.finish();
     const StopSpec& s = fleet_.stop;
@@ -242,7 +242,7 @@ class FleetReader : Readers {
 
   void read_evaluate(const Value* value) {
     MapReader map(source_, value, "evaluate");
-    if (const Value* every = map.take("every")) {
+    if (const Value* every = map.take("every", "never")) {
       if (const auto e = read_every(source_, *every, {"round", "epoch", "us", "ms", "s", "min"})) {
         if (e->unit != "round" && e->unit != "epoch")
           read_period(*every);
@@ -293,7 +293,7 @@ class FleetReader : Readers {
 
   void read_checkpoint(const Value* value) {
     MapReader map(source_, value, "checkpoint");
-    if (const Value* every = map.take("every")) {
+    if (const Value* every = map.take("every", "never")) {
       const auto e = read_every(source_, *every, {"round"});
       if (e && e->count == std::floor(e->count))
         fleet_.checkpoint.every = static_cast<std::uint64_t>(e->count);

@@ -49,7 +49,7 @@ class ModelReader : Readers {
     const ModelRow& row = find_model(model_.kind);
     for (const ModelKey& key : row.keys)
       if (const Value* given = map.take(key.name)) read_key(key, *given);
-    read_start(source_, map.take("start"), folder_, fleet_);
+    read_start(source_, map.take("start", "none"), folder_, fleet_);
     map.finish();
     if (row.object != nullptr) check_together(row, value);
   }

@@ -249,7 +249,9 @@ class ParallelChecks {
       : source_(source), root_(root), fleet_(fleet), parallel_(*root.find("parallel")) {}
 
   void check() {
-    refuse(root_.find("program"), "`program` brings a model of its own, which only it can divide");
+    if (fleet_.program)
+      refuse(root_.find("program"),
+             "`program` brings a model of its own, which only it can divide");
     check_work();
     check_method();
     if (fleet_.evaluate_period > Time{0})

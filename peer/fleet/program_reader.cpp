@@ -25,7 +25,7 @@ class ProgramReader {
     } else {
       MapReader map(source_, &value, "program");
       read_command(map.take("command"), value);
-      if (const Value* env = map.take("env")) read_env(*env);
+      if (const Value* env = map.take("env", "none")) read_env(*env);
       map.finish();
     }
     return std::move(program_);

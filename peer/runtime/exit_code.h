@@ -11,6 +11,7 @@ inline constexpr int peers_lost = 3;       ///< finished, but peers were lost
 inline constexpr int check_failed = 4;     ///< doctor found something, a target was missed
 inline constexpr int could_not_start = 5;  ///< host, port, launcher, run folder
 inline constexpr int not_kept = 6;         ///< finished, but not all that was made is saved here
+inline constexpr int rows_left_out = 7;    ///< `predict` could not answer each row
 inline constexpr int internal = 70;
 inline constexpr int interrupted = 130;
 inline constexpr int terminated = 143;

@@ -26,6 +26,7 @@ LoadedData load_parts(const Fleet& fleet, const TableSpec& table, const Rng& rng
   for (PeerId i = 0; i < fleet.trainers(); ++i) {
     TableSpec spec = table;
     spec.file = fleet.data.table_file(i);
+    spec.part = true;
     if (i > 0) spec.test.clear();
     const TrainTest own = read_table(spec, rng);
     if (i == 0) {
@@ -54,6 +55,7 @@ LoadedData load_parts(const Fleet& fleet, const TableSpec& table, const Rng& rng
 LoadedData load_own(const Fleet& fleet, const TableSpec& table, PeerId only, const Rng& rng) {
   TableSpec spec = table;
   spec.file = only < fleet.trainers() ? fleet.data.table_file(only) : spec.test;
+  spec.part = true;
   LoadedData own{.sets = read_table(spec, rng), .partition = {}};
   std::vector<std::uint32_t> rows(own.sets.train->rows);
   std::iota(rows.begin(), rows.end(), 0U);

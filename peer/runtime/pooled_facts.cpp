@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "optim/data/table/scaling.h"
 #include "optim/data/table/table.h"
 #include "optim/data/table/words.h"
 #include "peer/runtime/load_data.h"
@@ -60,6 +61,14 @@ void join(PartFacts& into, const PartFacts& other, const std::string& path) {
     a.columns[k].missing += b.columns[k].missing;
     a.columns[k].levels = united(a.columns[k].levels, b.columns[k].levels);
   }
+  ColumnFacts target{.name = a.target, .mean = a.target_mean, .deviation = a.target_deviation};
+  pool(target,
+       into.rows,
+       {.name = b.target, .mean = b.target_mean, .deviation = b.target_deviation},
+       other.rows);
+  a.target_mean = target.mean;
+  a.target_deviation = target.deviation;
+  if (a.classes.empty()) a.target_shift = shift_of(a);
   a.classes = united(a.classes, b.classes);
   a.dropped += b.dropped;
   into.rows += other.rows;

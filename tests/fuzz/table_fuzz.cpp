@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (how % 7 == 6 && (how & 128U) != 0) spec.dates = {"d"};
   if (!input.empty()) spec.test = files.write("b", input.file());
   try {
-    gv::guess_task(spec.file, spec.target, spec.decimal);
+    gv::guess_task(spec);
     for (const std::string& warning : gv::table_warnings(spec))
       GV_CHECK(gv::is_printable(warning), "a warning is printable");
   } catch (const std::runtime_error& e) {

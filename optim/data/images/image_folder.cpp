@@ -39,7 +39,20 @@ std::vector<std::string> names_in(const std::string& dir) {
   return names;
 }
 
-std::vector<std::string> classes_in(const std::string& dir) {
+/// Returns whether there is a file in the folder or in one below it, but for those whose names
+/// begin with a dot. A link to a folder counts as a file, since it may lead back.
+bool holds_files(const fs::path& dir) {
+  std::error_code unreadable;  // is told when the folder is read
+  for (const fs::directory_entry& entry : fs::directory_iterator(dir, unreadable)) {
+    if (entry.path().filename().string().starts_with('.')) continue;
+    const bool folder = entry.is_directory(unreadable) && !entry.is_symlink(unreadable);
+    if (!folder || holds_files(entry.path())) return true;
+  }
+  return static_cast<bool>(unreadable);
+}
+
+/// The folders that hold anything; those of others go to `empty`, where that is asked for.
+std::vector<std::string> classes_in(const std::string& dir, std::vector<std::string>* empty) {
   std::vector<std::string> classes = names_in(dir);
   const std::string inside = dir + "/";
   for (const std::string& name : classes) {
@@ -49,6 +62,11 @@ std::vector<std::string> classes_in(const std::string& dir) {
       throw std::runtime_error(dir + ": the folder " + shown(name) +
                                " has no printable UTF-8 name; give it another one");
   }
+  std::erase_if(classes, [&](const std::string& name) {
+    const bool none = !holds_files(inside + name);
+    if (none && empty != nullptr) empty->push_back(name);
+    return none;
+  });
   return sorted_levels(std::move(classes));
 }
 
@@ -57,8 +75,16 @@ std::vector<ImageFile> files_in(const std::string& dir, const std::vector<std::s
   for (std::size_t label = 0; label < classes.size(); ++label) {
     const fs::path folder = fs::path(dir) / classes[label];
     if (!fs::is_directory(folder)) continue;  // of a test set, which need not have each class
-    for (const std::string& name : names_in(folder.string()))
-      files.push_back({(folder / name).string(), static_cast<std::uint8_t>(label)});
+    for (const std::string& name : names_in(folder.string())) {
+      const std::string path = (folder / name).string();
+      if (!fs::is_directory(path))
+        files.push_back({path, static_cast<std::uint8_t>(label)});
+      else if (holds_files(path))
+        throw std::runtime_error(path +
+                                 ": is a folder within a class; a class has its pictures in one "
+                                 "folder: move them up, or name " +
+                                 folder.string() + " if the classes are in there");
+    }
   }
   if (files.empty()) throw std::runtime_error(dir + ": no pictures" + remedy);
   return files;
@@ -142,13 +168,14 @@ std::string ImageFolder::summary() const {
 }
 
 ImageFolder find_images(const std::string& dir, const std::string& test) {
-  ImageFolder folder{.classes = classes_in(dir), .train = {}, .test = {}};
+  ImageFolder folder;
+  folder.classes = classes_in(dir, &folder.empty);
   if (folder.classes.size() < 2 || folder.classes.size() > table_bounds::classes)
     throw std::runtime_error(dir + ": " + std::to_string(folder.classes.size()) +
                              " folders; 2 to 256 classes can be learnt" + remedy);
   folder.train = files_in(dir, folder.classes);
   if (test.empty()) return folder;
-  for (const std::string& name : classes_in(test))
+  for (const std::string& name : classes_in(test, nullptr))
     if (std::ranges::find(folder.classes, name) == folder.classes.end())
       throw std::runtime_error(test + ": the class " + shown(name) +
                                " has no training pictures; leave its folder out");

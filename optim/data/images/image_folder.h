@@ -17,6 +17,7 @@ struct ImageFile {
 /// A folder with a folder for each class: which pictures are there, in the order of class and name.
 struct ImageFolder {
   std::vector<std::string> classes;  ///< the folders' names in sorted order
+  std::vector<std::string> empty;    ///< folders without pictures, which are no classes
   std::vector<ImageFile> train, test;
 
   std::vector<std::string> paths() const;  ///< of all
@@ -25,7 +26,8 @@ struct ImageFolder {
 };
 
 /// `test`: a folder of the same classes, or "". Files whose names begin with a dot are none of
-/// ours. Throws std::runtime_error "path: what is wrong, and what to do".
+/// ours, and a folder that holds no others is no class, such as `__MACOSX`. Throws
+/// std::runtime_error "path: what is wrong, and what to do".
 ImageFolder find_images(const std::string& dir, const std::string& test);
 
 /// Draws the part of the training pictures, at random, that is the test set. Nothing is drawn where

@@ -22,9 +22,9 @@ std::vector<std::size_t> cell_places(const ColumnOrder& order) {
 
 void reorder(RawTable& raw, const ColumnOrder& order) {
   const std::vector<std::size_t> from = cell_places(order);
-  std::vector<float> row(raw.width);
+  std::vector<double> row(raw.width);
   for (std::uint64_t r = 0; r < raw.rows; ++r) {
-    float* const cells = raw.cells.data() + r * raw.width;
+    double* const cells = raw.cells.data() + r * raw.width;
     for (std::size_t c = 0; c < raw.width; ++c) row[c] = cells[from[c]];
     std::ranges::copy(row, cells);
   }

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include "optim/data/field.h"
 #include "optim/data/table/bounds.h"
 #include "optim/data/table/row_source.h"
+#include "optim/data/table/words.h"
 #include "optim/printable.h"
 
 // RFC 4180, "Common format and MIME type for CSV files", 2005:
@@ -16,23 +18,26 @@
 //   record := field (separator field)*         or none
 //   field  := word | '"' text '"'              in text a quote is written as two
 // Also as programs write it: a UTF-8 byte order mark, `;` or a tab as the separator, blanks around
-// a word, and empty lines, which say nothing.
+// a word, quotes within a word (12" pipe), empty lines, which say nothing, and CR alone as the end
+// of lines where there is no LF.
 
 namespace gv {
 namespace {
 
 constexpr std::size_t piece = 1U << 20;
 constexpr const char* remedy =
-    "; a table begins with a line of its columns' names, and every line has one value for each";
+    "; a table begins with a line of its columns' names (or say `header: false`), and every line "
+    "has one value for each";
 
 class CsvFile final : public RowSource {
  public:
-  explicit CsvFile(const std::string& path)
+  CsvFile(const std::string& path, bool header)
       : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), buffer_(piece) {
     if (file_ < 0) throw std::runtime_error(path_ + ": cannot be opened");
     ::posix_fadvise(file_, 0, 0, POSIX_FADV_SEQUENTIAL);
     try {
-      read_header();
+      begin();
+      header ? read_header() : number_columns();
     } catch (...) {
       ::close(file_);
       throw;
@@ -43,6 +48,7 @@ class CsvFile final : public RowSource {
   CsvFile& operator=(const CsvFile&) = delete;
 
   bool next() override {
+    if (std::exchange(pending_, false)) return true;
     std::string_view record;
     do {
       if (!take_record(record)) return false;
@@ -57,15 +63,16 @@ class CsvFile final : public RowSource {
 
   std::string place() const override { return path_ + ":" + std::to_string(line_); }
 
-  /// A first walk over the file: as many rows as line feeds, and the last one may have none. A row
-  /// takes a byte for each column, so cells are no more than bytes.
+  /// A first walk over the file: as many rows as ends of lines, and the last one may have none. A
+  /// row takes a byte for each column, so cells are no more than bytes.
   std::uint64_t most_rows() override {
     std::vector<char> bytes(piece);
     std::uint64_t lines = 1;
     for (off_t at = 0;;) {
       const ssize_t count = ::pread(file_, bytes.data(), bytes.size(), at);
       if (count <= 0) return std::min(lines, static_cast<std::uint64_t>(at) / names_.size() + 1);
-      lines += static_cast<std::uint64_t>(std::count(bytes.data(), bytes.data() + count, '\n'));
+      lines +=
+          static_cast<std::uint64_t>(std::count(bytes.data(), bytes.data() + count, line_feed_));
       at += count;
     }
   }
@@ -75,13 +82,16 @@ class CsvFile final : public RowSource {
     throw std::runtime_error(place() + ": " + what);
   }
 
-  void read_header() {
+  /// Takes the first record, which says what the separator is.
+  void begin() {
     format_ = "CSV";
     fill(0);
     const std::string_view start(buffer_.data(), end_);
     if (start.starts_with("\xFF\xFE") || start.starts_with("\xFE\xFF"))
       throw std::runtime_error(path_ + ": is UTF-16; save it as UTF-8");
-    if (start.starts_with("\xEF\xBB\xBF")) begin_ = 3;
+    if (start.find('\n') == std::string_view::npos && start.find('\r') != std::string_view::npos)
+      line_feed_ = '\r';
+    if (start.starts_with(byte_order_mark)) begin_ = byte_order_mark.size();
     std::string_view record;
     do {
       if (!take_record(record)) throw std::runtime_error(path_ + ": has no lines" + remedy);
@@ -91,13 +101,23 @@ class CsvFile final : public RowSource {
     if (words_.size() > table_bounds::columns)
       fail(std::to_string(words_.size()) + " columns; at most " +
            std::to_string(table_bounds::columns) + " are read");
+  }
+
+  void read_header() {
     if (std::ranges::all_of(words_,
                             [](std::string_view w) { return number_of<double>(w).has_value(); }))
       fail(std::string("the first line has numbers where the columns' names should be") + remedy);
-    for (const std::string_view word : words_) add_name(word);
+    for (const std::string_view word : words_) add_name(visible_name(word));
   }
 
-  void add_name(std::string_view word) {
+  /// The first record is a row of a file without names.
+  void number_columns() {
+    for (std::size_t k = 0; k < words_.size(); ++k) names_.push_back(std::string("x").append(std::to_string(k)));
+    usual_target_ = names_.size() - 1;
+    pending_ = true;
+  }
+
+  void add_name(const std::string& word) {
     const std::string number = std::to_string(names_.size() + 1);
     if (word.empty())
       fail("column " + number +
@@ -110,7 +130,8 @@ class CsvFile final : public RowSource {
       fail("the name of column " + number + " is no UTF-8 text: " + shown(word) +
            "; save the file as UTF-8");
     if (!known_.emplace(word).second)
-      fail("two columns are called " + shown(word) + "; give each a name of its own");
+      fail("two columns are called " + shown(word) +
+           "; give each a name of its own, or say `header: false` if this line is data");
     names_.emplace_back(word);
   }
 
@@ -146,12 +167,13 @@ class CsvFile final : public RowSource {
     return count > 0;
   }
 
-  /// Bytes up to the next line feed behind `from`, counted from begin_.
+  /// Bytes up to the next end of a line behind `from`, counted from begin_.
   std::size_t line_end(std::size_t from) {
     for (;;) {
       const char* const start = buffer_.data() + begin_;
       const std::size_t size = end_ - begin_;
-      const void* found = from < size ? std::memchr(start + from, '\n', size - from) : nullptr;
+      const void* found =
+          from < size ? std::memchr(start + from, line_feed_, size - from) : nullptr;
       if (found != nullptr)
         return static_cast<std::size_t>(static_cast<const char*>(found) - start);
       from = size;
@@ -165,15 +187,13 @@ class CsvFile final : public RowSource {
     std::size_t length = line_end(0);
     if (begin_ == end_) return false;
     lines_ = 1;
-    bool open = odd_quotes(0, length);
-    while (open) {
+    Quotes quotes;
+    while (stays_open(quotes, length)) {
       if (begin_ + length == end_)
         fail(
             "a quote is opened in this line and never closed; a quote inside of a text is "
             "written as two");
-      const std::size_t before = length;
-      length = line_end(before + 1);
-      open = open != odd_quotes(before, length);
+      length = line_end(length + 1);
       ++lines_;
     }
     record = {buffer_.data() + begin_, length};
@@ -182,10 +202,31 @@ class CsvFile final : public RowSource {
     return true;
   }
 
-  bool odd_quotes(std::size_t from, std::size_t to) const {
+  /// How far a record was looked at, and what was found: only a quote with which a field begins
+  /// opens a text.
+  struct Quotes {
+    std::size_t at = 0;  ///< from begin_
+    bool open = false;
+    bool may_open =
+        true;  ///< a field begins, or a text has just ended: doubled, a quote is part of it
+  };
+
+  /// Goes on up to `to`; returns whether a quote is open there.
+  bool stays_open(Quotes& quotes, std::size_t to) const {
     const char* const start = buffer_.data() + begin_;
-    if (std::memchr(start + from, '"', to - from) == nullptr) return false;
-    return std::count(start + from, start + to, '"') % 2 != 0;
+    if (!quotes.open && std::memchr(start + quotes.at, '"', to - quotes.at) == nullptr)
+      return false;
+    for (; quotes.at < to; ++quotes.at) {
+      const char c = start[quotes.at];
+      const bool quote = c == '"' && (quotes.open || quotes.may_open);
+      if (quote) quotes.open = !quotes.open;
+      quotes.may_open = quote || (!quotes.open && (separates(c) || (quotes.may_open && c == ' ')));
+    }
+    return quotes.open;
+  }
+  /// Before the first record was read, each separator may be the file's.
+  bool separates(char c) const {
+    return separator_ != '\0' ? c == separator_ : c == ',' || c == ';' || c == '\t';
   }
 
   void split(std::string_view record) {
@@ -244,14 +285,16 @@ class CsvFile final : public RowSource {
   std::size_t begin_ = 0, end_ = 0;  ///< what is read and not taken yet
   std::uint64_t line_ = 1;           ///< where the record begins
   std::uint64_t lines_ = 0;          ///< that it has
-  char separator_ = ',';
+  char line_feed_ = '\n';            ///< the last character of a line
+  char separator_ = '\0';            ///< none yet
+  bool pending_ = false;             ///< the first row is in words_ already
   std::set<std::string, std::less<>> known_;
 };
 
 }  // namespace
 
-std::unique_ptr<RowSource> open_csv(const std::string& path) {
-  return std::make_unique<CsvFile>(path);
+std::unique_ptr<RowSource> open_csv(const std::string& path, bool header) {
+  return std::make_unique<CsvFile>(path, header);
 }
 
 }  // namespace gv

@@ -9,10 +9,14 @@
 
 namespace gv {
 
-/// The rows of a file as samples, before they are scaled: a category becomes one feature of 0 or 1
-/// for each of its values, all NaN where it is missing. `facts` has the order of values and
-/// classes. A plan without a target (no_target) gives samples without labels. Takes the cells out
-/// of `raw`. Throws std::runtime_error "path: ..." where categories become too many numbers.
+/// Gives the values of categories and the classes in the cells of `raw` the order of `facts`.
+void sort_levels(RawTable& raw, const DataFacts& facts);
+
+/// The rows of a file as samples, filled, scaled and shifted as `facts` says; only then they become
+/// floats. A category becomes one feature of 0 or 1 for each of its values, the shares of all where
+/// it is missing. Cells have the order of `facts` (sort_levels). A plan without a target
+/// (no_target) gives samples without labels. Takes the cells out of `raw`. Throws
+/// std::runtime_error "path: ..." where categories become too many numbers.
 std::shared_ptr<Dataset> dataset_of(RawTable& raw, const DataFacts& facts, const std::string& path);
 
 }  // namespace gv

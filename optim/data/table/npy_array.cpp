@@ -9,6 +9,7 @@
 #include "optim/check.h"
 #include "optim/data/field.h"
 #include "optim/data/table/bounds.h"
+#include "optim/data/table/words.h"
 
 // file   := "\x93NUMPY" major:u8 minor:u8 length header data
 // length := u16 in version 1, u32 in versions 2 and 3, little-endian
@@ -29,11 +30,26 @@ std::string_view value_of(std::string_view header, const std::string& key) {
   return value;
 }
 
-template <class Number>
-double as_double(const char* from) {
+template <class To, class Number>
+To read_as(const char* from) {
   Number value;
   std::memcpy(&value, from, sizeof value);
-  return static_cast<double>(value);
+  return static_cast<To>(value);
+}
+
+template <class To>
+To read_integer(const char* from, char kind, std::size_t width) {
+  const bool sign = kind == 'i';
+  switch (width) {
+    case 1:
+      return sign ? read_as<To, std::int8_t>(from) : read_as<To, std::uint8_t>(from);
+    case 2:
+      return sign ? read_as<To, std::int16_t>(from) : read_as<To, std::uint16_t>(from);
+    case 4:
+      return sign ? read_as<To, std::int32_t>(from) : read_as<To, std::uint32_t>(from);
+    default:
+      return sign ? read_as<To, std::int64_t>(from) : read_as<To, std::uint64_t>(from);
+  }
 }
 
 /// RFC 3629, section 3. False: there is no such character.
@@ -204,19 +220,18 @@ double NpyArray::number_at(std::size_t index) const {
   const char* const from = piece_.data() + index * width_;
   if (kind_ == 'f')
     return width_ == 2   ? half(from)
-           : width_ == 4 ? as_double<float>(from)
-                         : as_double<double>(from);
-  const bool sign = kind_ == 'i';
-  switch (width_) {
-    case 1:
-      return sign ? as_double<std::int8_t>(from) : as_double<std::uint8_t>(from);
-    case 2:
-      return sign ? as_double<std::int16_t>(from) : as_double<std::uint16_t>(from);
-    case 4:
-      return sign ? as_double<std::int32_t>(from) : as_double<std::uint32_t>(from);
-    default:
-      return sign ? as_double<std::int64_t>(from) : as_double<std::uint64_t>(from);
-  }
+           : width_ == 4 ? read_as<double, float>(from)
+                         : read_as<double, double>(from);
+  return read_integer<double>(from, kind_, width_);
+}
+
+std::string NpyArray::text_of_last(std::size_t column) const {
+  const std::size_t index = last_.first + column * last_.step;
+  if (is_text()) return text_at(index);
+  if (kind_ == 'f') return name_of(number_at(index));
+  const char* const from = piece_.data() + index * width_;
+  return kind_ == 'i' ? std::to_string(read_integer<std::int64_t>(from, kind_, width_))
+                      : std::to_string(read_integer<std::uint64_t>(from, kind_, width_));
 }
 
 /// Returns an element up to the zeros that fill it.
@@ -239,7 +254,8 @@ NpyArray::Stride NpyArray::next_row(std::size_t columns) {
   GV_CHECK(row_ < rows_, "a row that is there");
   if (row_ == piece_end_) read_piece();
   const std::uint64_t in_piece = row_ - piece_begin_;
-  return fortran_ ? Stride{in_piece, rows_} : Stride{in_piece * columns_, 1};
+  last_ = fortran_ ? Stride{in_piece, rows_} : Stride{in_piece * columns_, 1};
+  return last_;
 }
 
 void NpyArray::read(std::span<double> row) {

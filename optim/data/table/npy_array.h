@@ -32,7 +32,9 @@ class NpyArray {
   bool is_text() const { return kind_ == 'U' || kind_ == 'S'; }
   /// The next row, of `columns()` numbers. Every row may be taken once.
   void read(std::span<double> row);
-  /// Does the same for text, as UTF-8. Throws std::runtime_error for what are no characters.
+  /// Returns an element of the row that was read last, with all digits of a whole number.
+  std::string text_of_last(std::size_t column) const;
+  /// Reads the next row of text, as UTF-8. Throws std::runtime_error for what are no characters.
   void read(std::span<std::string> row);
 
  private:
@@ -58,6 +60,7 @@ class NpyArray {
   std::uint64_t rows_ = 0, columns_ = 1;
   std::vector<std::uint64_t> shape_;
   std::uint64_t row_ = 0;    ///< the next one
+  Stride last_{0, 0};        ///< of the row that was read last
   std::vector<char> piece_;  ///< some rows; in Fortran's order all of them
   std::uint64_t piece_begin_ = 0, piece_end_ = 0;
 };

@@ -4,7 +4,6 @@
 
 #include "optim/data/table/npy_array.h"
 #include "optim/data/table/row_source.h"
-#include "optim/data/table/words.h"
 
 namespace gv {
 namespace {
@@ -47,6 +46,9 @@ class NpyRows : public RowSource {
     ++row_;
     return true;
   }
+  std::string number_text(std::size_t column) const override {
+    return column < x_.columns() && !x_.is_text() ? x_.text_of_last(column) : y_->text_of_last(0);
+  }
   std::string place() const override {
     return path_ + ": row " + std::to_string(row_ == 0 ? 0 : row_ - 1);
   }
@@ -58,7 +60,7 @@ class NpyRows : public RowSource {
     if (texts_.empty()) return y.read(std::span(numbers_).last(1));
     double number = 0;
     y.read(std::span(&number, 1));
-    texts_.back() = std::isnan(number) ? "" : name_of(number);
+    texts_.back() = std::isnan(number) ? "" : y.text_of_last(0);
   }
 
   std::string path_;

@@ -9,7 +9,7 @@
 #include "optim/data/field.h"
 #include "optim/data/table/column_order.h"
 #include "optim/data/table/dataset_of.h"
-#include "optim/data/table/scaling.h"
+#include "optim/data/table/table_plan.h"
 
 namespace gv {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 using Use = PlannedColumn::Use;
 
 /// Classes whose names are numbers may be written in other ways: `1.0` is `1`.
-bool by_value(const std::vector<std::string>& classes) {
+bool are_numbers(const std::vector<std::string>& classes) {
   return std::ranges::all_of(classes,
                              [](const std::string& c) { return number_of<double>(c).has_value(); });
 }
@@ -37,7 +37,7 @@ PlannedColumn planned_target(const DataFacts& facts) {
   const bool classes = !facts.classes.empty();
   return {.name = facts.target,
           .use = classes ? Use::category : Use::number,
-          .by_value = by_value(facts.classes),
+          .numeric = are_numbers(facts.classes),
           .closed = classes,
           .levels = facts.classes,
           .told = classes ? "the model" : "it is the model's target",
@@ -92,22 +92,15 @@ TablePlan plan_of(const std::vector<std::string>& names,
 
 PreparedRows prepare_rows(const std::string& path, const Preparation& how, bool target) {
   const DataFacts& facts = how.facts;
-  const bool libsvm = facts.format == "LIBSVM";
-  const std::unique_ptr<RowSource> rows = open_rows(path, libsvm ? facts.columns.size() : 0);
+  const std::unique_ptr<RowSource> rows = open_rows(path, form_of(facts.header, facts.columns));
   const ColumnOrder order = order_in(path, rows->names(), facts, target);
-  RawTable raw = read_rows(*rows, plan_of(rows->names(), facts, order), how.missing);
-  if (raw.rows == 0)
+  RawTable raw = read_rows(*rows, plan_of(rows->names(), facts, order), how.missing, !target);
+  if (raw.rows == 0 && raw.left_out.size() == raw.dropped)
     throw std::runtime_error(
         path + ": no samples" +
         (raw.dropped > 0 ? ": a value is missing in each" : "; the file has names and no rows"));
   reorder(raw, order);
   PreparedRows prepared{.data = dataset_of(raw, facts, path), .left_out = std::move(raw.left_out)};
-  TableSpec spec;
-  spec.standardize = facts.standardized;
-  spec.missing = how.missing;
-  spec.given = std::make_shared<const DataFacts>(facts);
-  DataFacts measured = facts;
-  scale_features(spec, *prepared.data, nullptr, measured);
   return prepared;
 }
 

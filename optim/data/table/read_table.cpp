@@ -34,6 +34,7 @@ DataFacts facts_of(const TableSpec& spec, const std::string& format, const RawTa
   }
   facts.standardized = spec.standardize;
   facts.decimal = spec.decimal;
+  facts.header = spec.has_header();
   return facts;
 }
 
@@ -60,15 +61,14 @@ std::vector<Value> take_rows(std::vector<Value>& from,
 }
 
 /// Takes samples out that nobody trains on.
-std::shared_ptr<Dataset> hold_out(Dataset& train, const std::vector<std::uint32_t>& rows) {
-  auto test = std::make_shared<Dataset>();
-  test->rows = static_cast<std::uint32_t>(rows.size());
-  test->features = train.features;
-  test->classes = train.classes;
-  test->floats = take_rows(train.floats, rows, train.features);
-  test->labels = take_rows(train.labels, rows, 1);
-  test->targets = take_rows(train.targets, rows, 1);
-  train.rows -= test->rows;
+RawTable hold_out(RawTable& train, const std::vector<std::uint32_t>& rows) {
+  RawTable test;
+  test.plan = train.plan;
+  test.rows = rows.size();
+  test.width = train.width;
+  test.cells = take_rows(train.cells, rows, train.width);
+  test.targets = take_rows(train.targets, rows, 1);
+  train.rows -= test.rows;
   return test;
 }
 
@@ -81,11 +81,11 @@ std::vector<std::uint32_t> draw_held_out(const TableSpec& spec, std::uint64_t sa
 
 /// The rows of the file in which these samples stand: `left_out`, ascending, are none.
 std::vector<std::uint32_t> file_rows(const std::vector<std::uint32_t>& samples,
-                                     const std::vector<std::uint64_t>& left_out) {
+                                     const std::vector<LeftOut>& left_out) {
   std::vector<std::uint32_t> rows;
   std::uint32_t gone = 0;
   for (const std::uint32_t sample : samples) {
-    while (gone < left_out.size() && left_out[gone] <= sample + gone) ++gone;
+    while (gone < left_out.size() && left_out[gone].row <= sample + gone) ++gone;
     rows.push_back(sample + gone);
   }
   return rows;
@@ -98,7 +98,10 @@ RawTable read_test(const TableSpec& spec, const RawTable& train) {
     if (column.use == Use::category && !column.closed) column.told.clear();
     column.closed = column.use == Use::category;
   }
-  const std::unique_ptr<RowSource> rows = open_rows(spec.test, plan.columns.size() - 1);
+  std::vector<ColumnFacts> columns;
+  for (std::size_t k = 0; k < plan.columns.size(); ++k)
+    if (k != plan.target) columns.push_back({.name = plan.columns[k].name});
+  const std::unique_ptr<RowSource> rows = open_rows(spec.test, form_of(spec.has_header(), columns));
   const std::vector<std::string>& names = rows->names();
   const auto [ours, theirs] =
       std::ranges::mismatch(names, plan.columns, {}, {}, &PlannedColumn::name);
@@ -154,19 +157,20 @@ TrainTest read_table(const TableSpec& spec, Rng rng) {
   DataFacts facts = facts_of(spec, rows->format(), raw);
   require_sense(spec, facts);
   count_missing(raw, facts);
-  std::shared_ptr<Dataset> test;
+  sort_levels(raw, facts);
   if (other) {
     require_samples(*other, spec.test);
     count_missing(*other, facts);
-    test = dataset_of(*other, facts, spec.test);
-  }
-  const std::shared_ptr<Dataset> train = dataset_of(raw, facts, spec.file);
-  if (!test && spec.held_out > 0) {
-    const std::vector<std::uint32_t> samples = draw_held_out(spec, train->rows, rng);
-    test = hold_out(*train, samples);
+    sort_levels(*other, facts);
+  } else if (spec.held_out > 0) {
+    const std::vector<std::uint32_t> samples = draw_held_out(spec, raw.rows, rng);
+    other = hold_out(raw, samples);
     facts.held_out = file_rows(samples, raw.left_out);
   }
-  scale_features(spec, *train, test.get(), facts);
+  measure(spec, raw, facts);
+  const std::shared_ptr<Dataset> train = dataset_of(raw, facts, spec.file);
+  std::shared_ptr<Dataset> test;
+  if (other) test = dataset_of(*other, facts, spec.test.empty() ? spec.file : spec.test);
   train->facts = std::make_shared<const DataFacts>(std::move(facts));
   if (test) test->facts = train->facts;
   return {train, test};

@@ -17,8 +17,8 @@ struct RowError : std::runtime_error {
 };
 
 /// The rows of a table file, one after the other. A row is numbers, in which NaN is a missing
-/// value, and behind them words: those of CSV are words alone, NPY and LIBSVM numbers alone, and of
-/// NPZ the target may be a word. Both together have one entry for each name.
+/// value, and behind them words: those of CSV are words alone, NPY numbers or words alone, and of
+/// NPZ and LIBSVM the target may be a word. Both together have one entry for each name.
 class RowSource {
  public:
   virtual ~RowSource() = default;
@@ -34,6 +34,9 @@ class RowSource {
   /// Returns the numbers of this row; the first word stands in the column behind the last of them.
   std::span<const double> numbers() const { return numbers_; }
   std::span<const std::string_view> words() const { return words_; }
+  /// Returns a number of this row as the file has it, for columns whose numbers are names: whole
+  /// numbers of 64 bits have more digits than a double.
+  virtual std::string number_text(std::size_t column) const;
   /// Says where this row stands: "train.csv:12".
   virtual std::string place() const = 0;
   /// No more rows than this will come. What is allocated for them is bounded by what the file has.
@@ -47,15 +50,22 @@ class RowSource {
   std::vector<double> numbers_;
 };
 
+/// The parts of a file's form that the file does not say itself.
+struct RowForm {
+  bool header = true;  ///< CSV: the first line has the names of columns; otherwise x0, x1, ...
+  std::size_t least_columns = 0;  ///< LIBSVM: columns that the file does not name are zero
+  /// LIBSVM: the number of the first column, 0 or 1; nothing: 0 if the file has a column 0.
+  std::optional<std::uint32_t> first_column{};
+};
+
 /// A file of CSV, NPY, NPZ or LIBSVM rows, told apart by its first bytes. Throws
 /// std::runtime_error "path: what is wrong, and what to do".
-/// Where a LIBSVM file names fewer columns than `least_columns`, the others are zero.
-std::unique_ptr<RowSource> open_rows(const std::string& path, std::size_t least_columns = 0);
+std::unique_ptr<RowSource> open_rows(const std::string& path, const RowForm& form = {});
 
 // The formats, each in the file of its name.
-std::unique_ptr<RowSource> open_csv(const std::string& path);
+std::unique_ptr<RowSource> open_csv(const std::string& path, bool header);
 std::unique_ptr<RowSource> open_npy(const std::string& path);
 std::unique_ptr<RowSource> open_npz(const std::string& path);
-std::unique_ptr<RowSource> open_libsvm(const std::string& path, std::size_t least_columns);
+std::unique_ptr<RowSource> open_libsvm(const std::string& path, const RowForm& form);
 
 }  // namespace gv

@@ -1,97 +1,130 @@
 #include "optim/data/table/scaling.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
+#include <stdexcept>
+
+#include "optim/data/field.h"
 
 namespace gv {
 namespace {
 
-/// The moments of each feature over the rows where it is not missing. Two passes: the squares of
-/// large numbers would cancel.
+/// The moments of each column over the rows where it is not missing.
 struct Moments {
   std::vector<double> mean, deviation;
 };
 
-Moments moments_of(const Dataset& data) {
-  const std::size_t width = data.features;
-  std::vector<double> sum(width, 0.0), squares(width, 0.0), count(width, 0.0);
-  const float* at = data.floats.data();
-  for (std::uint32_t r = 0; r < data.rows; ++r, at += width)
-    for (std::size_t c = 0; c < width; ++c) {
-      const bool there = !std::isnan(at[c]);
-      sum[c] += there ? static_cast<double>(at[c]) : 0;
-      count[c] += there ? 1 : 0;
-    }
-  for (std::size_t c = 0; c < width; ++c) sum[c] /= std::max(count[c], 1.0);
-  at = data.floats.data();
-  for (std::uint32_t r = 0; r < data.rows; ++r, at += width)
-    for (std::size_t c = 0; c < width; ++c) {
-      const double off = static_cast<double>(at[c]) - sum[c];
-      squares[c] += std::isnan(off) ? 0 : off * off;
-    }
-  for (std::size_t c = 0; c < width; ++c)
-    squares[c] = std::sqrt(squares[c] / std::max(count[c], 1.0));
-  return {std::move(sum), std::move(squares)};
-}
-
-/// The numbers by which each feature is filled where it is missing, shifted and divided.
-struct Scaling {
-  std::vector<double> fill, shift, divisor;
-
-  void add(double mean, double off, double by) {
-    fill.push_back(mean);
-    shift.push_back(off);
-    divisor.push_back(by);
-  }
+/// The sums of a first pass over a column. `lost` is what additions have rounded away: balances of
+/// both signs cancel. A. Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher
+/// Summen", ZAMM 54(1), 1974, algorithm IV.
+struct Sums {
+  double sum = 0, lost = 0, count = 0;
+  double least = std::numeric_limits<double>::infinity(), most = -least;
 };
 
-void apply(const Scaling& scaling, Dataset& data) {
-  const std::size_t width = data.features;
-  float* at = data.floats.data();
-  for (std::uint32_t r = 0; r < data.rows; ++r, at += width)
+std::vector<Sums> sums_of(std::span<const double> cells, std::size_t width) {
+  std::vector<Sums> sums(width);
+  for (std::size_t at = 0; at < cells.size(); at += width)
     for (std::size_t c = 0; c < width; ++c) {
-      const double value = std::isnan(at[c]) ? scaling.fill[c] : static_cast<double>(at[c]);
-      at[c] = static_cast<float>((value - scaling.shift[c]) / scaling.divisor[c]);
+      const double cell = cells[at + c];
+      if (std::isnan(cell)) continue;
+      Sums& s = sums[c];
+      const double next = s.sum + cell;
+      s.lost += std::abs(s.sum) >= std::abs(cell) ? (s.sum - next) + cell : (cell - next) + s.sum;
+      s.sum = next;
+      s.count += 1;
+      s.least = std::min(s.least, cell);
+      s.most = std::max(s.most, cell);
     }
+  return sums;
 }
 
-/// Takes what stands for a missing value of a category. Statistics that do not tell it leave zeros.
-void take_shares(const TableSpec& spec,
-                 std::size_t k,
-                 std::span<const double> own,
-                 ColumnFacts& column) {
-  if (!spec.given)
-    column.shares.assign(own.begin(), own.end());
-  else
-    column.shares = spec.given->columns[k].shares;
-  column.shares.resize(column.levels.size());
+/// Two passes, since the squares of large numbers cancel; the second one makes up for the rounding
+/// of the mean. Chan, Golub & LeVeque, "Algorithms for computing the sample variance", The American
+/// Statistician 37(3), 1983, equation 1.7. A constant column has a deviation of exactly 0.
+Moments moments_of(std::span<const double> cells, std::size_t width) {
+  const std::vector<Sums> sums = sums_of(cells, width);
+  std::vector<double> mean(width), off(width, 0.0), squares(width, 0.0);
+  for (std::size_t c = 0; c < width; ++c)
+    mean[c] = (sums[c].sum + sums[c].lost) / std::max(sums[c].count, 1.0);
+  for (std::size_t at = 0; at < cells.size(); at += width)
+    for (std::size_t c = 0; c < width; ++c) {
+      const double delta = std::isnan(cells[at + c]) ? 0 : cells[at + c] - mean[c];
+      off[c] += delta;
+      squares[c] += delta * delta;
+    }
+  for (std::size_t c = 0; c < width; ++c) {
+    const double n = std::max(sums[c].count, 1.0);
+    const bool constant = !(sums[c].least < sums[c].most);
+    if (constant && sums[c].count > 0) mean[c] = sums[c].least;
+    squares[c] = constant ? 0 : std::sqrt(std::max(squares[c] - off[c] * off[c] / n, 0.0) / n);
+  }
+  return {std::move(mean), std::move(squares)};
+}
+
+/// Returns the part of the samples with each value, among those that have one.
+std::vector<double> shares_of(const RawTable& train, std::size_t c, std::size_t levels) {
+  std::vector<double> shares(levels, 0.0);
+  double count = 0;
+  for (std::size_t at = c; at < train.cells.size(); at += train.width) {
+    if (std::isnan(train.cells[at])) continue;
+    shares[static_cast<std::size_t>(train.cells[at])] += 1;
+    count += 1;
+  }
+  for (double& share : shares) share /= std::max(count, 1.0);
+  return shares;
+}
+
+/// A part of a table cannot choose a shift for all of them.
+void require_floats(const TableSpec& spec, const RawTable& train, const DataFacts& facts) {
+  constexpr double most = 1e-3;
+  for (const double y : train.targets)
+    if (facts.target_deviation > 0 &&
+        std::abs(static_cast<double>(static_cast<float>(y)) - y) > most * facts.target_deviation)
+      throw std::runtime_error(
+          spec.file + ": the numbers of the target " + shown(facts.target) +
+          " lie so far from 0 that floats do not tell them apart; say what is subtracted from them "
+          "in all files: `standardize: { file: stats.yaml }`, which `grapevine data FILE --write "
+          "stats.yaml` makes where all files are");
+}
+
+void measure_target(const TableSpec& spec, const RawTable& train, DataFacts& facts) {
+  const Moments own = moments_of(train.targets, 1);
+  facts.target_mean = own.mean[0];
+  facts.target_deviation = own.deviation[0];
+  if (spec.given && spec.given->target_shift) {
+    facts.target_shift = spec.given->target_shift;
+    return;
+  }
+  if (spec.part) require_floats(spec, train, facts);
+  facts.target_shift = spec.part ? 0 : shift_of(facts);
 }
 
 }  // namespace
 
-void scale_features(const TableSpec& spec, Dataset& train, Dataset* test, DataFacts& facts) {
-  const Moments own = moments_of(train);
-  Scaling scaling;
-  std::size_t f = 0;
-  for (std::size_t k = 0; k < facts.columns.size(); ++k) {
-    ColumnFacts& column = facts.columns[k];
+double shift_of(const DataFacts& facts) {
+  constexpr double far = 1000;
+  const bool shifts =
+      facts.target_deviation > 0 && std::abs(facts.target_mean) > far * facts.target_deviation;
+  return shifts ? facts.target_mean : 0;
+}
+
+void measure(const TableSpec& spec, const RawTable& train, DataFacts& facts) {
+  const Moments own = moments_of(train.cells, train.width);
+  for (std::size_t c = 0; c < facts.columns.size(); ++c) {
+    ColumnFacts& column = facts.columns[c];
+    const ColumnFacts* const given = spec.given ? &spec.given->columns[c] : nullptr;
     if (column.is_category()) {
-      take_shares(spec, k, std::span(own.mean).subspan(f, column.levels.size()), column);
-      for (const double share : column.shares) scaling.add(share, 0, 1);
-      f += column.levels.size();
+      column.shares = given != nullptr ? given->shares : shares_of(train, c, column.levels.size());
+      column.shares.resize(column.levels.size());  // statistics need not have them
       continue;
     }
-    column.mean = spec.given ? spec.given->columns[k].mean : own.mean[f];
-    column.deviation = spec.given ? spec.given->columns[k].deviation : own.deviation[f];
-    ++f;
-    const bool scaled = spec.standardize;
-    scaling.add(column.mean,
-                scaled ? column.mean : 0,
-                scaled && column.deviation > 0 ? column.deviation : 1);
+    column.mean = given != nullptr ? given->mean : own.mean[c];
+    column.deviation = given != nullptr ? given->deviation : own.deviation[c];
   }
-  if (!spec.standardize && spec.missing != MissingValue::mean) return;
-  apply(scaling, train);
-  if (test != nullptr) apply(scaling, *test);
+  if (facts.classes.empty()) measure_target(spec, train, facts);
 }
 
 }  // namespace gv

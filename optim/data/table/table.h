@@ -34,9 +34,15 @@ struct TableSpec {
   std::vector<std::string> dates;  ///< columns of dates, which become days since 1970-01-01
   char decimal = '.';              ///< the decimal mark: `.`, or `,` with `.` between thousands
   MissingValue missing = MissingValue::refuse;
+  /// CSV: whether the first line has the columns' names; nothing: the user does not say, and it
+  /// has.
+  std::optional<bool> header{};
+  bool part = false;  ///< `file` is a part of a table whose other parts are read elsewhere
   /// Columns, classes, means and deviations that are given and not taken from the file; or null.
   std::shared_ptr<const DataFacts> given;
   std::string given_by = "the statistics";  ///< who gives them, in messages
+
+  bool has_header() const { return header.value_or(true); }
 };
 
 /// Features are the columns in the file's order, a category as one feature of 0 or 1 for each of
@@ -54,10 +60,18 @@ struct TaskGuess {
   bool regression = false;
   std::string why;  ///< "`species` is text"
 };
-TaskGuess guess_task(const std::string& file, const std::string& target, char decimal = '.');
+TaskGuess guess_task(const TableSpec& spec);
 
-/// Lists what a user should know of a table that can be read, by its first 1,000 rows: columns of
-/// dates and of many different words, each of which becomes a feature.
+/// A guess from the first 1,000 rows of a CSV file whether its first line is data and not names.
+struct HeaderGuess {
+  bool sure = false;
+  std::string why;  ///< "`Iris-setosa` stands in its column below, too"; "": they are names
+};
+HeaderGuess guess_header(const std::string& file);
+
+/// Lists what a user should know of a table that can be read, by its first 1,000 rows: names that
+/// look like data, classes that are one number, columns of dates and of many different words, each
+/// of which becomes a feature.
 std::vector<std::string> table_warnings(const TableSpec& spec);
 
 /// Says why two files are not of one table: other columns, categories or classes. Empty: they are.

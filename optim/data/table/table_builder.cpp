@@ -1,7 +1,6 @@
 #include "optim/data/table/table_builder.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -18,12 +17,12 @@ namespace {
 
 using Use = PlannedColumn::Use;
 using Fault = TableProblems::Fault;
-constexpr float missing_cell = std::numeric_limits<float>::quiet_NaN();
+constexpr double missing_cell = std::numeric_limits<double>::quiet_NaN();
 
 class TableBuilder {
  public:
-  TableBuilder(RowSource& rows, TablePlan plan, MissingValue missing)
-      : rows_(rows), missing_(missing), known_(plan.columns.size()) {
+  TableBuilder(RowSource& rows, TablePlan plan, MissingValue missing, bool lenient)
+      : rows_(rows), missing_(missing), lenient_(lenient), known_(plan.columns.size()) {
     table_.missing.resize(plan.columns.size());
     for (std::size_t k = 0; k < plan.columns.size(); ++k) {
       if (k != plan.target && plan.columns[k].use != Use::ignored) ++table_.width;
@@ -57,13 +56,20 @@ class TableBuilder {
                                  std::to_string(table_bounds::rows) + " samples; take fewer");
       take_row();
     } catch (const RowError& e) {
-      problems_.add(no_target, Fault::row, e.what());
+      if (lenient_)
+        table_.left_out.push_back({seen_++, e.what()});
+      else
+        problems_.add(no_target, Fault::row, e.what());
     }
     return true;
   }
-  /// The cell counts as missing until all problems are told.
-  float complain(std::size_t k, Fault fault, std::string_view word, const std::string& what) {
-    problems_.add(k, fault, word, rows_.place() + ": " + what);
+  /// The cell counts as missing until all problems are told, or its row is left out.
+  double complain(std::size_t k, Fault fault, std::string_view word, const std::string& what) {
+    std::string text = rows_.place() + ": " + what;
+    if (!lenient_)
+      problems_.add(k, fault, word, std::move(text));
+    else if (wrong_.empty())
+      wrong_ = std::move(text);
     return missing_cell;
   }
   const PlannedColumn& column(std::size_t k) const { return table_.plan.columns[k]; }
@@ -73,19 +79,24 @@ class TableBuilder {
     if ((missing_ == MissingValue::drop && has_gap()) ||
         (missing_ == MissingValue::mean && lacks_target())) {
       ++table_.dropped;
-      table_.left_out.push_back(number);
+      table_.left_out.push_back({number});
       return;
     }
     const std::size_t before = table_.cells.size();
     const std::size_t numbers = rows_.numbers().size();
-    float target = 0;
+    double target = 0;
     table_.cells.resize(before + table_.width);
-    float* to = table_.cells.data() + before;
+    double* to = table_.cells.data() + before;
     for (std::size_t k = 0; k < table_.plan.columns.size(); ++k) {
       if (column(k).use == Use::ignored) continue;
-      const float cell =
+      const double cell =
           k < numbers ? take(k, rows_.numbers()[k]) : take(k, rows_.words()[k - numbers]);
       (k == table_.plan.target ? target : *to++) = cell;
+    }
+    if (!wrong_.empty()) {
+      table_.cells.resize(before);
+      table_.left_out.push_back({number, std::exchange(wrong_, "")});
+      return;
     }
     table_.targets.push_back(target);
     ++table_.rows;
@@ -104,41 +115,22 @@ class TableBuilder {
   }
   bool lacks(std::size_t k) const {
     const std::size_t numbers = rows_.numbers().size();
-    return k < numbers ? std::isnan(rows_.numbers()[k]) : is_missing(rows_.words()[k - numbers]);
+    return k < numbers ? std::isnan(rows_.numbers()[k]) : is_gap(k, rows_.words()[k - numbers]);
+  }
+  /// Returns whether the word says that column k has no value in this row.
+  bool is_gap(std::size_t k, std::string_view word) const {
+    const bool words = column(k).use == Use::category && !column(k).numeric;
+    return words ? is_missing(word) : lacks_number(word);
   }
   /// A mean is no answer there.
   bool lacks_target() const { return table_.plan.target != no_target && lacks(table_.plan.target); }
 
-  float take(std::size_t k, std::string_view word) {
-    if (column(k).use == Use::category) {
-      if (is_missing(word)) return gap(k);
-      return level(k, word);
-    }
+  double take(std::size_t k, std::string_view word) {
+    if (is_gap(k, word)) return gap(k);
+    if (column(k).use == Use::category) return level(k, word);
     if (column(k).use == Use::date) return take_date(k, word);
-    if (column(k).decimal != '.') return take_odd(k, word);
-    float value = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error == std::errc{} && end == word.data() + word.size() && std::isfinite(value))
-      return value;
-    return take_odd(k, word);
-  }
-
-  float take_date(std::size_t k, std::string_view word) {
-    if (is_missing(word)) return gap(k);
-    if (const std::optional<double> days = days_of(word)) return static_cast<float>(*days);
-    return complain(k,
-                    Fault::number,
-                    word,
-                    shown(word) + " in column " + shown(column(k).name) +
-                        " is no date, and `dates` names the column; write 2024-03-01 or 1.3.2024, "
-                        "leave it empty where it is missing, or name the column under `ignore`");
-  }
-
-  /// Takes what is no plain float: missing, with a plus sign or decimal comma, too small, or wrong.
-  float take_odd(std::size_t k, std::string_view word) {
-    if (is_missing(word)) return gap(k);
     const std::optional<double> value = number_in(word, column(k).decimal);
-    if (value && !std::isnan(*value)) return narrowed(k, *value);
+    if (value && !std::isnan(*value)) return in_range(k, *value);
     return complain(k,
                     Fault::number,
                     word,
@@ -148,15 +140,24 @@ class TableBuilder {
                         "under `one_hot` or `ignore`");
   }
 
-  float take(std::size_t k, double value) {
-    if (std::isnan(value)) return gap(k);
-    if (column(k).use == Use::category) return level(k, name_of(value));
-    return narrowed(k, value);
+  double take_date(std::size_t k, std::string_view word) {
+    if (const std::optional<double> days = days_of(word)) return *days;
+    return complain(k,
+                    Fault::number,
+                    word,
+                    shown(word) + " in column " + shown(column(k).name) +
+                        " is no date, and `dates` names the column; write 2024-03-01 or 1.3.2024, "
+                        "leave it empty where it is missing, or name the column under `ignore`");
   }
 
-  float narrowed(std::size_t k, double value) {
-    if (std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max()))
-      return static_cast<float>(value);
+  double take(std::size_t k, double value) {
+    if (std::isnan(value)) return gap(k);
+    if (column(k).use == Use::category) return level(k, rows_.number_text(k));
+    return in_range(k, value);
+  }
+
+  double in_range(std::size_t k, double value) {
+    if (std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max())) return value;
     return complain(k,
                     Fault::range,
                     "",
@@ -164,7 +165,7 @@ class TableBuilder {
                         " is beyond what a float holds, 3.4e38; mend it or scale the column");
   }
 
-  float gap(std::size_t k) {
+  double gap(std::size_t k) {
     ++table_.missing[k];
     if (missing_ == MissingValue::refuse)
       complain(k,
@@ -175,22 +176,42 @@ class TableBuilder {
     return missing_cell;
   }
 
-  /// The place of a category's value among those of its column.
-  float level(std::size_t k, std::string_view word) {
+  /// The place of a category's value among those of its column. Its name is the word as the file
+  /// has it.
+  double level(std::size_t k, std::string_view word) {
+    if (const auto it = known_[k].find(word); it != known_[k].end())
+      return static_cast<double>(it->second);
     const PlannedColumn& c = column(k);
-    if (!c.by_value) return level_called(k, word);
-    const std::optional<double> value = number_in(word, c.decimal);
-    if (value && std::isfinite(*value)) return level_called(k, name_of(*value));
-    return complain(k,
-                    Fault::number,
-                    word,
-                    "the class " + shown(word) + " is no number, and " + c.told +
-                        "; mend it, or write all of them as text");
+    const std::optional<double> value = c.numeric ? number_in(word, c.decimal) : 0;
+    if (!value || !std::isfinite(*value))
+      return complain(k,
+                      Fault::number,
+                      word,
+                      "the class " + shown(word) + " is no number, and " + c.told +
+                          "; mend it, or write all of them as text");
+    if (c.numeric && c.closed)
+      if (const auto same = same_number(k, word)) return static_cast<double>(*same);
+    return level_called(k, visible_name(word));
   }
 
-  float level_called(std::size_t k, std::string_view name) {
+  /// Finds the only known class that is this number, written in another way: a file that another
+  /// program has saved again has `1.0` for `1`.
+  std::optional<std::size_t> same_number(std::size_t k, std::string_view word) {
+    const std::vector<std::string>& levels = column(k).levels;
+    const std::string plain = plain_number(word);
+    std::optional<std::size_t> found;
+    for (std::size_t at = 0; at < levels.size(); ++at) {
+      if (plain_number(levels[at]) != plain) continue;
+      if (found) return std::nullopt;
+      found = at;
+    }
+    if (found && known_[k].size() < 2 * table_bounds::classes) known_[k].emplace(word, *found);
+    return found;
+  }
+
+  double level_called(std::size_t k, std::string_view name) {
     auto& known = known_[k];
-    if (const auto it = known.find(name); it != known.end()) return static_cast<float>(it->second);
+    if (const auto it = known.find(name); it != known.end()) return static_cast<double>(it->second);
     const std::string where = shown(name) + " in column " + shown(column(k).name);
     if (column(k).closed) return complain(k, Fault::level, name, where + unknown_text(k));
     const bool target = k == table_.plan.target;
@@ -214,7 +235,7 @@ class TableBuilder {
     const auto at = known.size();
     known.emplace(name, at);
     table_.plan.columns[k].levels.emplace_back(name);
-    return static_cast<float>(at);
+    return static_cast<double>(at);
   }
 
   /// Says who knows no other values of a category.
@@ -228,19 +249,21 @@ class TableBuilder {
 
   RowSource& rows_;
   MissingValue missing_;
+  bool lenient_;
   std::vector<std::map<std::string, std::size_t, std::less<>>> known_;
   RawTable table_;
   TableProblems problems_;
   std::uint64_t seen_ = 0;
+  std::string wrong_;  ///< with the row that is taken, where such rows are left out
 };
 
 }  // namespace
 
-RawTable read_rows(RowSource& rows, TablePlan plan, MissingValue missing) {
+RawTable read_rows(RowSource& rows, TablePlan plan, MissingValue missing, bool lenient) {
   // The plan was made when the file was open before: somebody may have written it anew.
   if (!std::ranges::equal(rows.names(), plan.columns, {}, {}, &PlannedColumn::name))
     throw std::runtime_error(rows.place() + ": the file has changed while it was read; try again");
-  return TableBuilder(rows, std::move(plan), missing).read();
+  return TableBuilder(rows, std::move(plan), missing, lenient).read();
 }
 
 }  // namespace gv

@@ -70,7 +70,7 @@ class Planner {
               .decimal = decimal};
     return {.name = name,
             .use = Use::category,
-            .by_value = !text,
+            .numeric = !text,
             .levels = {},
             .told = "the first classes are numbers",
             .decimal = decimal};
@@ -163,14 +163,20 @@ void take_given(const TableSpec& spec, TablePlan& plan) {
   target.levels = given.classes;
   target.closed = target.use == Use::category;
   if (target.closed) target.told = spec.given_by;
-  target.by_value = std::ranges::all_of(
+  target.numeric = std::ranges::all_of(
       given.classes, [](const std::string& level) { return number_of<double>(level).has_value(); });
 }
 
 }  // namespace
 
+RowForm form_of(bool header, const std::vector<ColumnFacts>& columns) {
+  const bool zero = std::ranges::find(columns, "0", &ColumnFacts::name) != columns.end();
+  return {.header = header, .least_columns = columns.size(), .first_column = zero ? 0 : 1};
+}
+
 std::unique_ptr<RowSource> open_table(const TableSpec& spec) {
-  return open_rows(spec.file, spec.given ? spec.given->columns.size() : 0);
+  if (spec.given) return open_rows(spec.file, form_of(spec.has_header(), spec.given->columns));
+  return open_rows(spec.file, {.header = spec.has_header()});
 }
 
 TablePlan make_plan(const TableSpec& spec) {
@@ -194,10 +200,10 @@ TablePlan make_plan(const TableSpec& spec) {
   return plan;
 }
 
-TaskGuess guess_task(const std::string& file, const std::string& target, char decimal) {
-  const std::unique_ptr<RowSource> rows = open_rows(file);
-  const std::size_t at = find_target(file, *rows, target);
-  const ColumnLook seen = look_at(*rows, table_bounds::looked_at, decimal)[at];
+TaskGuess guess_task(const TableSpec& spec) {
+  const std::unique_ptr<RowSource> rows = open_table(spec);
+  const std::size_t at = find_target(spec.file, *rows, spec.target);
+  const ColumnLook seen = look_at(*rows, table_bounds::looked_at, spec.decimal)[at];
   const std::string name = shown(rows->names()[at]);
   if (seen.text > 0) return {false, name + " is text"};
   if (seen.fractions) return {true, name + " has fractions"};

@@ -15,7 +15,7 @@ namespace gv {
 struct PlannedColumn {
   std::string name;
   enum class Use : std::uint8_t { number, date, category, ignored } use = Use::number;
-  bool by_value = false;            ///< of a category: its values are numbers, `1.0` is `1`
+  bool numeric = false;             ///< of a category: its values are numbers, and other words none
   bool closed = false;              ///< of a category: there are no values but `levels`
   std::vector<std::string> levels;  ///< of a category: those that are known
   std::string told;    ///< why it is what it is, for a message on a value that is not; where it is
@@ -33,7 +33,10 @@ struct TablePlan {
   std::vector<std::string> problems{};  ///< that the first rows show
 };
 
-/// The rows of `file`; where columns are given and a LIBSVM file names fewer, the others are zero.
+/// The form of files with these columns: a LIBSVM file may name fewer, and it counts from 0 if that
+/// is a column's name.
+RowForm form_of(bool header, const std::vector<ColumnFacts>& columns);
+/// The rows of `file`; where columns are given, they have the form of these.
 std::unique_ptr<RowSource> open_table(const TableSpec& spec);
 /// Looks at the first rows. Throws std::runtime_error where the spec names columns that are none.
 TablePlan make_plan(const TableSpec& spec);

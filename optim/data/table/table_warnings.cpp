@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <map>
+#include <optional>
 
 #include "optim/data/field.h"
 #include "optim/data/table/bounds.h"
 #include "optim/data/table/column_look.h"
 #include "optim/data/table/table_plan.h"
+#include "optim/data/table/words.h"
 
 namespace gv {
 namespace {
@@ -24,21 +27,77 @@ std::string warning(const std::string& name, const ColumnLook& look) {
   return "";
 }
 
+/// Lists the classes that are the same number in two ways of writing: they are two, as `1e5` and
+/// `100000` may be, and `1` and `1.0` are probably not.
+std::string same_numbers(const std::set<std::string, std::less<>>& classes) {
+  std::map<std::string, std::string> seen;
+  for (const std::string& name : classes)
+    if (const auto [at, first] = seen.emplace(plain_number(name), name); !first)
+      return "classes " + shown(at->second) + " and " + shown(name) +
+             " are the same number, and two classes; write them alike if they are one";
+  return "";
+}
+
+std::string header_warning(const TableSpec& spec) {
+  if (spec.header) return "";
+  const HeaderGuess guess = guess_header(spec.file);
+  if (guess.why.empty()) return "";
+  return "the first line is taken for the columns' names, and " + guess.why +
+         "; say `header: false` if it is data, or else `header: true`";
+}
+
+/// Whether each word is one of numbers, and how many words of text stand in their columns below.
+struct FirstLine {
+  std::size_t numbers = 0;         ///< numbers over a column of numbers
+  std::size_t words = 0, met = 0;  ///< words over a column of text, and those that stand there, too
+  std::string number, word;        ///< the first ones, as shown() shows them
+};
+
+FirstLine look_at_first_line(const std::vector<std::string>& first,
+                             const std::vector<ColumnLook>& below) {
+  FirstLine line;
+  for (std::size_t k = 0; k < first.size(); ++k) {
+    const bool number = number_in(first[k], '.').has_value();
+    if (number && below[k].text == 0) {
+      if (line.numbers++ == 0) line.number = shown(first[k]);
+    } else if (!number && below[k].numbers == 0) {
+      ++line.words;
+      if (below[k].words.contains(first[k]) && line.met++ == 0) line.word = shown(first[k]);
+    }
+  }
+  return line;
+}
+
 }  // namespace
+
+HeaderGuess guess_header(const std::string& file) {
+  const std::unique_ptr<RowSource> rows = open_rows(file, {.header = false});
+  if (rows->format() != "CSV" || !rows->next()) return {};
+  const std::vector<std::string> first(rows->words().begin(), rows->words().end());
+  const FirstLine line = look_at_first_line(first, look_at(*rows, table_bounds::looked_at, '.'));
+  if (line.numbers == first.size()) return {true, "all of it are numbers"};
+  if (line.met > 0 && (line.numbers > 0 || line.met == first.size()))
+    return {true, line.word + " stands in its column below, too"};
+  if (line.numbers > 0) return {false, line.number + " is a number over a column of numbers"};
+  return {};
+}
 
 std::vector<std::string> table_warnings(const TableSpec& spec) {
   std::vector<std::string> warnings;
-  if (spec.one_hot || spec.given) return warnings;
+  const auto add = [&](std::string text) {
+    if (!text.empty()) warnings.push_back(std::move(text));
+  };
+  add(header_warning(spec));
   const std::unique_ptr<RowSource> rows = open_table(spec);
   const std::vector<ColumnLook> looks = look_at(*rows, table_bounds::looked_at, spec.decimal);
   for (std::size_t k = 0; k < looks.size(); ++k) {
     const std::string& name = rows->names()[k];
     const bool target = spec.target.empty() ? rows->usual_target() == k : name == spec.target;
-    if (target || looks[k].text == 0 || looks[k].numbers > 0 || looks[k].has_commas() ||
-        is_listed(spec.ignore, name) || is_listed(spec.dates, name))
+    if (target && !spec.regression && looks[k].text == 0) add(same_numbers(looks[k].different));
+    if (spec.one_hot || spec.given || target || looks[k].text == 0 || looks[k].numbers > 0 ||
+        looks[k].has_commas() || is_listed(spec.ignore, name) || is_listed(spec.dates, name))
       continue;
-    if (std::string text = warning(name, looks[k]); !text.empty())
-      warnings.push_back(std::move(text));
+    add(warning(name, looks[k]));
   }
   return warnings;
 }

@@ -8,8 +8,12 @@
 namespace gv {
 
 /// Returns whether a word says that there is no value: it is empty, `?` or `-`, or in any case of
-/// its letters NA, N/A, #N/A, NaN or null.
+/// its letters NA, <NA>, N/A, #N/A, #NA, NaN, -NaN, null or what Windows prints for NaN.
 bool is_missing(std::string_view word);
+
+/// Returns whether a word stands for no value among numbers or dates: is_missing, or Python's None
+/// and NaT. Among words these two are values, such as the class `None`.
+bool lacks_number(std::string_view word);
 
 /// Returns the word as a number with this decimal mark. With `,` points may stand between thousands
 /// (`1.234,5` and `1.234` are 1234.5 and 1234), and nowhere else: `12.5` is no number then.
@@ -30,9 +34,18 @@ std::string date_text(double days);
 /// Returns whether the word is a date that does not say which number is the month: `03/04/2024`.
 bool is_doubtful_date(std::string_view word);
 
-/// Returns how a number is called that names a category or a class: the shortest text that reads as
-/// it.
+/// Returns how a number is called that names a category or a class: all digits of a whole number
+/// up to 2^53, else the shortest text that reads as it.
 std::string name_of(double value);
+
+/// Returns the one way to write a number without exponent, plus sign and needless zeros: `+1.0` is
+/// `1`, `1e5` is `100000`. No digit is lost: a number of 19 digits keeps them all. Returns other
+/// words as they are, and so a number with leading zeros, which is a name: `01234`.
+std::string plain_number(std::string_view word);
+
+/// Returns a name with its line breaks and tabs as characters that are shown, `↵` and `⇥`: a
+/// table's names stand on one line wherever they are printed.
+std::string visible_name(std::string_view word);
 
 /// Returns the words in ascending order: as numbers where all of them are.
 std::vector<std::string> sorted_levels(std::vector<std::string> levels);

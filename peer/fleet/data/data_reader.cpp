@@ -38,7 +38,7 @@ class DataReader : Readers {
     if (row.divided) {
       from.servers();
       read_partition(map.take("partition"));
-      read_validation(map.take("validation"), row);
+      read_validation(map.take("validation", "none"), row);
     }
     if (data_.per_peer()) check_per_peer();
     map.finish();

@@ -46,7 +46,7 @@ void DataReading::sizes() {
 }
 
 void DataReading::servers() {
-  set(map.take("servers"), data.servers, [&](const Value& value) {
+  set(map.take("servers", "none"), data.servers, [&](const Value& value) {
     return read_count(source, value, "data.servers");
   });
 }

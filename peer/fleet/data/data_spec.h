@@ -20,7 +20,7 @@ struct DataSpec {
   std::string dir;             ///< idx, cifar10, images
   std::string file;            ///< text, libsvm
   std::string test_file;       ///< libsvm; "": the last tenth of `file`
-  std::uint32_t context = 64;  ///< text: characters that a prediction may look back on
+  std::uint32_t context = 64;  ///< text: bytes that a prediction may look back on
   AugmentSpec augment;         ///< of the training pictures
   std::string fallback;        ///< idx: "" | "digits"
   std::uint32_t train = 60000, test = 10000;

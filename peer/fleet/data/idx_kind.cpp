@@ -1,5 +1,9 @@
+#include <array>
+#include <set>
+
 #include <fmt/format.h>
 
+#include "optim/data/data_facts.h"
 #include "optim/data/decoded.h"
 #include "peer/fleet/data/data_reading.h"
 #include "peer/fleet/file/named_path.h"
@@ -13,7 +17,7 @@ void read(DataReading& from) {
   DataSpec& data = from.data;
   from.sizes();
   const Value* const dir = from.map.take("dir");
-  set(from.map.take("fallback"), data.fallback, [&](const Value& value) {
+  set(from.map.take("fallback", "none"), data.fallback, [&](const Value& value) {
     return read_choice(from.source, value, {"digits"});
   });
   data.dir =
@@ -35,6 +39,29 @@ void read(DataReading& from) {
                     package));
 }
 
+/// Leaves out the classes of labels that no sample has: labels 0 and 7 are two classes, with these
+/// names. Sets whose labels go from 0 up without a gap stay as they are.
+TrainTest with_present_classes(const TrainTest& sets) {
+  std::set<std::uint8_t> present(sets.train->labels.begin(), sets.train->labels.end());
+  present.insert(sets.test->labels.begin(), sets.test->labels.end());
+  if (present.size() == sets.train->classes) return sets;
+  std::array<std::uint8_t, 256> places{};
+  DataFacts facts{.format = "IDX", .target = ""};
+  for (const std::uint8_t label : present) {
+    places[label] = static_cast<std::uint8_t>(facts.classes.size());
+    facts.classes.push_back(std::to_string(label));
+  }
+  const auto shared = std::make_shared<const DataFacts>(std::move(facts));
+  const auto named = [&](const Dataset& from) {
+    auto set = std::make_shared<Dataset>(from);
+    for (std::uint8_t& label : set->labels) label = places[label];
+    set->classes = static_cast<std::uint32_t>(shared->classes.size());
+    set->facts = shared;
+    return set;
+  };
+  return {named(*sets.train), named(*sets.test)};
+}
+
 }  // namespace
 
 DataKind idx_kind() {
@@ -47,8 +74,8 @@ DataKind idx_kind() {
                 .help = "the published files"},
                {.name = "fallback",
                 .takes = "digits",
-                .usual = "an error",
-                .help = "what is learnt where the folder is missing",
+                .usual = "none",
+                .help = "what is learnt where the folder is missing; none: that is an error",
                 .example =
                     "data: { kind: idx, dir: /usr/share/datasets/fashion-mnist, fallback: digits "
                     "}"}}),
@@ -56,9 +83,10 @@ DataKind idx_kind() {
           .files = [](const DataSpec& data) { return idx_files(data.dir); },
           .load =
               [](const DataSpec& data, const Rng&) {
-                return decoded(decoded_folder(), "idx 1", idx_files(data.dir), [&] {
-                  return read_idx(data.dir);
-                });
+                return with_present_classes(
+                    decoded(decoded_folder(), "idx 1", idx_files(data.dir), [&] {
+                      return read_idx(data.dir);
+                    }));
               }};
 }
 

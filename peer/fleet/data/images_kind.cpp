@@ -4,6 +4,7 @@
 
 #include "optim/data/data_facts.h"
 #include "optim/data/decoded.h"
+#include "optim/data/field.h"
 #include "optim/data/images/image_folder.h"
 #include "peer/fleet/data/data_reading.h"
 #include "peer/fleet/data/held_out.h"
@@ -33,6 +34,10 @@ void read(DataReading& from) {
   try {
     const ImageFolder found = find_images(data.dir, data.test_dir);
     data.content = content_of(found.paths()) + " " + found.summary();
+    for (const std::string& name : found.empty)
+      if (from.notices != nullptr)
+        from.notices->push_back(
+            fmt::format("the folder {} holds no pictures: it is no class", shown(name)));
   } catch (const std::exception& e) {
     from.source.error(*dir, e.what());
   }
@@ -83,13 +88,15 @@ DataKind images_kind() {
       .kind = "images",
       .form = DataForm::pictures,
       .summary = "a folder of your own",
-      .keys =
-          {{.name = "dir",
-            .takes = "a folder, from the fleet file's",
-            .help = "a folder for each class",
-            .example = "data: { kind: images, dir: pictures }"},
-           {.name = "test", .takes = "a folder", .usual = "by `held_out`", .help = "the test set"},
-           held_out_key()},
+      .keys = {{.name = "dir",
+                .takes = "a folder, from the fleet file's",
+                .help = "a folder for each class",
+                .example = "data: { kind: images, dir: pictures }"},
+               {.name = "test",
+                .takes = "a folder",
+                .usual = "(by `held_out`)",
+                .help = "the test set"},
+               held_out_key()},
       .read = read,
       .digest =
           [](const DataSpec& data) {

@@ -55,7 +55,7 @@ DataKind libsvm_kind() {
                     .help = "the samples"},
                    {.name = "test_file",
                     .takes = "a file",
-                    .usual = "the last tenth of `file`",
+                    .usual = "(the last tenth of `file`)",
                     .help = "the test set",
                     .example = "data: { kind: libsvm, file: a.libsvm, test_file: a.libsvm }"}},
           .read = read,

@@ -27,6 +27,10 @@ class TableReader : Readers {
     const Value* test = map.take("test");
     const Value* held_out = map.take("held_out");
     const Value* task = map.take("task");
+    bool header = true;
+    const Value* names = map.take("header");
+    set(names, header, flag());
+    if (names != nullptr) table_.header = header;
     if (file == nullptr) source_.error(at_, "data of kind `table` needs `file`", file_help);
     table_.file = read_path(file);
     table_.test = read_path(test);
@@ -42,8 +46,8 @@ class TableReader : Readers {
                     "say `standardize: false`, or `standardize: { file: stats.yaml }`, which "
                     "`grapevine data FILE --write stats.yaml` makes where all files are");
     read_names(map.take("one_hot"), "one_hot", true);
-    read_names(map.take("ignore"), "ignore", false);
-    read_names(map.take("dates"), "dates", false);
+    read_names(map.take("ignore", "none"), "ignore", false);
+    read_names(map.take("dates", "none"), "dates", false);
     std::string decimal = ".";
     set(map.take("decimal"), decimal, choice({".", ","}));
     table_.decimal = decimal[0];
@@ -142,7 +146,9 @@ class TableReader : Readers {
   }
 
   void guess_the_task(const std::string& path, std::vector<std::string>* notices) {
-    const TaskGuess guess = guess_task(path, table_.target, table_.decimal);
+    TableSpec spec = table_;
+    spec.file = path;
+    const TaskGuess guess = guess_task(spec);
     table_.regression = guess.regression;
     if (table_.given) table_.regression = table_.given->classes.empty();
     if (notices != nullptr)
@@ -178,6 +184,7 @@ std::string digest(const DataSpec& data) {
                                   counted_words(t.ignore),
                                   t.one_hot.has_value(),
                                   counted_words(t.one_hot.value_or(std::vector<std::string>{})));
+  if (!t.has_header()) words += "no header;";
   if (t.decimal != '.') words += fmt::format("decimal {};", t.decimal);
   if (!t.dates.empty()) words += fmt::format("dates {};", counted_words(t.dates));
   return words;
@@ -212,16 +219,23 @@ std::vector<DataKey> keys() {
           "",
           "the samples; `part-{id}.csv` is a file for each peer",
           ""),
-      key("test", "a file", "by `held_out`", "the test set", ", test: a.csv"),
+      key("test", "a file", "(by `held_out`)", "the test set", ", test: a.csv"),
       held_out_key(),
+      key("header",
+          "true or false",
+          "true",
+          "CSV: whether the first line of each file has the columns' names. Without it they are "
+          "x0, "
+          "x1, ...",
+          ", header: true"),
       key("target",
           "a column",
-          "the last one, where columns have no names",
+          "(the last one, where columns have no names)",
           "what is to be told",
           ""),
       key("task",
           "classification or regression",
-          "guessed, and said",
+          "(guessed, and said)",
           "text and at most 20 different whole numbers are classes",
           ", task: regression"),
       key("standardize",
@@ -236,8 +250,8 @@ std::vector<DataKey> keys() {
           ", standardize: { file: stats.yaml }"),
       key("one_hot",
           "auto, or a list of columns",
-          "auto: the columns of text",
-          "columns of which each value becomes a feature of 0 or 1",
+          "auto",
+          "columns of which each value becomes a feature of 0 or 1; auto: the columns of text",
           ", one_hot: [c]"),
       key("ignore", "a list of columns", "none", "columns that nobody sees", ", ignore: [c]"),
       key("dates",
@@ -248,7 +262,7 @@ std::vector<DataKey> keys() {
           ", dates: [c]"),
       key("decimal",
           "`.` or `,`",
-          "`.`",
+          "\".\"",
           "the decimal mark of its numbers; with `,` points may stand between thousands",
           ", decimal: \",\""),
       key("missing",

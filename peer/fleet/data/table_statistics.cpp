@@ -32,6 +32,10 @@ class StatisticsReader : Readers {
       for (const Value& item : columns->items) facts.columns.push_back(read_column(item));
     if (const Value* classes = map.take("classes"))
       facts.classes = read_names(*classes, "classes", 2, table_bounds::classes);
+    if (const Value* shift = map.take("target_shift")) {
+      facts.target_shift = 0;
+      set(shift, *facts.target_shift, number(-largest, largest));
+    }
     map.finish();
     facts.standardized = true;
     return facts;
@@ -112,6 +116,7 @@ std::string statistics_text(const DataFacts& facts) {
                                                Json(column.name).dump(),
                                                column.mean,
                                                column.deviation);
+  if (facts.target_shift) text += fmt::format("target_shift: {}\n", *facts.target_shift);
   if (!facts.classes.empty()) text += fmt::format("classes: {}\n", list_text(facts.classes));
   return text;
 }

@@ -12,6 +12,7 @@ namespace gv {
 ///     - { name: length, mean: 5.8, deviation: 0.8 }
 ///     - { name: colour, values: [blue, red] }
 ///   classes: [setosa, virginica]           # of a classification
+///   target_shift: 0                        # of a regression: see DataFacts
 /// Throws FleetError for whatever is wrong with it.
 DataFacts read_statistics(const std::string& path);
 

@@ -12,6 +12,7 @@
 
 #include "optim/data/field.h"
 #include "optim/data/table/row_source.h"
+#include "optim/data/table/table.h"
 #include "optim/printable.h"
 #include "peer/fleet/draft/data_draft.h"
 #include "peer/fleet/draft/draft_line.h"
@@ -38,7 +39,7 @@ DataDraft text_draft(const DraftAnswers& answers, const std::string& folder) {
   return {.lines = "data:\n  kind: text\n" +
                    draft_line("  file: " + draft_word(draft_path(answers.data, folder)),
                               "its last tenth is for testing") +
-                   draft_line("  context: 32", "characters to look back on"),
+                   draft_line("  context: 32", "bytes to look back on"),
           .model = "{ kind: transformer, width: 32, heads: 4, layers: 2 }",
           .model_note = "",
           .optimizer = "{ kind: adam, lr: 0.003 }"};
@@ -180,7 +181,8 @@ GoalQuestion goal_question(const DraftAnswers& answers) {
     if (!table_draft(answers, ".").classes)
       question.examples = "`1000 rounds`, `20 epochs`, `10 min`, `loss 0.4`";
     const double enough = enough_rounds * usual_batch * number_of_peers(answers.machines);
-    const std::unique_ptr<RowSource> rows = open_rows(answers.data);
+    const std::unique_ptr<RowSource> rows =
+        open_rows(answers.data, {.header = !guess_header(answers.data).sure});
     double count = 1;  // as far as it matters
     while (count < enough && rows->next()) ++count;
     const double epochs = std::ceil(enough / (count * (1 - held_out_percent / 100)));

@@ -87,11 +87,13 @@ class TableDraft {
       : answers_(answers), folder_(folder) {}
 
   DataDraft draft() {
+    spec_.file = answers_.data;
+    decide_header();
     look();
     find_target();
     for (std::size_t k = 0; k < names_.size(); ++k)
       decisions_.push_back(k == target_ ? Decision{} : decide(looks_[k]));
-    const TaskGuess guess = guess_task(answers_.data, names_[target_], decimal_);
+    const TaskGuess guess = guess_task(spec_);
     write_lines(guess);
     draft_.classes = !guess.regression;
     draft_.model = guess.regression ? "linear" : "{ kind: mlp, hidden: [32] }";
@@ -102,24 +104,41 @@ class TableDraft {
   }
 
  private:
+  /// A first line that looks like data is data, unless it has the target's name.
+  void decide_header() {
+    const HeaderGuess guess = guess_header(spec_.file);
+    if (guess.why.empty()) return;
+    const std::unique_ptr<RowSource> rows = open_rows(spec_.file, {.header = false});
+    const bool named =
+        rows->next() && std::ranges::find(rows->words(), answers_.target) != rows->words().end();
+    spec_.header = named || !guess.sure;
+    header_why_ = guess.why;
+    draft_.decisions.push_back(
+        spec_.has_header()
+            ? fmt::format("the first line is taken for the columns' names, and {}; say `header: "
+                          "false` if it is data",
+                          guess.why)
+            : fmt::format("no line of names, since {}: the columns are x0, x1, ...", guess.why));
+  }
+
   /// Looks with decimal points; once more with decimal commas where there is one.
   void look() {
-    looks_ = looks('.');
+    looks_ = looks();
     for (std::size_t k = 0; k < looks_.size(); ++k)
       if (looks_[k].commas > 0 && looks_[k].has_commas()) {
         const std::string why =
             fmt::format("as in {} of {}", looks_[k].first_comma, shown(names_[k]));
-        decimal_ = ',';
+        spec_.decimal = ',';
         decimal_why_ = why;
         draft_.decisions.push_back("decimal commas, " + why);
-        looks_ = looks(',');
+        looks_ = looks();
         return;
       }
   }
-  std::vector<ColumnLook> looks(char decimal) {
-    const std::unique_ptr<RowSource> rows = open_rows(answers_.data);
+  std::vector<ColumnLook> looks() {
+    const std::unique_ptr<RowSource> rows = open_rows(spec_.file, {.header = spec_.has_header()});
     names_ = rows->names();
-    return look_at(*rows, table_bounds::rows, decimal);
+    return look_at(*rows, table_bounds::rows, spec_.decimal);
   }
 
   void find_target() {
@@ -129,13 +148,15 @@ class TableDraft {
       throw std::invalid_argument(fmt::format(
           "--target: {} has no column {}", printable(answers_.data, 200), shown(target)));
     target_ = static_cast<std::size_t>(at - names_.begin());
+    spec_.target = target;
   }
 
   void write_lines(const TaskGuess& guess) {
     add("data:", "");
     add("  kind: table", "");
     add("  file: " + draft_word(draft_path(answers_.data, folder_)), "");
-    if (decimal_ == ',') add("  decimal: \",\"", decimal_why_);
+    if (spec_.header) add(fmt::format("  header: {}", spec_.has_header()), header_why_);
+    if (spec_.decimal == ',') add("  decimal: \",\"", decimal_why_);
     add("  target: " + draft_word(names_[target_]),
         answers_.target.empty() ? "the last column: is it the right one?"
                                 : "the column that is to be told");
@@ -216,8 +237,8 @@ class TableDraft {
   std::vector<ColumnLook> looks_;
   std::vector<Decision> decisions_;
   std::size_t target_ = 0;
-  char decimal_ = '.';
-  std::string decimal_why_;
+  TableSpec spec_;
+  std::string header_why_, decimal_why_;
   DataDraft draft_;
 };
 

@@ -189,6 +189,7 @@ std::optional<Time> read_duration(Source& source, const Value& value) {
 }
 
 std::optional<double> read_bandwidth(Source& source, const Value& value) {
+  if (value.kind == Value::Kind::scalar && value.text == "unlimited") return 0;
   return with_unit(source,
                    value,
                    "a bandwidth",
@@ -251,7 +252,7 @@ MapReader::MapReader(Source& source, const Value* value, std::string path, bool 
   value_ = nullptr;
 }
 
-const Value* MapReader::take(const std::string& key) {
+const Value* MapReader::take(const std::string& key, std::string_view usual) {
   known_.push_back(key);
   source_.note_key(path_, key);
   if (value_ == nullptr) return nullptr;
@@ -262,7 +263,8 @@ const Value* MapReader::take(const std::string& key) {
         entry->place, static_cast<int>(key.size()), fmt::format("`{}` has no value", key));
     return nullptr;
   }
-  return &entry->value;
+  const bool is_usual = entry->value.kind == Value::Kind::scalar && entry->value.text == usual;
+  return is_usual && !usual.empty() ? nullptr : &entry->value;
 }
 
 void MapReader::finish() {

@@ -28,8 +28,9 @@ std::vector<double> read_numbers(Source& source, const Value& list, double least
 std::optional<double> read_fraction(Source& source, const Value& value);  ///< `5 %` or `0.05`
 std::optional<Time> read_duration(Source& source,
                                   const Value& value);  ///< `5 ms`, `1.5 s`, `10 min`, `1 h`
-std::optional<double> read_bandwidth(Source& source, const Value& value);  ///< bytes per second
-std::optional<double> read_flops(Source& source, const Value& value);      ///< `50 GFLOP/s`
+std::optional<double> read_bandwidth(Source& source,
+                                     const Value& value);  ///< bytes per second; `unlimited` is 0
+std::optional<double> read_flops(Source& source, const Value& value);  ///< `50 GFLOP/s`
 /// A count with its unit: `100 rounds`, `2 epochs`.
 struct Every {
   double count;
@@ -45,7 +46,9 @@ class MapReader {
   /// `value` may be null: then every key is absent. A bare word is short for { kind: word } when
   /// `short_kind`.
   MapReader(Source& source, const Value* value, std::string path, bool short_kind = false);
-  const Value* take(const std::string& key);
+  /// Returns the value of a key, null if the map does not have it. `usual` is the word for what a
+  /// file without the key means, such as `none`: a file may say it, and null comes then, too.
+  const Value* take(const std::string& key, std::string_view usual = {});
   /// Reports unknown keys, with the nearest known one. Keys that begin with `x-` are the user's
   /// own.
   void finish();

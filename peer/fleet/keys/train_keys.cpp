@@ -6,23 +6,26 @@ namespace {
 constexpr PlainKey rows[] = {
     {"model",
      "a kind, or a map with `kind` and its keys",
-     "what the data are usually learnt with",
+     "(what the data are usually learnt with)",
      "What is trained.",
      "model: { kind: mlp, hidden: [256] }"},
     {"model.kind",
      "softmax, logistic, linear, mlp, quadratic, lenet5, resnet20 or transformer",
-     "what the data are usually learnt with",
+     "(what the data are usually learnt with)",
      "The models, by the form of the data that they learn from.",
      "model: { kind: softmax }"},
     {"model.start",
      "a .safetensors or .npz file",
-     "drawn weights",
-     "Training begins with these tensors, which must have the names and shapes of the model's.",
+     "none",
+     "Training begins with these tensors, which must have the names and shapes of the model's. "
+     "none: "
+     "with drawn weights.",
      "model: { kind: softmax, start: start.safetensors }"},
     {"train.class_weights",
      "balanced, or a map from classes to weights, from 0 up to 1e6",
-     "1 for each class",
-     "What the loss of a training sample is multiplied by. balanced: samples / (classes x samples "
+     "none",
+     "What the loss of a training sample is multiplied by. none: 1 for each class. balanced: "
+     "samples / (classes x samples "
      "of its class). Figures on the test set are not weighted. On the CPU.",
      "train: { class_weights: balanced }"},
     {"train.peer_weights"},
@@ -150,7 +153,7 @@ constexpr PlainKey rows[] = {
      "train: { local_steps: { kind: auto, mean: 8 } }"},
     {"train.local_steps.mean",
      "a whole number, {range}",
-     "the slowest peer's share is one",
+     "(the slowest peer's share is one)",
      "The mean of the peers' local steps where they are in proportion to their speeds.",
      "train: { local_steps: { kind: auto, mean: 8 } }"},
     {"algorithm",
@@ -165,7 +168,7 @@ constexpr PlainKey rows[] = {
      "algorithm: { kind: all-reduce }"},
     {"algorithm.order",
      "by the method; d-psgd: lian, atc or cta",
-     "the method's first",
+     "(the method's first)",
      "lian: average, then step along the gradient taken before. atc: adapt, then combine. cta: "
      "combine, then adapt.",
      "algorithm: { kind: d-psgd, order: atc }"},

@@ -14,14 +14,16 @@ namespace gv {
 namespace {
 
 /// Keys that belong together stand together; a kind's key that is not here stands behind these.
-constexpr std::array<std::string_view, 32> order{
-    "data",       "kind",      "dir",       "fallback",    "file",
-    "test",       "test_file", "train",     "samples",     "held_out",
-    "validation", "target",    "task",      "standardize", "standardize.file",
-    "one_hot",    "ignore",    "dates",     "decimal",     "missing",
-    "context",    "augment",   "features",  "classes",     "separation",
-    "nonzeros",   "noise",     "dimension", "hessian",     "spread",
-    "start",      "name"};
+constexpr std::array<std::string_view, 33> order{
+    "data",      "kind",       "dir",         "fallback",
+    "file",      "test",       "test_file",   "train",
+    "samples",   "held_out",   "validation",  "header",
+    "target",    "task",       "standardize", "standardize.file",
+    "one_hot",   "ignore",     "dates",       "decimal",
+    "missing",   "context",    "augment",     "features",
+    "classes",   "separation", "nonzeros",    "noise",
+    "dimension", "hessian",    "spread",      "start",
+    "name"};
 
 std::string takes_of(const DataKey& key) {
   if (!key.number) return key.takes;

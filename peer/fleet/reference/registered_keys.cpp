@@ -31,8 +31,10 @@ class Collected {
       order_.push_back(key);
     }
     if (row.takes != takes) row.takes = "by the kind, see below";
-    if (row.usual != usual) row.usual = "by the kind, see below";
-    const std::string line = fmt::format("{}: {} ({}; {})", whose, help, takes, usual);
+    if (row.usual != usual) row.usual = "(by the kind, see below)";
+    const std::string line = usual.empty()
+                                 ? fmt::format("{}: {} ({})", whose, help, takes)
+                                 : fmt::format("{}: {} ({}; {})", whose, help, takes, usual);
     if (row.meaning.find(line) != std::string::npos) return;
     row.meaning += (row.meaning.empty() ? "" : "\n") + line;
   }
@@ -127,6 +129,11 @@ std::string map_of(std::string_view family,
   return text + " }";
 }
 
+/// What else a parameter is without the key; a file or a topology has to be named.
+const char* usual_of(GraphParameter::Kind kind) {
+  return kind == GraphParameter::Kind::shape ? "(as square as may be)" : "";
+}
+
 void add_graph(Collected& to,
                std::string_view family,
                std::span<const GraphParameter> parameters,
@@ -138,7 +145,7 @@ void add_graph(Collected& to,
     to.add(fmt::format("topology.{}", row.name),
            std::string(family),
            takes_of(row),
-           number ? fmt::format("{:g}", row.initial) : "none",
+           number ? fmt::format("{:g}", row.initial) : usual_of(row.kind),
            std::string(row.help),
            fmt::format("topology: {}", map_of(family, parameters, example)));
   }

@@ -17,8 +17,8 @@ std::vector<double> softmax(std::span<const float> logits) {
   return parts;
 }
 
-Answer answer_of(std::span<const float> outputs, std::size_t classes) {
-  if (classes == 0) return {.probabilities = {}, .value = static_cast<double>(outputs[0])};
+Answer answer_of(std::span<const float> outputs, std::size_t classes, double shift) {
+  if (classes == 0) return {.probabilities = {}, .value = static_cast<double>(outputs[0]) + shift};
   Answer answer;
   if (outputs.size() == 1) {
     const auto margin = static_cast<double>(outputs[0]);
@@ -37,11 +37,14 @@ Answer answer_of(std::span<const float> outputs, std::size_t classes) {
 std::vector<Answer> answers(const SavedModel& model, const ModelRows& rows) {
   const std::unique_ptr<Predictor> predictor = model.predictor();
   const std::size_t width = predictor->outputs();
+  const Dataset& like = *model.card.like;
+  const double shift = like.facts ? like.facts->target_shift.value_or(0) : 0;
   std::vector<Answer> told(rows.data->rows);
-  predictor->answer(*rows.data, [&](std::size_t first, std::span<const float> outputs) {
-    for (std::size_t r = 0; r * width < outputs.size(); ++r)
-      told[first + r] = answer_of(outputs.subspan(r * width, width), model.card.like->classes);
-  });
+  if (!told.empty())
+    predictor->answer(*rows.data, [&](std::size_t first, std::span<const float> outputs) {
+      for (std::size_t r = 0; r * width < outputs.size(); ++r)
+        told[first + r] = answer_of(outputs.subspan(r * width, width), like.classes, shift);
+    });
   std::vector<Answer> all;
   all.reserve(rows.places.size());
   for (const std::optional<std::uint32_t>& place : rows.places) {

@@ -11,11 +11,11 @@ namespace gv {
 
 /// The answer of a model to one row.
 struct Answer {
-  bool left_out = false;  ///< a value is missing, and such rows were dropped in training
-  std::size_t label = 0;  ///< of a classification: the likeliest class
+  bool left_out = false;              ///< by ModelRows::left_out
+  std::size_t label = 0;              ///< of a classification: the likeliest class
   std::vector<double> probabilities;  ///< of each class: softmax of the logits, or the logistic of
                                       ///< the margin; of a regression none
-  double value = 0;                   ///< of a regression; a float
+  double value = 0;                   ///< of a regression
 };
 
 /// Returns them in the order of the rows.

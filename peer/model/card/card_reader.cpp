@@ -144,6 +144,9 @@ class CardReader {
           "there are some");
     data->classes = static_cast<std::uint32_t>(classes.size());
     DataFacts facts{.format = "", .target = ""};
+    facts.target_shift = 0;
+    if (const JsonValue* first = input.find("first_column"))
+      facts.first_column = whole<std::uint32_t>(*first, 1);
     if (!maybe("columns").empty()) read_table(facts, missing);
     if (!facts.columns.empty() && facts.features() != data->features)
       throw std::runtime_error("the columns in its metadata are not those of its features");
@@ -203,6 +206,8 @@ class CardReader {
     if (word == "mean") missing = MissingValue::mean;
     if (word == "drop") missing = MissingValue::drop;
     if (table.find("decimal") != nullptr && json_text(table, "decimal") == ",") facts.decimal = ',';
+    if (table.find("header") != nullptr) facts.header = json_boolean(table, "header");
+    if (const JsonValue* shift = table.find("target_shift")) facts.target_shift = number(*shift);
     const JsonValue columns = json("columns");
     if (columns.items.size() > table_bounds::columns)
       throw std::runtime_error("its metadata have more columns than a table may have");

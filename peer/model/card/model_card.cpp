@@ -26,6 +26,12 @@ std::vector<double> doubles(const std::vector<float>& from) {
   return {from.begin(), from.end()};
 }
 
+Json sparse_json(const Dataset& like) {
+  Json json{{"form", "sparse"}, {"features", like.features}};
+  if (like.facts && like.facts->first_column != 1) json["first_column"] = like.facts->first_column;
+  return json;
+}
+
 /// Says what the samples are, and what becomes of a pixel or a character before the first layer.
 Json input_json(const Dataset& like) {
   switch (form_of(like)) {
@@ -41,7 +47,7 @@ Json input_json(const Dataset& like) {
                   {"prepared", "a token is the place of its byte in the vocabulary"},
                   {"vocabulary", like.vocabulary}};
     case DataForm::sparse:
-      return Json{{"form", "sparse"}, {"features", like.features}};
+      return sparse_json(like);
     case DataForm::targets:
       return Json{{"form", "targets"}, {"features", like.features}};
     default:
@@ -77,6 +83,8 @@ void add_table(const ModelCard& card,
               "counting as 1; a category: one feature of 0 or 1 for each value"},
              {"columns_left_out", text.size() > most_column_bytes}};
   if (facts.decimal != '.') table["decimal"] = std::string(1, facts.decimal);
+  if (!facts.header) table["header"] = false;
+  if (facts.target_shift.value_or(0) != 0) table["target_shift"] = *facts.target_shift;
   to["table"] = table.dump();
   if (text.size() <= most_column_bytes) to["columns"] = text;
 }

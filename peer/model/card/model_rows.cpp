@@ -11,7 +11,7 @@ namespace gv {
 namespace {
 
 ModelRows all_of(std::shared_ptr<const Dataset> data) {
-  ModelRows rows{.data = std::move(data), .places = {}, .names = {}};
+  ModelRows rows{.data = std::move(data), .places = {}, .names = {}, .left_out = {}};
   for (std::uint32_t r = 0; r < rows.data->rows; ++r) rows.places.emplace_back(r);
   return rows;
 }
@@ -26,11 +26,12 @@ ModelRows pictures(const ModelCard& card, const std::string& path) {
 
 ModelRows table(const ModelCard& card, const std::string& path) {
   PreparedRows prepared = prepare_rows(path, preparation_of(card, path), false);
-  ModelRows rows{.data = prepared.data, .places = {}, .names = {}};
+  ModelRows rows{
+      .data = prepared.data, .places = {}, .names = {}, .left_out = std::move(prepared.left_out)};
   std::size_t out = 0;
   std::uint32_t place = 0;
-  while (place < rows.data->rows || out < prepared.left_out.size()) {
-    if (out < prepared.left_out.size() && prepared.left_out[out] == rows.places.size()) {
+  while (place < rows.data->rows || out < rows.left_out.size()) {
+    if (out < rows.left_out.size() && rows.left_out[out].row == rows.places.size()) {
       rows.places.emplace_back();
       ++out;
     } else {

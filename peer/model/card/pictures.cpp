@@ -65,11 +65,20 @@ bool is_published(const std::string& dir) {
 std::shared_ptr<Dataset> published_test(const ModelCard& card, const std::string& dir) {
   const TrainTest sets = has_idx(dir) ? read_idx(dir) : read_cifar10(dir);
   require_shape(dir, sets.test->image, card.like->image);
-  const std::uint32_t greatest = *std::ranges::max_element(sets.test->labels);
-  if (greatest >= card.like->classes)
-    throw std::runtime_error(fmt::format(
-        "{}: a label {}, and the model knows {} classes", dir, greatest, card.like->classes));
-  return scaled_as(card, *sets.test);
+  const std::vector<std::string> known = class_names(*card.like);
+  std::shared_ptr<Dataset> test = scaled_as(card, *sets.test);
+  for (std::uint8_t& label : test->labels) {
+    const auto at = std::ranges::find(known, std::to_string(label));
+    if (at == known.end())
+      throw std::runtime_error(
+          fmt::format("{}: a label {}, which is none of the model's {} classes",
+                      dir,
+                      label,
+                      card.like->classes));
+    label = static_cast<std::uint8_t>(at - known.begin());
+  }
+  test->classes = card.like->classes;
+  return test;
 }
 
 std::vector<PictureFile> find_pictures(const std::string& path) {

@@ -1,5 +1,7 @@
 #include "peer/model/onnx/onnx_model.h"
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <stdexcept>
 #include <vector>
@@ -24,9 +26,10 @@ Integers extents(std::size_t count) {
 }
 
 std::string told(const OnnxGraph::Value& value) {
-  const char* const type = value.type == onnx::TensorProto::UINT8   ? "uint8"
-                           : value.type == onnx::TensorProto::INT64 ? "int64"
-                                                                    : "float";
+  const char* const type = value.type == onnx::TensorProto::UINT8    ? "uint8"
+                           : value.type == onnx::TensorProto::INT64  ? "int64"
+                           : value.type == onnx::TensorProto::DOUBLE ? "double"
+                                                                     : "float";
   return fmt::format("{}: {} [rows, {}]", value.name, type, fmt::join(value.row, ", "));
 }
 
@@ -38,6 +41,15 @@ std::vector<std::string> feature_names(const DataFacts& facts) {
     for (const std::string& level : column.levels) names.push_back(column.name + "=" + level);
   }
   return names;
+}
+
+/// Returns whether a float of the table's numbers would lose what the model sees of some of them,
+/// such as seconds since 1970.
+bool needs_doubles(const DataFacts& facts) {
+  constexpr double far = 1000;
+  return facts.standardized && std::ranges::any_of(facts.columns, [](const ColumnFacts& column) {
+           return !column.is_category() && std::abs(column.mean) > far * column.deviation;
+         });
 }
 
 class ModelWriter {
@@ -79,8 +91,10 @@ class ModelWriter {
                   .about = "places of the characters in the vocabulary"});
     if (form_of(like_) == DataForm::pictures) return pictures();
     const bool table = like_.facts && !like_.facts->columns.empty();
+    const bool doubles = table && needs_doubles(*like_.facts);
     const std::string x =
         ask({.name = "features",
+             .type = doubles ? onnx::TensorProto::DOUBLE : onnx::TensorProto::FLOAT,
              .row = extents(like_.features),
              .about = table ? "as in the table, in the order of `features` in the metadata; a "
                               "category is 1 at its value and 0 at the others"
@@ -145,7 +159,15 @@ class ModelWriter {
     if (find_model(model_.card.model.kind).network == nullptr) {
       const std::string sum = weighted_sum(x);
       if (like_.classes == 0) {
-        tell({.name = "value", .row = {1}, .about = "of the regression"});
+        const double shift = like_.facts ? like_.facts->target_shift.value_or(0) : 0;
+        if (shift != 0)
+          graph_.apply("Add",
+                       {graph_.apply("Cast", {sum}, {to(onnx::TensorProto::DOUBLE)}),
+                        graph_.doubles("target_shift", {shift})});
+        tell({.name = "value",
+              .type = shift != 0 ? onnx::TensorProto::DOUBLE : onnx::TensorProto::FLOAT,
+              .row = {1},
+              .about = "of the regression"});
         return;
       }
       const std::string other = graph_.apply("Sigmoid", {graph_.apply("Neg", {sum})});

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "optim/data/data_facts.h"
 #include "optim/data/dataset.h"
 #include "tests/error_in.h"
 
@@ -60,6 +61,25 @@ TEST_F(LibSvm, IsReadWithItsLabelsColumnsAndValues) {
   EXPECT_EQ(read.test->labels, (std::vector<std::uint8_t>{0}));
 }
 
+TEST_F(LibSvm, CountsFromZeroWhereTheTrainingFileDoes) {
+  const TrainTest read = read_libsvm(file("train",
+                                          "\xEF\xBB\xBF"
+                                          "0 \n1 0:0.5 3:2\n"),
+                                     file("test", "1 3:1\n"));
+  EXPECT_EQ(read.train->features, 4U);
+  EXPECT_EQ(read.train->sparse.columns, (std::vector<std::uint32_t>{0, 3}));
+  EXPECT_EQ(read.test->sparse.columns, (std::vector<std::uint32_t>{3}));
+}
+
+TEST_F(LibSvm, LabelsKeepAllDigits) {
+  const TrainTest read =
+      read_libsvm(file("train", "2023552585717889863 1:1\n2023552585717889759 1:2\n"),
+                  file("test", "2023552585717889863 1:1\n"));
+  EXPECT_EQ(read.train->facts->classes,
+            (std::vector<std::string>{"2023552585717889759", "2023552585717889863"}));
+  EXPECT_EQ(read.test->labels, (std::vector<std::uint8_t>{1}));
+}
+
 TEST_F(LibSvm, HoldsOutTheLastTenth) {
   std::string content;
   for (int r = 0; r < 40; ++r)
@@ -75,7 +95,8 @@ TEST_F(LibSvm, SaysInWhichLineWhatIsWrong) {
   EXPECT_EQ(error("1 1:1\nx 1:1\n").substr(0, 34), "train:2: the label is no number: `");
   EXPECT_NE(error("1 1:1\n0 3:1 2:1\n").find("train:2: column 2 after 3; they must ascend"),
             std::string::npos);
-  EXPECT_NE(error("1 0:1\n").find("train:1: column 0; they go from 1 to"), std::string::npos);
+  EXPECT_NE(error("1 1:1\n2 1:1\n", "1 0:1\n").find("test:1: column 0, and the training file"),
+            std::string::npos);
   EXPECT_NE(error("1 4000000000:1\n").find("column 4000000000;"), std::string::npos);
   for (const char* entry : {"5", "1:", ":1", "1:nan", "1:inf", "1:1e99", "-1:1", "1:1x", "qid:3"})
     EXPECT_NE(error(std::string("1 ") + entry + "\n").find("train:1: expected `column:value`"),

@@ -78,7 +78,7 @@ TEST_F(Text, WhatCannotBeReadIsNamedWithItsRemedy) {
   EXPECT_NE(error("", 4).find("is empty"), std::string::npos);
   EXPECT_EQ(error(prose(50), 4), "");
   const std::string shortest = error(prose(49), 4);
-  EXPECT_NE(shortest.find("has 49 characters; windows of 4 need at least 50"), std::string::npos)
+  EXPECT_NE(shortest.find("has 49 bytes; windows of 4 need at least 50"), std::string::npos)
       << shortest;
   EXPECT_EQ(shortest.rfind(path_.string() + ": ", 0), 0U);
   EXPECT_THROW(read_text(path_.string() + "-none", 4), std::runtime_error);

@@ -44,6 +44,24 @@ TEST_F(Init, ATableIsLearntToItsGoal) {
   EXPECT_NE(read("iris.yaml").find("target: species"), std::string::npos);
 }
 
+/// iris.data as it is published has no line of names: the first flower became one.
+TEST_F(Init, AFirstLineThatIsDataIsTakenForData) {
+  std::ofstream(path("iris.data")) << "5.1,3.5,Iris-setosa\n4.9,3.0,Iris-setosa\n7.0,3.2,Iris-"
+                                      "versicolor\n6.4,3.2,Iris-versicolor\n6.3,3.3,Iris-"
+                                      "virginica\n5.8,2.7,Iris-virginica\n";
+  const std::vector<std::string> flags{
+      "--data", path("iris.data"), "--machines", "2", "--goal", "20 rounds"};
+  runs("iris.yaml", flags);
+  EXPECT_NE(read("iris.yaml").find("header: false"), std::string::npos) << read("iris.yaml");
+  EXPECT_NE(read("iris.yaml").find("target: x2"), std::string::npos);
+  std::vector<std::string> again{"init", path("again.yaml")};
+  again.insert(again.end(), flags.begin(), flags.end());
+  const std::string said = run(again).output();
+  EXPECT_NE(said.find("no line of names, since `Iris-setosa` stands in its column below, too"),
+            std::string::npos)
+      << said;
+}
+
 TEST_F(Init, OtherDataAndGoals) {
   std::ofstream(path("y.csv")) << "a,b\n1,2.5\n2,4.25\n3,6.1\n4,8.2\n5,9.9\n6,12.2\n7,14\n8,16.3\n";
   runs("y.yaml", {"--data", path("y.csv"), "--machines", "2", "--goal", "30 rounds"});

@@ -74,6 +74,24 @@ TEST_F(Images, AFolderForEachClassInSortedOrder) {
   EXPECT_EQ(read.test->labels, (std::vector<std::uint8_t>{0}));
 }
 
+/// `__MACOSX`, which a Mac leaves beside what it packs, was a class that no picture has.
+TEST_F(Images, AFolderWithoutPicturesIsNoClass) {
+  for (const char* name : {"d/a/1.pgm", "d/b/1.pgm", "d/__MACOSX/a/._1.pgm", "d/b/empty/.keep"})
+    write(name, pgm(3, 2, 7));
+  fs::create_directories(path("d/new"));
+  const ImageFolder found = find_images(path("d"), path("d"));
+  EXPECT_EQ(found.classes, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(found.empty, (std::vector<std::string>{"__MACOSX", "new"}));
+  EXPECT_EQ(found.train.size(), 2U);
+}
+
+/// The message was: is the disk well?
+TEST_F(Images, AFolderWithinAClassIsRefusedByItsName) {
+  for (const char* name : {"d/a/1.pgm", "d/b/1.pgm", "d/b/more/2.pgm"}) write(name, pgm(3, 2, 7));
+  EXPECT_NE(error("d").find("d/b/more: is a folder within a class"), std::string::npos)
+      << error("d");
+}
+
 TEST_F(Images, EachChannelIsScaledByItsOwnPixels) {
   write("d/a/1.png", png(2, 1, PNG_FORMAT_RGB, {10, 100, 50, 30, 200, 50}));
   write("d/b/1.png", png(2, 1, PNG_FORMAT_RGB, {10, 100, 50, 30, 200, 50}));

@@ -66,6 +66,27 @@ TEST_F(ArrayTable, AnArchiveHasXAndY) {
             std::string::npos);
 }
 
+/// Ids of 64 bits have more digits than a double: three of them were two classes.
+TEST_F(ArrayTable, WholeNumbersThatAreNamesKeepAllDigits) {
+  const std::vector<std::int64_t> ids{2023552585717889863, 2023552585717889759, -5};
+  const std::vector<std::string> names{"-5", "2023552585717889759", "2023552585717889863"};
+  const ZipEntry y{"y.npy", npy("<i8", "(3,)", bytes_of(ids))};
+  const auto x = npy("<f8", "(3, 1)", bytes_of(std::vector<double>{1, 2, 3}));
+  const TrainTest pair = read_table(plain(zip({{"x.npy", x}, y}, false), "a.npz"), Rng(1));
+  EXPECT_EQ(pair.train->facts->classes, names);
+  EXPECT_EQ(pair.train->labels, (std::vector<std::uint8_t>{2, 1, 0}));
+  const std::vector<std::int64_t> both{1, ids[0], 2, ids[1], 3, ids[2]};
+  EXPECT_EQ(read_table(plain(npy("<i8", "(3, 2)", bytes_of(both))), Rng(1)).train->facts->classes,
+            names);
+  const std::vector<std::uint64_t> unsigned_ids{18446744073709551615U, 18446744073709551614U, 7};
+  const ZipEntry u{"y.npy", npy("<u8", "(3,)", bytes_of(unsigned_ids))};
+  EXPECT_EQ(read_table(plain(zip({{"x.npy", x}, u}, false), "u.npz"), Rng(1)).train->facts->classes,
+            (std::vector<std::string>{"7", "18446744073709551614", "18446744073709551615"}));
+  const ZipEntry f{"y.npy", npy("<f8", "(3,)", bytes_of(std::vector<double>{1e5, 2e5, 0.5}))};
+  EXPECT_EQ(read_table(plain(zip({{"x.npy", x}, f}, false), "f.npz"), Rng(1)).train->facts->classes,
+            (std::vector<std::string>{"0.5", "100000", "200000"}));
+}
+
 /// Lays text as numpy does: characters of four bytes, or bytes, with zeros behind them.
 std::string laid(const std::vector<std::u32string>& words, std::size_t characters) {
   std::string bytes;
@@ -168,6 +189,28 @@ TEST_F(ArrayTable, WhatTheHeaderPromisesIsHeldAgainstTheFile) {
   EXPECT_NE(wrong(npy("<f4", "(9,)", data)).find("one column"), std::string::npos);
 }
 
+/// scikit-learn's dump_svmlight_file counts columns from 0 unless it is told not to, and writes a
+/// row of zeros as a label alone; the file was then taken for CSV.
+TEST_F(ArrayTable, LibSvmMayCountFromZero) {
+  TableSpec spec = plain(
+      "\xEF\xBB\xBF"
+      "0 \n1 0:0.5 2:2\n0 1:1\n",
+      "a.txt");
+  spec.test = write("t.txt", "1 2:8\n");
+  const TrainTest read = read_table(spec, Rng(1));
+  EXPECT_EQ(read.train->facts->columns.at(0).name, "0");
+  EXPECT_EQ(read.train->floats, (std::vector<float>{0, 0, 0, 0.5F, 0, 2, 0, 1, 0}));
+  EXPECT_EQ(read.test->floats, (std::vector<float>{0, 0, 8})) << "counted as the training file";
+  spec.test.clear();
+  spec.given = read.train->facts;
+  spec.file = write("b.txt", "1 1:8\n0 2:1\n");
+  EXPECT_EQ(read_table(spec, Rng(1)).train->floats, (std::vector<float>{0, 8, 0, 0, 0, 1}));
+  TableSpec from_one = plain("1 1:0.5\n0 2:1\n", "c.txt");
+  from_one.test = write("t.txt", "1 0:8\n");
+  EXPECT_NE(error(from_one).find("t.txt:1: column 0, and the training file counts its columns"),
+            std::string::npos);
+}
+
 TEST_F(ArrayTable, LibSvmRowsAreMadeDense) {
   TableSpec spec = plain("1 1:0.5 3:2\n-1 2:1\n3 1:4\n", "a.txt");
   spec.test = write("t.txt", "3 2:8\n");
@@ -175,6 +218,9 @@ TEST_F(ArrayTable, LibSvmRowsAreMadeDense) {
   EXPECT_EQ(read.train->floats, (std::vector<float>{0.5F, 0, 2, 0, 1, 0, 4, 0, 0}));
   EXPECT_EQ(read.train->facts->classes, (std::vector<std::string>{"-1", "1", "3"}));
   EXPECT_EQ(read.test->floats, (std::vector<float>{0, 8, 0})) << "as wide as the training file";
+  const std::string ids = "2023552585717889863 1:1\n2023552585717889759 1:2\n+5.0 1:3\n";
+  EXPECT_EQ(read_table(plain(ids, "i.txt"), Rng(1)).train->facts->classes,
+            (std::vector<std::string>{"5", "2023552585717889759", "2023552585717889863"}));
   TableSpec narrow = plain("1 1:0.5\n-1 2:1\n", "n.txt");
   narrow.given = read.train->facts;
   EXPECT_EQ(read_table(narrow, Rng(1)).train->features, 3U) << "as wide as the columns given";

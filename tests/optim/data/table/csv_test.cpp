@@ -47,16 +47,95 @@ TEST_F(Csv, QuotesHoldSeparatorsQuotesAndLines) {
   const TrainTest read = read_table(
       plain("a,\"the, target\"\n1,\"x \"\"y\"\", z\"\n2,\"w\"\n", "the, target"), Rng(1));
   EXPECT_EQ(read.train->facts->classes, (std::vector<std::string>{"w", "x \"y\", z"}));
-  // A line break in a name is no printable text; the record after it still knows its line.
-  EXPECT_EQ(wrong("a,note,y\n1,\"two\nlines\",u\n").substr(0, 10), "a.csv:2: `");
   const std::string after = wrong("a,b,y\n1,\"2\n\n\",u\n1,x\n");
-  EXPECT_NE(after.find("\na.csv:5: 2 values "), std::string::npos) << after;
+  EXPECT_TRUE(after.starts_with("a.csv:5: 2 values ")) << after;
 }
 
-TEST_F(Csv, TheSameNumberIsTheSameClassAndSortsAsANumber) {
-  const TrainTest read = read_table(plain("a,y\n1,10\n2,9\n3,9.0\n4,+10\n5,-1\n"), Rng(1));
-  EXPECT_EQ(read.train->facts->classes, (std::vector<std::string>{"-1", "9", "10"}));
-  EXPECT_EQ(read.train->labels, (std::vector<std::uint8_t>{2, 1, 1, 2, 0}));
+/// A line break or a tab within quotes was "no UTF-8 text".
+TEST_F(Csv, ALineBreakOrATabWithinANameIsShown) {
+  const TrainTest read =
+      read_table(plain("\"the\r\nnote\",y\n\"two\nlines\",u\n\"a\ttab\",v\ntwo lines,v\n"), Rng(1));
+  const ColumnFacts& note = read.train->facts->columns.at(0);
+  EXPECT_EQ(note.name, "the↵note");
+  EXPECT_EQ(note.levels, (std::vector<std::string>{"a⇥tab", "two lines", "two↵lines"}));
+}
+
+TEST_F(Csv, CarriageReturnsAloneEndLinesWhereThereIsNoLineFeed) {
+  const TrainTest read = read_table(plain("a,y\r1,u\r2,v\r3,u"), Rng(1));
+  EXPECT_EQ(read.train->floats, (std::vector<float>{1, 2, 3}));
+  EXPECT_EQ(read.train->facts->classes, (std::vector<std::string>{"u", "v"}));
+}
+
+/// Inches: such a quote opened a text, and the file ended in it.
+TEST_F(Csv, AQuoteWithinAWordIsPartOfIt) {
+  const TrainTest read = read_table(
+      plain("size,note,y\n12\" pipe,\"a \"\"b\"\", c\",u\n5\",x\"y,v\n\"7\"\"\",\"\nz\",v\n"),
+      Rng(1));
+  EXPECT_EQ(read.train->facts->columns.at(0).levels,
+            (std::vector<std::string>{"12\" pipe", "5\"", "7\""}));
+  EXPECT_EQ(read.train->facts->columns.at(1).levels,
+            (std::vector<std::string>{"a \"b\", c", "x\"y", "↵z"}));
+}
+
+/// Three ids of 19 digits were two classes, since they are one double; `01234` came back as `1234`,
+/// 100000 as 1e+05.
+TEST_F(Csv, ClassesAreTheTextOfTheFileAndSortAsNumbers) {
+  const auto classes = [&](const std::string& labels) {
+    std::string content = "a,y\n";
+    for (const char c : "1," + labels)
+      content += c == ' ' ? std::string("\n1,") : std::string(1, c);
+    return read_table(plain(content + "\n"), Rng(1)).train->facts->classes;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(classes("2023552585717889863 2023552585717889759 5"),
+            (Names{"5", "2023552585717889759", "2023552585717889863"}));
+  EXPECT_EQ(classes("01234 1234 00001"), (Names{"00001", "01234", "1234"}));
+  EXPECT_EQ(classes("200000 100000"), (Names{"100000", "200000"}));
+  EXPECT_EQ(classes("1e5 100000 12e3 12000"), (Names{"12000", "12e3", "100000", "1e5"}));
+  EXPECT_EQ(classes("10 9 -1"), (Names{"-1", "9", "10"}));
+  EXPECT_EQ(classes("0.1 0.10"), (Names{"0.1", "0.10"})) << "versions of a program, perhaps";
+}
+
+TEST_F(Csv, ClassesThatAreOneNumberAreWarnedOf) {
+  const TableSpec spec = plain("a,y\n1,1\n2,1.0\n3,2\n");
+  ASSERT_EQ(table_warnings(spec).size(), 1U);
+  EXPECT_EQ(table_warnings(spec).at(0),
+            "classes `1` and `1.0` are the same number, and two classes; write them alike if they "
+            "are one");
+  EXPECT_TRUE(table_warnings(plain("a,y\n1,1\n2,01\n3,2\n")).empty()) << "a name, not a number";
+}
+
+/// Another program has saved the test set again, with its labels as floats.
+TEST_F(Csv, ATestFileMayWriteAClassThatIsANumberInAnotherWay) {
+  TableSpec spec = plain("a,y\n1,1\n2,20\n3,2023552585717889863\n");
+  spec.test = write("t.csv", "a,y\n1,1.0\n2,2e1\n3,2023552585717889863\n4,+1\n");
+  EXPECT_EQ(read_table(spec, Rng(1)).test->labels, (std::vector<std::uint8_t>{0, 1, 2, 0}));
+  spec.test = write("t.csv", "a,y\n1,2023552585717889759\n");
+  EXPECT_NE(error(spec).find("`2023552585717889759` in column `y` is in no training sample"),
+            std::string::npos);
+  spec.test = write("t.csv", "a,y\n1,01\n");
+  EXPECT_NE(error(spec).find("`01` in column `y` is in no training sample"), std::string::npos);
+}
+
+TEST_F(Csv, AFileMayHaveNoLineOfNames) {
+  TableSpec spec = plain("5.1,3.5,setosa\n4.9,3,setosa\n7,3.2,virginica\n", "");
+  EXPECT_NE(error(spec).find("say `target: NAME`"), std::string::npos);
+  EXPECT_EQ(table_warnings(plain_spec(spec.file, "setosa")),
+            (std::vector<std::string>{
+                "the first line is taken for the columns' names, and `setosa` stands in its column "
+                "below, too; say `header: false` if it is data, or else `header: true`"}));
+  spec.header = false;
+  const TrainTest read = read_table(spec, Rng(1));
+  EXPECT_EQ(read.train->floats, (std::vector<float>{5.1F, 3.5F, 4.9F, 3, 7, 3.2F}));
+  EXPECT_EQ(read.train->facts->target, "x2");
+  EXPECT_EQ(read.train->facts->classes, (std::vector<std::string>{"setosa", "virginica"}));
+  spec.file = write("n.csv", "1,2\n3,4\n");
+  EXPECT_EQ(read_table(spec, Rng(1)).train->floats, (std::vector<float>{1, 3}));
+  EXPECT_TRUE(guess_header(spec.file).sure) << "numbers alone";
+  const HeaderGuess years = guess_header(write("y.csv", "land,2019,y\nitaly,5.5,u\nchad,6.5,v\n"));
+  EXPECT_EQ(years.why, "`2019` is a number over a column of numbers");
+  EXPECT_FALSE(years.sure);
+  EXPECT_EQ(guess_header(write("w.csv", "a,b,y\n1,red,u\n2,blue,v\n")).why, "");
 }
 
 TEST_F(Csv, IsScaledByTheTrainingSamples) {
@@ -146,7 +225,7 @@ TEST_F(Csv, ARegressionHasTargets) {
 
 TEST_F(Csv, TheTaskIsGuessedFromTheTarget) {
   const auto guess = [&](const std::string& values) {
-    return guess_task(write("g.csv", "a,y\n" + values), "y");
+    return guess_task(plain_spec(write("g.csv", "a,y\n" + values), "y"));
   };
   EXPECT_FALSE(guess("1,u\n2,v\n").regression);
   EXPECT_EQ(guess("1,u\n2,v\n").why, "`y` is text");

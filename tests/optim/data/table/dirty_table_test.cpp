@@ -14,11 +14,63 @@ class DirtyTable : public TableFiles {
 };
 
 TEST(TableWords, OfAMissingValue) {
-  for (const char* word :
-       {"", "?", "-", "NA", "na", "n/a", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "Null"})
-    EXPECT_TRUE(is_missing(word)) << word;
+  for (const char* word : {"",
+                           "?",
+                           "-",
+                           "NA",
+                           "na",
+                           "n/a",
+                           "N/A",
+                           "#N/A",
+                           "NaN",
+                           "nan",
+                           "null",
+                           "NULL",
+                           "Null",
+                           "<NA>",
+                           "-nan",
+                           "-NaN",
+                           "#NA",
+                           "1.#QNAN",
+                           "-1.#IND"})
+    EXPECT_TRUE(is_missing(word) && lacks_number(word)) << word;
+  for (const char* word : {"None", "NaT"})
+    EXPECT_TRUE(lacks_number(word) && !is_missing(word)) << word;
   for (const char* word : {"0", "--", "none", "N", "nil", "n.a.", "nulla"})
     EXPECT_FALSE(is_missing(word)) << word;
+}
+
+TEST(TableWords, ANumberHasOnePlainText) {
+  for (const auto& [word, plain] : std::vector<std::pair<std::string, std::string>>{
+           {"1", "1"},
+           {"+1.0", "1"},
+           {"1e5", "100000"},
+           {"1.50E+01", "15"},
+           {"-0.0250", "-0.025"},
+           {".5", "0.5"},
+           {"-0", "0"},
+           {"0.000", "0"},
+           {"100e-2", "1"},
+           {"2023552585717889863", "2023552585717889863"},
+           {"1e300", "0.1e301"}})
+    EXPECT_EQ(plain_number(word), plain) << word;
+  for (const char* name : {"01234", "-01", "1e", "e5", ".", "", "1.2.3", "abc", "1e99999", "- 1"})
+    EXPECT_EQ(plain_number(name), name);
+  EXPECT_EQ(name_of(100000), "100000");
+  EXPECT_EQ(name_of(9007199254740992), "9007199254740992");
+  EXPECT_EQ(name_of(-0.0), "0");
+  EXPECT_EQ(name_of(0.25), "0.25");
+}
+
+/// Python writes None, and it made of a column of numbers one of words.
+TEST_F(DirtyTable, NoneIsMissingAmongNumbersAndAValueAmongWords) {
+  TableSpec spec = plain("n,d,c,y\n1,2024-03-01,None,u\nNone,NaT,red,v\n3,2024-03-03,None,v\n");
+  spec.missing = MissingValue::mean;
+  spec.dates = {"d"};
+  const TrainTest read = read_table(spec, Rng(1));
+  EXPECT_EQ(read.train->floats,
+            (std::vector<float>{1, 19783, 1, 0, 2, 19784, 0, 1, 3, 19785, 1, 0}));
+  EXPECT_EQ(read.train->facts->columns.at(2).levels, (std::vector<std::string>{"None", "red"}));
 }
 
 TEST(TableWords, NumbersWithADecimalComma) {
