@@ -202,8 +202,9 @@ TEST_F(SavedModels, LabelsThatNoPictureHasAreNoClasses) {
               "}\nstop: { rounds: 60 }");
   const Ended data = run({"data", path("run.yaml"), "--json"});
   ASSERT_EQ(data.code, 0) << data.err;
+  const nlohmann::json told = data.summary();
   std::vector<std::string> names;
-  for (const auto& one : data.summary().at("classes")) names.push_back(one.at("name"));
+  for (const auto& one : told.at("classes")) names.push_back(one.at("name"));
   EXPECT_EQ(names, (std::vector<std::string>{"0", "7", "14"}));
   EXPECT_EQ(evaluated({model("run"), path("idx")}).at("accuracy"), summary.at("accuracy"));
   for (const std::string& line : run({"predict", model("run"), path("idx")}).out)
