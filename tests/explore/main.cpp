@@ -31,7 +31,7 @@ const std::vector<Shape> every_change = {
     {"path", 2, 3, atc, 2, "cofks"},
     {"path", 3, 2, lian, 1, "cofks"},
     {"path", 3, 3, atc, 1, "cf"},
-    {"ring", 3, 2, lian, 1, "cofks"},
+    {"ring", 3, 2, lian, 1, "cf"},
     {"ring", 3, 3, atc, 0, ""},
     {"star", 4, 2, atc, 1, "c"},
 };
@@ -42,6 +42,7 @@ const std::vector<Shape> every_night = {
     {"path", 3, 3, lian, 1, "cofks"},
     {"path", 3, 4, atc, 1, "cofks"},
     {"path", 3, 3, atc, 2, "cf"},
+    {"ring", 3, 2, lian, 1, "cofks"},
     {"ring", 3, 3, lian, 1, "c"},
     {"ring", 3, 3, atc, 1, "cofks"},
     {"ring", 3, 2, atc, 2, "cf"},
