@@ -15,27 +15,31 @@ class InStep {
  public:
   explicit InStep(const Peer& me) : me_(me), numbers_(me.exchanges()) {}
 
-  /// Returns whether this round and the one before it have settled their own exchanges, with the
-  /// same neighbours. To be asked once in each round, when it has averaged.
+  /// Returns whether this round and the one before have settled exchanges with the same neighbours,
+  /// and left exchanges open with the same. A neighbour that stays away disturbs nothing, since
+  /// nothing flows over its edge. To be asked once in each round, when it has averaged.
   bool kept() {
-    Settled settled;
+    Edges edges;
     for (const auto& [peer, number] : me_.exchanges()) {
-      settled[peer] = number.value - numbers_[peer].value;
+      edges[peer] = {number.value - numbers_[peer].value, me_.exchanging(peer)};
       numbers_[peer] = number;
     }
-    const bool same = !last_ || *last_ == settled;
-    last_ = std::move(settled);
-    const bool open = me_.open_exchanges() > 0;
-    return same && !std::exchange(open_, open) && !open;
+    const bool same = !last_ || *last_ == edges;
+    last_ = std::move(edges);
+    return same;
   }
 
  private:
-  using Settled = std::map<PeerId, std::uint64_t>;  ///< how often with each
+  struct Edge {
+    std::uint64_t settled = 0;  ///< exchanges, in this round
+    bool open = false;
+    bool operator==(const Edge&) const = default;
+  };
+  using Edges = std::map<PeerId, Edge>;
 
   const Peer& me_;
   std::map<PeerId, ExchangeNumber> numbers_;  ///< of the next one with each
-  std::optional<Settled> last_;
-  bool open_ = false;  ///< the round before has left one open
+  std::optional<Edges> last_;
 };
 
 }  // namespace gv
