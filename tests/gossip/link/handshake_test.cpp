@@ -51,7 +51,9 @@ TEST_F(OneLink, ASuccessorIsPatientWithWhoHasNotMissedTheDeadYet) {
   make(settings);
   refuse(30);
   EXPECT_EQ(failure, "");
+  pass(seconds(1));  // until the next dial
   meet(hello_of(1));
+  pass(seconds(2));
   EXPECT_EQ(begins, 1);
 
   make(settings);
