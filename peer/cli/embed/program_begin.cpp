@@ -2,6 +2,7 @@
 #include <chrono>
 #include <thread>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
@@ -103,16 +104,22 @@ bool ProgramPeer::launcher_speaks() const {
   return false;
 }
 
-/// Hears the launcher. Once it is gone nobody reads a report: who cannot leave in time ends.
+/// Hears the launcher. Once it is gone nobody reads a report: who cannot leave in time ends. A peer
+/// whose program has closed the descriptor ends too, for it would never hear when to stop.
 bool ProgramPeer::heed_launcher(const WatchThread& watch) {
+  const auto end = [&](const char* why) {
+    life_->with([&](TcpPeer& peer) { peer.abandon(); });
+    life_->fail({GV_E_LOST, why});
+    return false;
+  };
+  if (::fcntl(launchers_descriptors.ear, F_GETFD) < 0)
+    return end("the program has closed descriptor 4, which its launcher writes to");
   bool there = false;
   life_->with([&](TcpPeer& peer) { there = line_->hear(peer); });
   if (there) return true;
   stopping_ = true;
   if (!watch.pause(orphan_deadline_ms)) return false;
-  life_->with([&](TcpPeer& peer) { peer.abandon(); });
-  life_->fail({GV_E_LOST, "the launcher has gone"});
-  return false;
+  return end("the launcher has gone");
 }
 
 }  // namespace gv::embed

@@ -205,12 +205,16 @@ TEST_F(ProgramRun, GoesOnWithoutAPeerThatDies) {
   EXPECT_NE(ended.err.find("exit 9"), std::string::npos) << ended.err;
 }
 
-/// Before, the first and the last of these ended the whole run with exit 5.
+/// Before, the first and the last of these ended the whole run with exit 5, and without a word the
+/// second one left in the middle, and its model counted.
 TEST_F(ProgramRun, OneMemberEndsNothingButItself) {
   for (const auto& [word, why] : {std::pair{"closes=3", "did its program close descriptor 3?"},
+                                  std::pair{"closes=4, slow=50", "has closed descriptor 4"},
                                   std::pair{"closes=5", "peer 0 lost"},
                                   std::pair{"huge", "longer than the model"}}) {
-    const Ended ended = Program({"run", fleet(word, forty), "--json"}).wait();
+    // Of each checkpoint the launcher tells the peers.
+    const std::string file = fleet(word, std::string(forty) + "checkpoint: { every: 1 rounds }\n");
+    const Ended ended = Program({"run", file, "--json"}).wait();
     EXPECT_EQ(ended.code, 3) << word << "\n" << ended.err;
     EXPECT_EQ(ended.summary()["lost"], 1) << word << "\n" << ended.err;
     EXPECT_EQ(ended.summary()["rounds"], 40) << word << "\n" << ended.err;
