@@ -48,9 +48,12 @@ bool SteadyWatch::took_something() {
   return std::exchange(taken_, now) != now;
 }
 
-/// When all have left, what a peer still has to do is its own: that is no pace to keep.
+/// While no neighbour was ever away, the pace is the method's own, deadlines and schedules
+/// included. When all have left, what a peer still has to do is its own: that is no pace to keep.
 bool SteadyWatch::may_meet_somebody() const {
-  for (std::size_t k = 0; k < edges_.size(); ++k) {
+  bool outage = false;
+  for (std::size_t k = 0; k < edges_.size(); ++k) outage = outage || roster_.outages(k) > 0;
+  for (std::size_t k = 0; outage && k < edges_.size(); ++k) {
     const bool comes = !roster_.dead(k) || self_.plan.succession > Time{0};
     const bool left = roster_.quarantined(k) || post_.closed(self_.neighbors[k].peer);
     if (self_.neighbors[k].sends && comes && !left) return true;
