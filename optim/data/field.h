@@ -32,4 +32,9 @@ std::optional<Number> number_of(std::string_view word) {
   return value;
 }
 
+/// Returns the one way to write a number without exponent, plus sign and needless zeros: `+1.0` is
+/// `1`, `1e5` is `100000`. No digit is lost: a number of 19 digits keeps them all. Returns other
+/// words as they are, and so a number with leading zeros, which is a name: `01234`.
+std::string plain_number(std::string_view word);
+
 }  // namespace gv

@@ -14,7 +14,6 @@
 #include "optim/data/data_facts.h"
 #include "optim/data/dataset.h"
 #include "optim/data/field.h"
-#include "optim/data/table/words.h"
 
 namespace gv {
 namespace {
@@ -124,7 +123,10 @@ std::vector<std::string> classes_of(const std::string& path, const LibSvmFile& f
     throw std::runtime_error(path + ": " + std::to_string(labels.size()) +
                              " different labels; logistic regression learns two classes: keep the "
                              "samples of two of them, such as -1 and +1");
-  return sorted_levels({labels.begin(), labels.end()});
+  std::vector<std::string> classes(labels.begin(), labels.end());
+  std::ranges::stable_sort(
+      classes, {}, [](const std::string& label) { return *number_of<double>(label); });
+  return classes;
 }
 
 /// Samples [begin, end).

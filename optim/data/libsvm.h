@@ -21,7 +21,7 @@ struct LibSvmFile {
 
   std::size_t rows() const { return ends.size(); }
   std::uint64_t begin(std::size_t row) const { return row == 0 ? 0 : ends[row - 1]; }
-  /// Returns the label of a row with all its digits, as plain_number (table/words.h) writes it.
+  /// Returns the label of a row with all its digits, as plain_number (field.h) writes it.
   std::string_view label(std::size_t row) const {
     const std::size_t from = row == 0 ? 0 : label_ends[row - 1];
     return std::string_view(label_text).substr(from, label_ends[row] - from);

@@ -112,7 +112,8 @@ class CsvFile final : public RowSource {
 
   /// The first record is a row of a file without names.
   void number_columns() {
-    for (std::size_t k = 0; k < words_.size(); ++k) names_.push_back(std::string("x").append(std::to_string(k)));
+    for (std::size_t k = 0; k < words_.size(); ++k)
+      names_.push_back(std::string("x").append(std::to_string(k)));
     usual_target_ = names_.size() - 1;
     pending_ = true;
   }

@@ -38,11 +38,6 @@ bool is_doubtful_date(std::string_view word);
 /// up to 2^53, else the shortest text that reads as it.
 std::string name_of(double value);
 
-/// Returns the one way to write a number without exponent, plus sign and needless zeros: `+1.0` is
-/// `1`, `1e5` is `100000`. No digit is lost: a number of 19 digits keeps them all. Returns other
-/// words as they are, and so a number with leading zeros, which is a name: `01234`.
-std::string plain_number(std::string_view word);
-
 /// Returns a name with its line breaks and tabs as characters that are shown, `↵` and `⇥`: a
 /// table's names stand on one line wherever they are printed.
 std::string visible_name(std::string_view word);

@@ -15,6 +15,11 @@
 namespace gv {
 namespace {
 
+/// Takes off the parentheses in which what is no value stands.
+std::string bare(const std::string& usual) {
+  return usual.starts_with('(') ? usual.substr(1, usual.size() - 2) : usual;
+}
+
 /// Keeps a line for each meaning of a key, which may be another one in each method, model or graph.
 class Collected {
  public:
@@ -34,7 +39,7 @@ class Collected {
     if (row.usual != usual) row.usual = "(by the kind, see below)";
     const std::string line = usual.empty()
                                  ? fmt::format("{}: {} ({})", whose, help, takes)
-                                 : fmt::format("{}: {} ({}; {})", whose, help, takes, usual);
+                                 : fmt::format("{}: {} ({}; {})", whose, help, takes, bare(usual));
     if (row.meaning.find(line) != std::string::npos) return;
     row.meaning += (row.meaning.empty() ? "" : "\n") + line;
   }

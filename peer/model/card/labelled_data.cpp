@@ -9,7 +9,6 @@
 #include "graph/formats/file_bytes.h"
 #include "optim/data/field.h"
 #include "optim/data/libsvm.h"
-#include "optim/data/table/words.h"
 #include "peer/model/card/pictures.h"
 
 namespace gv {

@@ -117,7 +117,7 @@ class ModelWriter {
     return graph_.apply("Mul", {graph_.apply("Sub", {unit, shift}), scale});
   }
 
-  /// Scales as scale_features does, in float64: a year less the mean year has few digits left.
+  /// Scales as training does, in float64: a year less the mean year has few digits left.
   std::string scaled(std::string x, const DataFacts& facts) {
     const bool fills = model_.card.missing == MissingValue::mean;
     if (!fills && !facts.standardized) return x;

@@ -1,3 +1,4 @@
+#include "optim/data/field.h"
 #include "optim/data/table/table_problems.h"
 #include "optim/data/table/words.h"
 #include "tests/optim/data/table/table_files.h"
