@@ -351,6 +351,7 @@ class FleetReader : Readers {
     map.finish();
     if (const auto at = fleet_.output_dir.find("{name}"); at != std::string::npos)
       fleet_.output_dir.replace(at, 6, fleet_.name);
+    fleet_.output_dir = with_home(fleet_.output_dir);
   }
 
   std::vector<std::string>* notices_;

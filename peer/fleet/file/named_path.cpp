@@ -1,5 +1,6 @@
 #include "peer/fleet/file/named_path.h"
 
+#include <cstdlib>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -20,9 +21,15 @@ std::string not_there(const std::string& path, fs::file_type wanted) {
 
 }  // namespace
 
+std::string with_home(const std::string& path) {
+  const char* const home = std::getenv("HOME");
+  const bool named = path == "~" || path.starts_with("~/");
+  return named && home != nullptr && *home != '\0' ? home + path.substr(1) : path;
+}
+
 std::string read_path(Source& source, const Value& value, const fs::path& folder) {
   const auto path = read_word(source, value);
-  return path ? (folder / *path).lexically_normal().string() : "";
+  return path ? (folder / with_home(*path)).lexically_normal().string() : "";
 }
 
 std::string no_file(const std::string& path) {

@@ -10,6 +10,10 @@ namespace gv {
 // Files and folders that a fleet file or a command names. Nothing here throws, whatever the name:
 // it may be too long, a link to itself, behind a file, or in a folder that we may not look into.
 
+/// Returns the path with HOME in the place of a leading `~`, as a shell has it; unchanged where
+/// there is no HOME.
+std::string with_home(const std::string& path);
+
 /// Returns the path that a value names, seen from the fleet file's folder; empty, and reported,
 /// where it is none.
 std::string read_path(Source& source, const Value& value, const std::filesystem::path& folder);

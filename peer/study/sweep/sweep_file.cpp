@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
+#include "peer/fleet/file/named_path.h"
 #include "peer/fleet/file/readers.h"
 #include "peer/fleet/target_reader.h"
 #include "peer/record/runs/stated_number.h"
@@ -280,6 +281,7 @@ class SweepFileReader : Readers {
     map.finish();
     if (const auto at = file_.output_dir.find("{name}"); at != std::string::npos)
       file_.output_dir.replace(at, 6, file_.name);
+    file_.output_dir = with_home(file_.output_dir);
   }
 
   Value root_;

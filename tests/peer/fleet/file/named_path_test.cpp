@@ -1,5 +1,6 @@
 #include "peer/fleet/file/named_path.h"
 
+#include <cstdlib>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -54,6 +55,20 @@ TEST_P(NamedFile, MayHaveAnyName) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Keys, NamedFile, testing::ValuesIn(keys));
+
+/// A folder named `~` was made once.
+TEST(NamedPaths, BeginAtHome) {
+  const char* const set = std::getenv("HOME");
+  const std::string before = set == nullptr ? "" : set;
+  ::setenv("HOME", "/somewhere/me", 1);
+  EXPECT_EQ(with_home("~/runs/a"), "/somewhere/me/runs/a");
+  EXPECT_EQ(with_home("~"), "/somewhere/me");
+  for (const char* other : {"runs/~", "~me/runs", "/~/runs", ""})
+    EXPECT_EQ(with_home(other), other);
+  ::unsetenv("HOME");
+  EXPECT_EQ(with_home("~/runs"), "~/runs");
+  if (set != nullptr) ::setenv("HOME", before.c_str(), 1);
+}
 
 TEST(NamedPaths, SayWhyThereIsNoFile) {
   const ScratchFolder folder;
