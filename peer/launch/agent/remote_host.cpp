@@ -164,8 +164,14 @@ void RemoteHost::hear(const std::string& bytes) {
 void RemoteHost::hear_noise() {
   for (std::size_t end = heard_text_.find('\n'); end != std::string::npos && !greeted_;
        end = heard_text_.find('\n')) {
-    const std::string line = heard_text_.substr(0, end + 1);
+    std::string line = heard_text_.substr(0, end + 1);
     heard_text_.erase(0, end + 1);
+    // A shell may print something without an end of line before ours.
+    const std::size_t ours = line.rfind("grapevine-agent ");
+    if (ours != std::string::npos && line.find(start_.nonce, ours) != std::string::npos) {
+      noise_ += printable(line.substr(0, ours), 1000);
+      line.erase(0, ours);
+    }
     const std::string refusal = fmt::format("grapevine-agent no {} ", start_.nonce);
     const std::string wish = fmt::format("grapevine-agent send {} ", start_.nonce);
     if (line == agent_hello(start_.nonce)) {

@@ -77,6 +77,15 @@ TEST_F(SshRows, AnOldProcessor) {
   EXPECT_FALSE(fs::exists(path("cache/grapevine/programs")));
 }
 
+/// The lines of the machine are ours also behind a greeting that does not end its line.
+TEST_F(SshRows, AGreetingWithoutAnEndOfLine) {
+  fs::create_directory(path("bin"));
+  script("bin/grep", "exit 1");
+  use_ssh("printf 'Welcome to ben! '; PATH=" + path("bin") + ":$PATH exec sh -c \"$last\"");
+  expect_words(run_there(),
+               {"error: host ben: its processor has no avx2, which this program needs"});
+}
+
 TEST_F(SshRows, AnOldCLibrary) {
   const std::string old = script(
       "old", "echo \"grapevine: /lib/libc.so.6: version 'GLIBC_2.36' not found\" >&2; exit 1");
