@@ -1,5 +1,6 @@
 #include "peer/launch/child.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <stdexcept>
@@ -8,12 +9,15 @@
 #include <unistd.h>
 
 #include "peer/launch/vector_channel.h"
+#include "peer/wire/seal/secret.h"
 
 namespace gv {
 namespace {
 
 /// The most bytes that wait for an end of line: a line is made of more without one.
 constexpr std::size_t longest_line = std::size_t{64} << 20;
+/// The most bytes that wait for a process that does not read: what it is told beyond that is lost.
+constexpr std::size_t most_waiting = std::size_t{4} << 20;
 
 }  // namespace
 
@@ -43,6 +47,7 @@ std::vector<std::string> LineReader::read() {
 }
 
 Child::Child(const std::vector<std::string>& argv) : process_(argv) {
+  never_block(process_.input.get());
   never_block(process_.output.get());
   never_block(process_.errors.get());
   output_ = LineReader(std::move(process_.output));
@@ -50,13 +55,22 @@ Child::Child(const std::vector<std::string>& argv) : process_(argv) {
 }
 
 void Child::tell(const std::string& line) {
-  const std::string text = line + "\n";
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t count = ::write(process_.input.get(), text.data() + done, text.size() - done);
+  if (waiting_.size() + line.size() > most_waiting) return;
+  waiting_ += line;
+  waiting_ += '\n';
+  send_waiting();
+}
+
+/// There may be a key in it: nothing of what was sent stays.
+void Child::send_waiting() {
+  while (!waiting_.empty() && process_.input.open()) {
+    const ssize_t count = ::write(process_.input.get(), waiting_.data(), waiting_.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return;
-    done += static_cast<std::size_t>(count);
+    if (count < 0 && errno == EAGAIN) return;
+    if (count <= 0) process_.input.close();
+    std::string rest = waiting_.substr(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    wipe(waiting_);
+    waiting_ = std::move(rest);
   }
 }
 
@@ -82,6 +96,7 @@ bool Child::give_vector(std::span<const float> values) {
 void Child::add_to(std::vector<pollfd>& fds) const {
   if (!output_.ended()) fds.push_back({output_.fd(), POLLIN, 0});
   if (!errors_.ended()) fds.push_back({errors_.fd(), POLLIN, 0});
+  if (!waiting_.empty() && process_.input.open()) fds.push_back({process_.input.get(), POLLOUT, 0});
   if (running()) fds.push_back({process_.pidfd(), POLLIN, 0});
 }
 

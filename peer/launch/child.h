@@ -24,7 +24,7 @@ class LineReader {
   std::string rest_;
 };
 
-/// A peer's process on this machine.
+/// A peer's process on this machine. What it is told waits here while it does not read.
 class Child : public Process {
  public:
   /// Throws std::runtime_error with the program's name and the reason when it cannot be started.
@@ -33,7 +33,10 @@ class Child : public Process {
   pid_t pid() const override { return process_.pid(); }
   void tell(const std::string& line) override;
   void kill(int signal) override { process_.kill(signal); }
-  std::vector<std::string> take_output() override { return output_.read(); }
+  std::vector<std::string> take_output() override {
+    send_waiting();
+    return output_.read();
+  }
   std::vector<std::string> take_errors() override { return errors_.read(); }
   Payload take_vector(std::size_t most_bytes) override;
   bool reap() override;
@@ -51,7 +54,10 @@ class Child : public Process {
   int status() const { return process_.status(); }        ///< as of waitpid
 
  private:
+  void send_waiting();
+
   Spawned process_;
+  std::string waiting_;  ///< for its stdin
   LineReader output_{Descriptor()};
   LineReader errors_{Descriptor()};
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -120,6 +121,25 @@ TEST_F(VectorChannel, AddsSizesUpWithoutWrappingAround) {
 TEST_F(VectorChannel, KeepsNoMoreDescriptorsThanAVectorHas) {
   for (int k = 0; k < 200; ++k) send_file(0, std::byte{1});
   EXPECT_EQ(receive_vector(ours_.get(), 12), nullptr);
+}
+
+/// A peer that stood still blocked its launcher as soon as the pipe between them was full. What it
+/// was told meanwhile comes to it when it goes on.
+TEST(Child, StandsStillAndHoldsNobodyUp) {
+  Child child({"sh", "-c", "read go; echo $go; exec wc -l"});
+  ::kill(child.pid(), SIGSTOP);
+  constexpr int lines = 20'000;
+  for (int k = 0; k < lines; ++k) child.tell("an order of the launcher");
+  ::kill(child.pid(), SIGCONT);
+  std::string said;
+  while (said.empty()) {
+    std::vector<pollfd> fds;
+    child.add_to(fds);
+    ::poll(fds.data(), fds.size(), -1);
+    for (const std::string& line : child.take_output()) said += line;
+  }
+  EXPECT_EQ(said, "an order of the launcher");
+  for (int k = 0; k < 1'000'000; ++k) child.tell("what nobody could keep");
 }
 
 }  // namespace
