@@ -76,7 +76,7 @@ Task<> Chain::flushed() {
 /// are left as rounds.
 Task<> Chain::in_stream() {
   const StagePlan& stage = *me_.plan.stage;
-  const Round left = me_.plan.rounds - me_.round;
+  const Round left = me_.last_to_begin() - me_.round;
   const Round most = std::min<Round>(window_of(stage, stage.stage) + Round{1}, left);
   while (!closed_ && next_ < number_ + most) {
     const Pass pass{.minibatch = next_};
@@ -169,6 +169,10 @@ bool Chain::close() {
   if (!me_.plan.stage || me_.plan.stage->flush) return false;
   closed_ = true;
   return next_ > number_;
+}
+
+std::uint64_t Chain::ahead() const {
+  return me_.plan.stage && !me_.plan.stage->flush && next_ > number_ ? next_ - number_ : 0;
 }
 
 /// In the place of the values of the next minibatch.

@@ -49,6 +49,8 @@ class Chain {
   /// No further minibatch goes forward. Returns whether some are under way: then this stage is
   /// still needed, until drained().
   bool close();
+  /// Returns how many minibatches without a flush are under way.
+  std::uint64_t ahead() const;
   /// Whether it is closed, and all that went forward has come back.
   bool drained() const { return closed_ && next_ == number_; }
 

@@ -43,6 +43,8 @@ class PeerCore {
   const Rules& rules;
   const std::vector<Neighbor> neighbors;  ///< ascending
   Round round = 0;                        ///< rounds completed
+  /// The round after which it ends: the plan's, or one that its fleet agreed on (Peer::end_after).
+  Round last_round = plan.rounds;
   Timesheet timesheet;
   /// The clipped part of each one's contributions to the sums that the peer is in (norms.h).
   std::map<PeerId, ClippedFlows> cut;

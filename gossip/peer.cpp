@@ -37,6 +37,29 @@ void Peer::stop() {
   wake();
 }
 
+Round Peer::halt() {
+  halts_at_ = std::min(last_round, round + 1 + chain_.ahead());
+  return halts_at_;
+}
+
+void Peer::end_after(Round last) {
+  last_round = std::min(last_round, last);
+  keep_checkpoint(last);
+  halts_at_ = unlimited;
+}
+
+/// end_after() and stop() end the wait. The others need nothing more of a peer that waits here: it
+/// has sent all of its rounds.
+Task<> Peer::wait_for_the_fleet() {
+  constexpr Time look_again = std::chrono::milliseconds(1);
+  const Time until = world.now() + std::chrono::seconds(10);
+  while (round >= halts_at_ && !stopping_ && world.now() < until) {
+    Sleep sleep{world, look_again};
+    co_await sleep;
+  }
+  halts_at_ = unlimited;
+}
+
 void Peer::send(PeerId to, Kind channel, Payload payload, std::uint32_t part) {
   send(to, channel, std::move(payload), part, round);
 }
@@ -120,6 +143,7 @@ Task<> Peer::end_round() {
   if (plan.catch_up) pace_.catch_up(std::max<Round>(plan.peers, pace_.lead_one_way()));
   if (others_have_ended()) pace_.pass_to(plan.rounds);
   exchange_.end_round();
+  if (round >= halts_at_) co_await wait_for_the_fleet();
   const auto due = [&](Round every) { return every != 0 && round / every > before / every; };
   const bool demanded = before < kept_on_demand_ && round >= kept_on_demand_;
   if (demanded || due(plan.checkpoint_every)) co_await checkpoint();

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -40,10 +42,17 @@ class Peer : public PeerCore, public LinkUser {
 
   ~Peer() override;
 
-  bool running() const { return !stopping_ && round < plan.rounds; }
+  bool running() const { return !stopping_ && round < last_round; }
   /// Leave after the current round: Ctrl-C, a time limit, a target reached.
   void stop();
   bool stopped() const { return stopping_; }
+  /// Waits at the end of the round under way, or of the last one that has begun, for the fleet to
+  /// agree on the round after which it ends: ten seconds at most. Returns that round's number.
+  Round halt();
+  /// Ends after this round, with a checkpoint of it.
+  void end_after(Round last);
+  /// The last round whose work may begin now; see halt().
+  Round last_to_begin() const { return std::min(last_round, halts_at_); }
   /// Is told before its first words that a checkpoint of this round was restored, which holds what
   /// its lives until then have taken. Checkpoints to come hold the sum.
   void go_on_from(Round done, const Costs& costs) {
@@ -247,9 +256,12 @@ class Peer : public PeerCore, public LinkUser {
     return 2.0 * static_cast<double>(replica.size());
   }
   Task<> checkpoint();
+  Task<> wait_for_the_fleet();
   bool take_verb(std::size_t k, const Message& message);
   bool expected_company();
   bool others_have_ended() const;
+
+  static constexpr Round unlimited = std::numeric_limits<Round>::max();
 
   Roster roster_;
   Pace pace_;
@@ -267,6 +279,7 @@ class Peer : public PeerCore, public LinkUser {
   bool stopping_ = false;
   bool gradient_begun_ = false;  ///< by the device, behind our back
   Round kept_on_demand_ = 0;     ///< 0: none; the newest demand counts
+  Round halts_at_ = unlimited;   ///< see halt()
   std::map<std::pair<PeerId, Kind>, std::uint32_t> sent_parts_, received_parts_;  ///< of this round
 };
 

@@ -36,7 +36,7 @@ void Post::send(PeerId to, Message message) {
 }
 
 void Post::say_goodbye(PeerId to, std::uint64_t first_without_us, std::uint32_t stays) {
-  const std::uint32_t early = self_.round < self_.plan.rounds ? leaves_early : 0;
+  const std::uint32_t early = self_.round < self_.last_round ? leaves_early : 0;
   told_each_[*self_.find(to)].farewell = true;
   send(to, letter(Kind::goodbye, first_without_us, early | stays, nullptr));
 }

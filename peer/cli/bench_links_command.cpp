@@ -8,6 +8,7 @@
 #include "peer/cli/written_file.h"
 #include "peer/launch/agent/link_bench.h"
 #include "peer/launch/run_record.h"
+#include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
 #include "peer/runtime/exit_code.h"
 
@@ -27,6 +28,7 @@ std::string file_beside(const std::string& fleet) {
 }
 
 int measure(const LinksArguments& arguments) {
+  console::never_wait();
   const Assembly fleet = assemble(arguments.fleet);
   ProgressLine progress;
   const auto say = [&](const std::string& line) {

@@ -1,6 +1,7 @@
 #include "peer/cli/command.h"
 
 #include <algorithm>
+#include <sstream>
 #include <stdexcept>
 
 #include <CLI/CLI.hpp>
@@ -263,7 +264,11 @@ int run_command_line(const Command& program, const std::string& version, int arg
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? exit_code::done : exit_code::usage;
+    std::ostringstream out, err;
+    const int code = app.exit(e, out, err);
+    fmt::print("{}", out.str());
+    fmt::print(stderr, "{}", err.str());
+    return code == 0 ? exit_code::done : exit_code::usage;
   }
   return chosen();
 }

@@ -16,6 +16,7 @@
 #include "peer/cli/version.h"
 #include "peer/fleet/json/json.h"
 #include "peer/launch/agent/lan_check.h"
+#include "peer/record/report/console.h"
 #include "peer/record/report/wrapped.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/wire/frame/frame.h"
@@ -120,6 +121,7 @@ std::string keys_text(const Fleet& fleet, const KeyCheck& keys) {
 
 /// The machines of a fleet: each, and the roads between neighbours. And the keys that lie here.
 int examine_hosts(const FleetOptions& file) {
+  console::never_wait();
   std::unique_ptr<Scout> scout;
   const Assembly fleet = assemble_to_run(file, peer_program(), scout);
   const auto say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };

@@ -24,6 +24,8 @@
 #include "peer/launch/peer_speeds.h"
 #include "peer/launch/program/own_program.h"
 #include "peer/launch/program/start_file.h"
+#include "peer/launch/stop_signals.h"
+#include "peer/record/report/console.h"
 #include "peer/record/report/metrics.h"
 #include "peer/record/report/screen.h"
 #include "peer/runtime/save_model.h"
@@ -110,6 +112,7 @@ int run_by_hand(const Assembly& fleet,
                 const PeerOptions& options,
                 const PeerParts& parts) {
   refuse_finished(fleet.fleet);
+  console::never_wait();
   if (!options.file.json)
     fmt::print(
         "{}\n",
@@ -168,10 +171,7 @@ int run_by_hand(const Assembly& fleet,
 /// Waits for engines that start again whatever ends, until they say that it is to end.
 void stay_until_told(const std::string& folder) {
   fmt::print(stderr, "done; stays until SIGTERM, so that {} can be fetched\n", folder);
-  sigset_t ends;
-  sigemptyset(&ends);
-  sigaddset(&ends, SIGINT);
-  sigaddset(&ends, SIGTERM);
+  const sigset_t ends = stop_signals();
   ::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
   int signal = 0;
   ::sigwait(&ends, &signal);

@@ -12,6 +12,8 @@
 #include "peer/cli/command.h"
 #include "peer/cli/version.h"
 #include "peer/fleet/file/source.h"
+#include "peer/launch/inherited.h"
+#include "peer/record/report/console.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/wire/tcp/tcp_world.h"
 
@@ -23,27 +25,10 @@ int report_error(const std::exception& e, int code) {
   return code;
 }
 
-}  // namespace
-
-Command whole_program(const PeerParts& parts) {
-  return {.name = "grapevine",
-          .summary =
-              "Grapevine: decentralized gossip learning. Every peer trains its own replica and "
-              "averages with its neighbours over TCP; no server, no coordinator.",
-          .examples =
-              "  grapevine run configs/fashion-ring8.yaml\n"
-              "  grapevine simulate configs/digits-torus16.yaml\n"
-              "  grapevine graph report --topology ring --topology torus:4x4 --peers 16",
-          .prepare = {},
-          .commands = commands(parts)};
-}
-
-int run_program(int argc, char** argv, const PeerParts& parts) {
-  // What is too large for a limit (ulimit -f) is told by write, as a full disk is; the processes
-  // that we start inherit it.
-  std::signal(SIGXFSZ, SIG_IGN);
+/// Runs the command that the arguments name. Nothing is thrown.
+int run_named_command(const Command& program, int argc, char** argv) {
   try {
-    return run_command_line(whole_program(parts), version_text(), argc, argv);
+    return run_command_line(program, version_text(), argc, argv);
   } catch (const FleetError& e) {
     fmt::print(stderr, "{}\n", e.what());
     return exit_code::usage;
@@ -68,6 +53,34 @@ int run_program(int argc, char** argv, const PeerParts& parts) {
   } catch (const std::exception& e) {
     return report_error(e, exit_code::internal);
   }
+}
+
+}  // namespace
+
+Command whole_program(const PeerParts& parts) {
+  return {.name = "grapevine",
+          .summary =
+              "Grapevine: decentralized gossip learning. Every peer trains its own replica and "
+              "averages with its neighbours over TCP; no server, no coordinator.",
+          .examples =
+              "  grapevine run configs/fashion-ring8.yaml\n"
+              "  grapevine simulate configs/digits-torus16.yaml\n"
+              "  grapevine graph report --topology ring --topology torus:4x4 --peers 16",
+          .prepare = {},
+          .commands = commands(parts)};
+}
+
+int run_program(int argc, char** argv, const PeerParts& parts) {
+  reset_inherited();
+  // A pipe that nobody reads, and a file that is too large for a limit (ulimit -f), are told by
+  // write, as a full disk is. The processes that we start inherit the second.
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
+  console::open();
+  const int code = run_named_command(whole_program(parts), argc, argv);
+  const std::string unwritten = console::close();
+  if (unwritten.empty()) return code;
+  fmt::print(stderr, "error: the standard output could not be written: {}\n", unwritten);
+  return code == exit_code::done || code == exit_code::check_failed ? exit_code::not_kept : code;
 }
 
 }  // namespace gv::cli

@@ -28,6 +28,7 @@
 #include "peer/launch/run_meter.h"
 #include "peer/launch/run_record.h"
 #include "peer/record/export/run_trace.h"
+#include "peer/record/report/console.h"
 #include "peer/record/report/metrics.h"
 #include "peer/record/report/metrics_row.h"
 #include "peer/record/report/screen.h"
@@ -253,6 +254,7 @@ int finish(const RunOptions& options,
 }
 
 int run_fleet(const RunOptions& given) {
+  console::never_wait();
   RunOptions options = given;
   if (options.resume.empty()) find_fleet_file(options.file);
   check_arguments(options);

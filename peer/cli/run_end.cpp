@@ -34,22 +34,24 @@ std::set<Edge> edges_of(const Assembly& fleet) {
 std::string ending_text(const Assembly& fleet,
                         const Observer& observer,
                         const LaunchResult& result) {
-  constexpr std::string_view finished = "finished";
-  std::string text = summary_text(*observer.summary(),
-                                  static_cast<PeerId>(result.gone),
-                                  result.seconds,
-                                  observer.hashes(),
-                                  fleet.looked_at().get());
-  if (was_interrupted(result) && text.starts_with(finished))
-    text.replace(0, finished.size(), "stopped");
-  return text;
+  const std::string text = summary_text(*observer.summary(),
+                                        static_cast<PeerId>(result.gone),
+                                        result.seconds,
+                                        observer.hashes(),
+                                        fleet.looked_at().get());
+  return was_interrupted(result) ? as_stopped(text) : text;
 }
 
 }  // namespace
 
 bool was_interrupted(const LaunchResult& result) {
-  return result.asked_to_stop || result.code == exit_code::interrupted ||
-         result.code == exit_code::terminated;
+  constexpr int by_signals = 128;  // codes above it
+  return result.asked_to_stop || result.code > by_signals;
+}
+
+std::string as_stopped(const std::string& summary) {
+  constexpr std::string_view finished = "finished";
+  return summary.starts_with(finished) ? "stopped" + summary.substr(finished.size()) : summary;
 }
 
 std::string lost_table(const LaunchResult& result) {

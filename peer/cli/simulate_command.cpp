@@ -11,6 +11,7 @@
 
 #include "peer/cli/end_advice.h"
 #include "peer/cli/fleet_options.h"
+#include "peer/cli/run_end.h"
 #include "peer/cli/swarm_options.h"
 #include "peer/cli/version.h"
 #include "peer/launch/best_model.h"
@@ -21,6 +22,7 @@
 #include "peer/record/disk/posix_disk.h"
 #include "peer/record/life/recorder.h"
 #include "peer/record/report/attackers.h"
+#include "peer/record/report/console.h"
 #include "peer/record/report/loss_rise.h"
 #include "peer/record/report/metrics.h"
 #include "peer/record/report/screen.h"
@@ -185,9 +187,9 @@ class Lines {
     }
   }
 
-  /// The checkpoints of the round at which it was asked to stop.
-  bool keep(const Assembly& fleet, const KeptRound& kept) {
-    if (kept.round() == 0) return true;
+  /// The checkpoints of the round at which it was asked to stop; after a signal those that came.
+  bool keep(const Assembly& fleet, const KeptRound& kept, bool stopped) {
+    if (!folder_ || kept.round() == 0 || (stopped && !kept.whole())) return true;
     if (!kept.whole()) {
       fmt::print(stderr,
                  "error: not every peer got to the end of round {}, so there is no checkpoint\n",
@@ -247,10 +249,15 @@ Json final_json(const Assembly& fleet, const Observer& observer, int code, bool 
 }
 
 /// `folder`: "" where nothing is saved.
-void print_end(const Assembly& fleet, const Observer& observer, const std::string& folder) {
+void print_end(const Assembly& fleet,
+               const Observer& observer,
+               const std::string& folder,
+               bool stopped) {
   const FleetRecord& end = *observer.summary();
+  const std::string text =
+      summary_text(end, 0, in_seconds(end.time), observer.hashes(), fleet.looked_at().get());
   fmt::print("{} (virtual time, network {}){}\n",
-             summary_text(end, 0, in_seconds(end.time), observer.hashes(), fleet.looked_at().get()),
+             stopped ? as_stopped(text) : text,
              name_of(fleet.fleet.network.shape),
              expectation_text(expectation(fleet, end), end));
   for (const std::string& line :
@@ -281,6 +288,22 @@ void check_until(const Assembly& fleet, const SimulateOptions& given, const Resu
                     from.run->round));
 }
 
+/// Ends all peers after the same round, which is kept; those in very different rounds stop where
+/// they are.
+void end_together(const std::vector<Peer*>& peers, KeptRound& kept) {
+  constexpr Round most_behind = 16;
+  Round first = std::numeric_limits<Round>::max();
+  Round last = 0;
+  for (Peer* peer : peers) {
+    const Round round = peer->halt();
+    first = std::min(first, round);
+    last = std::max(last, round);
+  }
+  const bool together = last - first <= most_behind;
+  if (together) kept.expect(last);
+  for (Peer* peer : peers) together ? peer->end_after(last) : peer->stop();
+}
+
 int simulate_fleet(SimulateOptions given) {
   const InterruptWatch interrupts;  // before anything computes
   const Assembly fleet =
@@ -298,13 +321,15 @@ int simulate_fleet(SimulateOptions given) {
   options.threads = given.threads;
   options.resume = std::move(from.checkpoints);
   options.recalled = std::move(from.recalled);
-  options.interrupted = [&] { return interrupts.code() != 0; };
   KeptRound kept(fleet.fleet.size(), given.until);
   options.until = options.keep = given.until;
-  if (given.until > 0)
-    options.on_store = [&](PeerId i, Round round, std::vector<std::byte> state) {
-      kept.take(i, round, std::move(state));
-    };
+  options.on_store = [&](PeerId i, Round round, std::vector<std::byte> state) {
+    kept.take(i, round, std::move(state));
+  };
+  bool stopped = false;
+  options.between = [&](const std::vector<Peer*>& peers) {
+    if (interrupts.code() != 0 && !std::exchange(stopped, true)) end_together(peers, kept);
+  };
   options.on_progress = [&](Round round, Time t) {
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
     const Round last = given.until > 0 ? given.until : fleet.rounds;
@@ -312,8 +337,13 @@ int simulate_fleet(SimulateOptions given) {
     lines.progress().update(progress_text(last, round, until, t, elapsed.count()));
   };
   options.on_life = lines.life_writer(fleet);
-  if (!fleet.fleet.faults.inject.empty()) options.faults = injected_faults(fleet);
-  const SimulationResult result = simulate(fleet, observer, options);
+  if (!fleet.fleet.faults.inject.empty()) {
+    options.faults = injected_faults(fleet);
+    options.interrupted = [&] { return interrupts.code() != 0; };
+    options.between = {};
+  }
+  SimulationResult result = simulate(fleet, observer, options);
+  stopped = result.interrupted = result.interrupted || stopped;
   lines.progress().clear();
   const int ended = verdict(result, observer, interrupts.code());
   if (!observer.summary()) {
@@ -324,8 +354,7 @@ int simulate_fleet(SimulateOptions given) {
   int code = given.until > 0 ? ended : code_with_target(ended, fleet, observer);
   const bool broken = !result.violations.empty();
   std::string summary = final_json(fleet, observer, code, broken).dump();
-  const bool stopped = result.interrupted;
-  const bool saved = lines.save(fleet, observer, summary) && (stopped || lines.keep(fleet, kept));
+  const bool saved = lines.save(fleet, observer, summary) && lines.keep(fleet, kept, stopped);
   if (!saved && code == exit_code::done) code = exit_code::not_kept;
   if (!saved) {
     summary = final_json(fleet, observer, code, broken).dump();
@@ -334,13 +363,14 @@ int simulate_fleet(SimulateOptions given) {
   if (given.file.json)
     fmt::print("{}\n", summary);
   else
-    print_end(fleet, observer, lines.folder());
-  if (saved) lines.name_folder(given.until > 0 && !stopped);
+    print_end(fleet, observer, lines.folder(), stopped);
+  if (saved) lines.name_folder(kept.whole());
   tell(fleet, result, observer);
   return code;
 }
 
 int run_simulate(const SimulateOptions& options) {
+  console::never_wait();
   const bool swarm = !options.swarm.faults.empty();
   if (swarm && options.until > 0)
     throw std::invalid_argument(

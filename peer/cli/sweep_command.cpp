@@ -12,6 +12,8 @@
 #include "peer/cli/sweep_answer.h"
 #include "peer/cli/this_program.h"
 #include "peer/cli/version.h"
+#include "peer/launch/stop_signals.h"
+#include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/study/sweep/counted.h"
@@ -158,8 +160,9 @@ int work(const SweepArguments& arguments,
          Claims& presence) {
   // Measured only where something is to be done, and before a Ctrl-C waits for trials.
   const std::size_t workers = state.ready({}, 1).empty() ? 1 : workers_of(arguments, plan).count;
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
+  const sigset_t ends = stop_signals();
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    if (sigismember(&ends, signal) == 1) std::signal(signal, on_interrupt);
   SweepScreen screen(plan, state, arguments.json);
   SweepEvents events = screen.events();
   events.on_tick = [&presence, tick = events.on_tick](const auto& running, const auto& elsewhere) {
@@ -179,7 +182,7 @@ int work(const SweepArguments& arguments,
     fmt::print(stderr,
                "interrupted: {} finished here; the same command goes on\n",
                counted(sweep.finished(), "trial"));
-    return interrupts == SIGTERM ? exit_code::terminated : exit_code::interrupted;
+    return exit_code_of(interrupts);
   }
   fmt::print(stderr, "{}", kept_builds_text(plan, state, version_text()));
   Json json = sweep_json(plan, folder, state, sweep.failed());
@@ -260,7 +263,7 @@ int run_sweep(const SweepArguments& arguments) {
   if (arguments.file.empty())
     throw std::invalid_argument(
         "sweep: FILE is required\nhelp:  grapevine sweep --help shows what there is");
-  std::signal(SIGPIPE, SIG_IGN);  // a worker may die before it has heard what it is to do
+  console::never_wait();
   const SweepPlan first = plan_sweep(arguments.file);
   const CellPattern only = only_pattern(arguments.only, first);
   if (arguments.dry_run) return dry_run(arguments, first);

@@ -1,5 +1,4 @@
 #include <chrono>
-#include <csignal>
 #include <ctime>
 #include <filesystem>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "peer/cli/command.h"
+#include "peer/launch/stop_signals.h"
 #include "peer/record/report/screen.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/show/live/live_address.h"
@@ -83,19 +83,13 @@ class Block {
 
 /// Returns false when Ctrl-C came in that time.
 bool pause_for(std::chrono::milliseconds time) {
-  sigset_t interrupts;
-  sigemptyset(&interrupts);
-  sigaddset(&interrupts, SIGINT);
-  sigaddset(&interrupts, SIGTERM);
+  const sigset_t interrupts = stop_signals();
   const timespec length{.tv_sec = time.count() / 1000, .tv_nsec = time.count() % 1000 * 1'000'000};
   return ::sigtimedwait(&interrupts, nullptr, &length) < 0;
 }
 
 void block_interrupts() {
-  sigset_t interrupts;
-  sigemptyset(&interrupts);
-  sigaddset(&interrupts, SIGINT);
-  sigaddset(&interrupts, SIGTERM);
+  const sigset_t interrupts = stop_signals();
   ::sigprocmask(SIG_BLOCK, &interrupts, nullptr);
 }
 

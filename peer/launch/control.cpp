@@ -267,6 +267,9 @@ std::string line(const Kept& says) {
 std::string line(const NoSpace& says) {
   return Json{{"event", "no_space"}, {"text", says.text}}.dump();
 }
+std::string line(const Halts& says) {
+  return Json{{"event", "halts"}, {"round", says.round}}.dump();
+}
 std::string line(const Measured& says) {
   return Json{{"event", "measured"},
               {"device", says.device},
@@ -305,8 +308,11 @@ std::string line(const RecordRounds& says) {
 std::string line(const Measure&) {
   return Json{{"measure", true}}.dump();
 }
-std::string line(const Stop&) {
-  return Json{{"stop", true}}.dump();
+std::string line(const Halt&) {
+  return Json{{"halt", true}}.dump();
+}
+std::string line(const Stop& says) {
+  return Json{{"stop", true}, {"after", says.after}}.dump();
 }
 
 PeerSays parse_peer(const std::string& text) {
@@ -326,6 +332,7 @@ PeerSays parse_peer(const std::string& text) {
     if (event == "report") return parse_report(json);
     if (event == "kept") return Kept{json_integer<Round>(json, "round")};
     if (event == "no_space") return NoSpace{json_text(json, "text")};
+    if (event == "halts") return Halts{json_integer<Round>(json, "round")};
     if (event == "measured") return parse_measured(json);
   } catch (const std::exception& wrong) {
     if (event == "report") return BadReport{printable(wrong.what(), 300)};
@@ -348,7 +355,8 @@ LauncherSays parse_launcher(const std::string& text) {
     if (json.find("record") != nullptr)
       return RecordRounds{json_integer<Round>(json, "record"), json_integer<Round>(json, "last")};
     if (json.find("measure") != nullptr) return Measure{};
-    if (json.find("stop") != nullptr) return Stop{};
+    if (json.find("halt") != nullptr) return Halt{};
+    if (json.find("stop") != nullptr) return Stop{json_integer<Round>(json, "after")};
   } catch (const std::exception&) {
     return {};
   }

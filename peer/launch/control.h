@@ -14,9 +14,9 @@ namespace gv::control {
 // What a launcher and its peers say to each other: one JSON object a line, the peer's on its
 // stdout, the launcher's on the peer's stdin. The end of stdin means: the launcher has gone.
 //   peer:     listening {port}   ready   shares {peer}   progress {round, ...}   report {...}
-//   kept {round}   no_space {text}   measured {...}
+//   kept {round}   no_space {text}   halts {round}   measured {...}
 //   launcher: keys {text}   addresses [{peer, host, port, reversed}] {token}   cut {peer, seconds}
-//   checkpoint {round}   hold {round, next}   record {first, last}   measure   stop
+//   checkpoint {round}   hold {round, next}   record {first, last}   measure   halt   stop {after}
 
 struct Listening {
   std::uint16_t port = 0;
@@ -50,6 +50,10 @@ struct Kept {
 struct NoSpace {
   std::string text{};
 };
+/// The round at whose end it waits to hear when the fleet ends (Peer::halt).
+struct Halts {
+  Round round = 0;
+};
 /// The figures that a peer which only measures was asked for (peer_speeds.h).
 struct Measured {
   std::string device{};
@@ -69,6 +73,7 @@ using PeerSays = std::variant<std::monostate,
                               BadReport,
                               Kept,
                               NoSpace,
+                              Halts,
                               Measured>;
 
 /// The keys with which the peer proves itself in this run (wire/seal/key_file.h); before the
@@ -101,7 +106,11 @@ struct RecordRounds {
 };
 /// The question how fast it computes: now, when all the others do.
 struct Measure {};
-struct Stop {};
+/// The question after which round it can end: all peers are to end after the same one.
+struct Halt {};
+struct Stop {
+  Round after = 0;  ///< with a checkpoint of this round; 0: as soon as it can, without one
+};
 using LauncherSays = std::variant<std::monostate,
                                   Keys,
                                   Addresses,
@@ -110,6 +119,7 @@ using LauncherSays = std::variant<std::monostate,
                                   Hold,
                                   RecordRounds,
                                   Measure,
+                                  Halt,
                                   Stop>;
 
 std::string line(const Listening& says);
@@ -119,6 +129,7 @@ std::string line(const Progress& says);
 std::string line(const Reported& says);
 std::string line(const Kept& says);
 std::string line(const NoSpace& says);
+std::string line(const Halts& says);
 std::string line(const Measured& says);
 std::string line(const Keys& says);
 std::string line(const Addresses& says);
@@ -127,6 +138,7 @@ std::string line(const KeepCheckpoint& says);
 std::string line(const Hold& says);
 std::string line(const RecordRounds& says);
 std::string line(const Measure& says);
+std::string line(const Halt& says);
 std::string line(const Stop& says);
 
 /// monostate: not a line of this protocol.

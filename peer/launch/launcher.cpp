@@ -1,15 +1,12 @@
 #include "peer/launch/launcher.h"
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
 
 #include "peer/launch/hear.h"
 #include "peer/record/held_ranges.h"
@@ -19,17 +16,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr int tick_ms = 100;
-
-/// SIGINT and SIGTERM as a descriptor. Children get their signals back before they start.
-Descriptor catch_signals() {
-  sigset_t caught;
-  sigemptyset(&caught);
-  sigaddset(&caught, SIGINT);
-  sigaddset(&caught, SIGTERM);
-  ::sigprocmask(SIG_BLOCK, &caught, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);
-  return Descriptor(::signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK));
-}
 
 }  // namespace
 
@@ -44,8 +30,7 @@ Launcher::Launcher(const Assembly& fleet,
       observer_(observer),
       places_(places),
       options_(std::move(options)),
-      screen_(std::move(screen)),
-      signals_(catch_signals()) {
+      screen_(std::move(screen)) {
   slots_.resize(fleet.fleet.size());
   past_ = options_.from.value_or(Resumed{});
   for (PeerId i = 0; i < past_.costs.size(); ++i) slots_.at(i).earlier = past_.costs[i];
@@ -100,6 +85,7 @@ LaunchResult Launcher::run() {
     places_.work();
     for (const std::string& note : places_.take_notes()) screen_.on_note(note);
     take_signals();
+    agree_on_last_round();
     for (PeerId i = 0; i < slots_.size() && can_hear(); ++i) hear(i);
     restart_when_due();
     end_who_comes_too_late();
@@ -115,7 +101,7 @@ LaunchResult Launcher::run() {
 }
 
 void Launcher::wait_for_events() {
-  std::vector<pollfd> fds{{signals_.get(), POLLIN, 0}};
+  std::vector<pollfd> fds{{signals_.fd(), POLLIN, 0}};
   if (can_hear())
     for (const Slot& slot : slots_) slot.process->add_to(fds);
   places_.add_to(fds);
@@ -171,6 +157,8 @@ void Launcher::heed(PeerId id, const control::PeerSays& says) {
     take_report(id, *reported);
   } else if (const auto* kept = std::get_if<control::Kept>(&says)) {
     take_candidate(id, kept->round);
+  } else if (const auto* halts = std::get_if<control::Halts>(&says)) {
+    slot.halts = halts->round;
   } else if (const auto* full = std::get_if<control::NoSpace>(&says)) {
     tell_no_space(id, full->text);
   } else if (const auto* bad = std::get_if<control::BadReport>(&says)) {

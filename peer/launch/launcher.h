@@ -11,12 +11,12 @@
 #include "peer/launch/control.h"
 #include "peer/launch/place.h"
 #include "peer/launch/restarts.h"
+#include "peer/launch/stop_signals.h"
 #include "peer/record/observer.h"
 #include "peer/record/run_folder.h"
 #include "peer/record/watch/fleet_state.h"
 #include "peer/record/watch/orders.h"
 #include "peer/runtime/assembly.h"
-#include "peer/wire/lend/descriptor.h"
 #include "peer/wire/seal/run_token.h"
 
 namespace gv {
@@ -109,6 +109,7 @@ class Launcher {
     std::size_t queue = 0;                    ///< the same
     Round reported = 0;
     std::optional<Round> kept{};  ///< a checkpoint of this process that may be held
+    std::optional<Round> halts;   ///< where it waits for the fleet to agree on its last round
     Restarts restarts{};
     std::optional<std::chrono::steady_clock::time_point> ready_at;  ///< of this process
     std::optional<std::chrono::steady_clock::time_point> restart_at;
@@ -147,6 +148,10 @@ class Launcher {
   std::string aim_text() const;
   void take_signals();
   void kill_in_time();
+  void stop_in_order();
+  void agree_on_last_round();
+  bool within_reach(Round last) const;
+  void begin_to_stop();
   void stop_all();
   void kill_all();
   bool any_running() const;
@@ -172,7 +177,7 @@ class Launcher {
   Places& places_;
   LaunchOptions options_;
   LaunchScreen screen_;
-  Descriptor signals_;
+  StopSignals signals_;
   const RunToken token_;
   Resumed past_{};  ///< all 0: it begins
   std::vector<Slot> slots_;
@@ -182,8 +187,10 @@ class Launcher {
   bool too_few_ = false;  ///< less than faults.min_peers
   bool broken_ = false;   ///< a collective could not be completed, and the algorithm ended early
   std::set<PeerId> parts_ended_;  ///< for want of whom, where the others go on
-  int signal_code_ = 0;
   std::optional<std::chrono::steady_clock::time_point> began_, ended_, kill_at_;
+  /// The peers are asked until then after which round they can end; then all are told one, and who
+  /// is not there by `stop_by_` stops where it is.
+  std::optional<std::chrono::steady_clock::time_point> agree_by_, stop_by_;
   std::vector<LostPeer> lost_;
   std::set<Edge> shared_;
   std::size_t injected_ = 0;  ///< so many of faults.inject are done

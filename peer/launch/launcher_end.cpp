@@ -3,8 +3,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
 
 #include "peer/launch/launcher.h"
 #include "peer/record/unknown_figure.h"
@@ -71,24 +69,62 @@ void Launcher::kill_in_time() {
 }
 
 void Launcher::take_signals() {
-  signalfd_siginfo info{};
-  while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
-    if (signal_code_ != 0) {
-      kill_all();
-      return;
-    }
-    signal_code_ = info.ssi_signo == SIGINT ? exit_code::interrupted : exit_code::terminated;
-    screen_.on_note("stopping: finishing the round, then saving. Once more stops at once.");
-    kill_in_time();
-    stop_all();
-  }
+  const StopSignals::Wish wish = signals_.take();
+  if (wish == StopSignals::Wish::stop_at_once) kill_all();
+  if (wish != StopSignals::Wish::stop) return;
+  screen_.on_note("stopping: finishing the round, then saving. Once more stops at once.");
+  stop_in_order();
 }
 
-void Launcher::stop_all() {
+/// Ends all peers after the same round, each with a checkpoint of it, so that `run --resume` goes
+/// on from there.
+void Launcher::stop_in_order() {
+  kill_in_time();
+  if (phase_ != Phase::training) return stop_all();
+  if (agree_by_ || stop_by_) return;  // by an order, and then by a signal
+  begin_to_stop();
+  agree_by_ = Clock::now() + std::min<Time>(std::chrono::seconds(1), fleet_.fleet.grace / 4);
+  tell_all(control::line(control::Halt{}));
+}
+
+void Launcher::agree_on_last_round() {
+  if (stop_by_ && Clock::now() >= *stop_by_) {
+    stop_by_.reset();
+    stop_all();
+  }
+  const auto owes = [](const Slot& s) { return s.process->running() && !s.finished && !s.halts; };
+  if (!agree_by_ || (std::ranges::any_of(slots_, owes) && Clock::now() < *agree_by_)) return;
+  agree_by_.reset();
+  Round last = 0;
+  for (const Slot& slot : slots_) last = std::max(last, slot.halts.value_or(0));
+  if (last == 0 || !within_reach(last)) return stop_all();
+  stop_by_ = Clock::now() + fleet_.fleet.grace / 2;
+  tell_all(control::line(control::Stop{last}));
+}
+
+/// Returns whether the peers that are behind can do the rounds up to `last` in half of the grace
+/// time, at the pace that each has had.
+bool Launcher::within_reach(Round last) const {
+  const double training = seconds() - past_.seconds;
+  return std::ranges::all_of(slots_, [&](const Slot& slot) {
+    if (!slot.halts || slot.round <= past_.round) return true;
+    const auto done = static_cast<double>(slot.round - past_.round);
+    const auto missing = static_cast<double>(last - *slot.halts);
+    return missing * training / done <= in_seconds(fleet_.fleet.grace) / 2;
+  });
+}
+
+void Launcher::begin_to_stop() {
   stopping_ = true;
   for (Slot& slot : slots_) {
     slot.restart_at.reset();
     if (std::exchange(slot.stopped_until, {})) slot.process->kill(SIGCONT);
+  }
+}
+
+void Launcher::stop_all() {
+  begin_to_stop();
+  for (Slot& slot : slots_) {
     if (phase_ == Phase::starting)
       slot.process->kill(SIGKILL);  // nothing to finish, nothing to save
     if (slot.process->running()) slot.process->tell(control::line(control::Stop{}));
@@ -119,8 +155,8 @@ LaunchResult Launcher::result() const {
                       .shared = shared_};
   const auto& summary = observer_.summary();
   if (observer_.over()) result.seconds = in_seconds(summary->time);
-  if (signal_code_ != 0) {
-    result.code = signal_code_;
+  if (signals_.code() != 0) {
+    result.code = signals_.code();
   } else if (failed_to_start_) {
     result.code = exit_code::could_not_start;
   } else if (!too_few_ && observer_.has_no_model()) {

@@ -154,6 +154,10 @@ void LauncherLine::heed(const control::LauncherSays& says, TcpPeer& peer) {
     peer.hold_checkpoint(hold->round, hold->next);
   } else if (const auto* record = std::get_if<control::RecordRounds>(&says)) {
     peer.record_whole(record->first, record->last);
+  } else if (std::holds_alternative<control::Halt>(says)) {
+    peer.halt([this](Round round) { say(control::line(control::Halts{round})); });
+  } else if (const auto* stop = std::get_if<control::Stop>(&says); stop && stop->after > 0) {
+    peer.end_after(stop->after);
   } else {
     peer.stop();
   }

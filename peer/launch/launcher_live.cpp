@@ -99,8 +99,7 @@ void Launcher::take_orders() {
       order_record(order);
     } else if (!std::exchange(stop_ordered_, true) && !stopping_) {
       screen_.on_note("stopping: grapevine stop asked for it");
-      kill_in_time();
-      stop_all();
+      stop_in_order();
     }
   }
 }

@@ -4,14 +4,13 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -21,6 +20,7 @@
 #include "peer/launch/control.h"
 #include "peer/launch/launcher_line.h"
 #include "peer/launch/own_address.h"
+#include "peer/launch/stop_signals.h"
 #include "peer/launch/vector_channel.h"
 #include "peer/launch/watch_thread.h"
 #include "peer/record/disk/posix_disk.h"
@@ -111,7 +111,6 @@ int run_launched_peer(const Assembly& fleet,
                       const LaunchedPeer& launched,
                       const PeerPast& past,
                       const PeerParts& parts) {
-  std::signal(SIGPIPE, SIG_IGN);
   LauncherLine line({.ear = STDIN_FILENO, .mouth = STDOUT_FILENO, .vectors = vector_descriptor});
   TcpPeerOptions options;
   options.folder = launched.folder;
@@ -142,12 +141,7 @@ int run_manual_peer(const Assembly& fleet,
                     const PeerPast& past,
                     const PeerParts& parts,
                     const ManualPeerScreen& screen) {
-  sigset_t ends;
-  sigemptyset(&ends);
-  sigaddset(&ends, SIGINT);
-  sigaddset(&ends, SIGTERM);
-  ::pthread_sigmask(SIG_BLOCK, &ends, nullptr);  // before there are threads
-  const Descriptor signals(::signalfd(-1, &ends, SFD_CLOEXEC));
+  StopSignals signals;  // before there are threads
   const bool by_file = manual.addresses.empty();
   std::vector<PeerAddress> addresses = by_file ? manual_addresses(fleet.fleet) : manual.addresses;
   if (by_file && !manual.meet) check_own_address(fleet, id, addresses);
@@ -193,13 +187,13 @@ int run_manual_peer(const Assembly& fleet,
   warn_of_strangers(fleet.fleet, listens_at, screen.log);
 
   std::atomic<int> signal = 0;
-  const WatchThread watch(signals.get(), [&](WatchThread&) {
-    signalfd_siginfo info{};
-    if (::read(signals.get(), &info, sizeof info) != sizeof info) return true;
-    const int code = info.ssi_signo == SIGINT ? exit_code::interrupted : exit_code::terminated;
-    if (signal.exchange(code) != 0) std::_Exit(code);
+  const WatchThread watch(signals.fd(), [&](WatchThread&) {
+    const StopSignals::Wish wish = signals.take();
+    if (wish == StopSignals::Wish::stop_at_once) std::_Exit(signals.code());
+    if (wish != StopSignals::Wish::stop) return true;
+    signal = signals.code();
     screen.log("stopping after this round; once more stops at once");
-    peer.stop();
+    peer.stop_with_checkpoint();
     return true;
   });
   const WatchThread timer(alarm.get(), [&](WatchThread&) {

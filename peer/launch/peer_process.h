@@ -56,7 +56,7 @@ struct ManualPeer {
 
 /// One peer started by hand: listens at its host's address of the fleet file, port + its place
 /// among that host's peers, dials the others there, and waits so long for them. The
-/// first SIGINT or SIGTERM ends it after the round, the second at once. Returns the exit code.
+/// first stop signal ends it after the round, the second at once. Returns the exit code.
 int run_manual_peer(const Assembly& fleet,
                     PeerId id,
                     const ManualPeer& manual,

@@ -15,10 +15,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "peer/launch/inherited.h"
 #include "peer/launch/vector_channel.h"
 
 namespace gv {
 namespace {
+
+/// Neither an exit nor a signal, as the macros of waitpid have it.
+constexpr int unknown_status = -1;
 
 struct Pipe {
   Descriptor read, write;
@@ -47,9 +51,7 @@ Pipe make_socket_pair() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);  // it died before the line above
   ::setpgid(0, 0);
-  sigset_t none;
-  sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  reset_inherited();
   ::dup2(in, STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
   ::dup2(err, STDERR_FILENO);
@@ -112,21 +114,23 @@ void Spawned::kill(int signal) {
   if (running()) ::kill(pid_, signal);
 }
 
-/// Its number names no other group before waitpid.
+/// Its number names no other group before waitpid. Where we ignore SIGCHLD, or others wait for it,
+/// its status is lost.
 bool Spawned::reap() {
+  if (!running()) return false;
   siginfo_t ended{};
-  if (!running() ||
-      ::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-      ended.si_pid != pid_)
-    return false;
-  ::kill(-pid_, SIGKILL);
-  int status = 0;
-  ::waitpid(pid_, &status, 0);
+  const int found = ::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT);
+  const bool lost = found != 0 && errno == ECHILD;
+  if (!lost && (found != 0 || ended.si_pid != pid_)) return false;
+  if (!lost) ::kill(-pid_, SIGKILL);
+  int status = unknown_status;
+  if (!lost) ::waitpid(pid_, &status, 0);
   status_ = status;
   return true;
 }
 
 std::string Spawned::ending() const {
+  if (status() == unknown_status) return "ended, and nobody told how";
   if (WIFSIGNALED(status())) return fmt::format("killed by signal {}", WTERMSIG(status()));
   return fmt::format("exit {}", WEXITSTATUS(status()));
 }

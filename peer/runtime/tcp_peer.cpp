@@ -205,6 +205,19 @@ void TcpPeer::stop() {
   });
 }
 
+void TcpPeer::stop_with_checkpoint() {
+  world_->post([this] { body_.peer->keep_checkpoint(body_.peer->round + 1); });
+  stop();
+}
+
+void TcpPeer::halt(std::function<void(Round)> told) {
+  world_->post([this, told = std::move(told)] { told(body_.peer->halt()); });
+}
+
+void TcpPeer::end_after(Round last) {
+  world_->post([this, last] { body_.peer->end_after(last); });
+}
+
 Round TcpPeer::round() const {
   return body_.peer->round;
 }

@@ -74,6 +74,11 @@ class TcpPeer {
   void run(const std::vector<PeerAddress>& addresses);
   /// Leaves after the current round, or at once while links are missing; from any thread.
   void stop();
+  /// Does so with a checkpoint of that round.
+  void stop_with_checkpoint();
+  /// See Peer::halt, whose answer `told` gets on the loop, and Peer::end_after; from any thread.
+  void halt(std::function<void(Round)> told);
+  void end_after(Round last);
   /// Keeps a checkpoint at the end of this round, if it is still to come; from any thread.
   void keep_checkpoint(Round round);
   /// Holds a checkpoint, see CheckpointStore::hold; from any thread.

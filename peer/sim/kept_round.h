@@ -15,6 +15,8 @@ class KeptRound {
   KeptRound(PeerId peers, Round round) : round_(round), states_(peers) {}
 
   Round round() const { return round_; }
+  /// Keeps another round; called when no peer computes.
+  void expect(Round round) { round_ = round; }
   /// Takes a state of this round, and leaves what is of another.
   void take(PeerId peer, Round round, std::vector<std::byte> state) {
     if (round == round_) states_[peer] = std::move(state);

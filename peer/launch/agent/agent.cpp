@@ -306,7 +306,6 @@ class Agent {
 }  // namespace
 
 int run_agent(const AgentOptions& options) {
-  std::signal(SIGPIPE, SIG_IGN);
   // scancel tells all processes of a job at once, and the launcher is to have them finish: what we
   // start inherits this, and who does not end in time is killed by Slurm.
   if (std::getenv("SLURM_STEP_ID") != nullptr) std::signal(SIGTERM, SIG_IGN);

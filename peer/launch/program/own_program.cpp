@@ -16,6 +16,7 @@
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
 #include "peer/fleet/program_reader.h"
+#include "peer/launch/inherited.h"
 #include "peer/launch/processor.h"
 
 namespace gv {
@@ -225,6 +226,7 @@ void become_program(const Fleet& fleet, const OwnProgram& own) {
         fmt::format("cannot run in {}: {}", printable(folder, 300), error_text(errno)),
         fmt::format("`hosts.{}.folder` names it", host_of(fleet, own))));
   if (own.launched) move_descriptors();
+  reset_inherited();
   ::execvpe(argv.front(), argv.data(), env.data());
   const int error = errno;
   throw std::runtime_error(about_program(

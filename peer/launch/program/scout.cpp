@@ -14,6 +14,7 @@
 #include "peer/fleet/program_reader.h"
 #include "peer/launch/hear.h"
 #include "peer/launch/program/own_program.h"
+#include "peer/launch/stop_signals.h"
 #include "peer/launch/vector_channel.h"
 #include "peer/record/unknown_figure.h"
 
@@ -39,10 +40,11 @@ Evaluation evaluation_of(const asked::Figures& figures) {
 
 /// Somebody wants the launcher to end, and it waits here: it has blocked the signals that say so.
 bool signal_waits() {
-  sigset_t waiting;
-  sigemptyset(&waiting);
+  const sigset_t ends = stop_signals();
+  sigset_t waiting, both;
   ::sigpending(&waiting);
-  return sigismember(&waiting, SIGINT) == 1 || sigismember(&waiting, SIGTERM) == 1;
+  ::sigandset(&both, &ends, &waiting);
+  return ::sigisemptyset(&both) == 0;
 }
 
 }  // namespace

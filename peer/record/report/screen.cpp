@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "peer/record/report/clipped.h"
+#include "peer/record/report/console.h"
 #include "peer/record/report/loss_rise.h"
 #include "peer/record/report/uneven.h"
 #include "peer/record/report/unsteady.h"
@@ -180,7 +181,7 @@ ProgressLine::~ProgressLine() {
 
 void ProgressLine::update(const std::string& text) {
   const std::int64_t now = now_ms();
-  if (now < due_ms_) return;
+  if (now < due_ms_ || console::is_behind()) return;
   due_ms_ = now + (terminal_ ? 100 : 10'000);
   if (terminal_) {
     // The last column stays free: some terminals wrap when it is written to.

@@ -35,7 +35,9 @@ TEST(Control, EveryLineReadsBack) {
   const auto record = std::get<RecordRounds>(parse_launcher(line(RecordRounds{70, 99})));
   EXPECT_EQ(record.first, 70U);
   EXPECT_EQ(record.last, 99U);
-  EXPECT_TRUE(std::holds_alternative<Stop>(parse_launcher(line(Stop{}))));
+  EXPECT_EQ(std::get<Halts>(parse_peer(line(Halts{61}))).round, 61U);
+  EXPECT_TRUE(std::holds_alternative<Halt>(parse_launcher(line(Halt{}))));
+  EXPECT_EQ(std::get<Stop>(parse_launcher(line(Stop{62}))).after, 62U);
 }
 
 TEST(Control, ProgressReadsBack) {

@@ -1,0 +1,55 @@
+#include "peer/launch/stop_signals.h"
+
+#include <stdexcept>
+
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+namespace gv {
+namespace {
+
+constexpr auto one_cause = std::chrono::seconds(1);
+
+Descriptor blocked() {
+  const sigset_t ends = stop_signals();
+  ::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+  const int fd = ::signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (fd < 0) throw std::runtime_error("cannot watch for signals");
+  return Descriptor(fd);
+}
+
+}  // namespace
+
+sigset_t stop_signals() {
+  sigset_t ends;
+  sigemptyset(&ends);
+  for (const int signal : {SIGINT, SIGTERM}) sigaddset(&ends, signal);
+  struct sigaction hangup {};
+  ::sigaction(SIGHUP, nullptr, &hangup);
+  if (hangup.sa_handler != SIG_IGN) sigaddset(&ends, SIGHUP);
+  return ends;
+}
+
+int exit_code_of(int stop_signal) {
+  return 128 + stop_signal;
+}
+
+StopSignals::StopSignals() : fd_(blocked()) {}
+
+StopSignals::Wish StopSignals::take() {
+  Wish wish = Wish::none;
+  signalfd_siginfo info{};
+  while (::read(fd_.get(), &info, sizeof info) == sizeof info) {
+    const auto now = std::chrono::steady_clock::now();
+    if (code_ == 0) {
+      code_ = exit_code_of(static_cast<int>(info.ssi_signo));
+      first_ = now;
+      wish = Wish::stop;
+    } else if (now - first_ > one_cause) {
+      wish = Wish::stop_at_once;
+    }
+  }
+  return wish;
+}
+
+}  // namespace gv

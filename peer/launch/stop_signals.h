@@ -1,0 +1,40 @@
+#pragma once
+
+#include <chrono>
+#include <csignal>
+#include <optional>
+
+#include "peer/wire/lend/descriptor.h"
+
+namespace gv {
+
+/// SIGINT, SIGTERM and SIGHUP, which ask a program to end; without SIGHUP where it is ignored
+/// (nohup).
+sigset_t stop_signals();
+
+/// The exit code of a program that one of them ended: 128 and its number, as shells have it.
+int exit_code_of(int stop_signal);
+
+/// The stop signals of this process as a descriptor. One cause often sends several of them at once:
+/// GNU timeout signals its child and then the group of both, a closed terminal brings SIGHUP and
+/// SIGTERM. So all that come within a second of the first count as one; a later one asks to stop at
+/// once.
+class StopSignals {
+ public:
+  /// Blocks them. To be made before there are other threads, which inherit that. Throws
+  /// std::runtime_error.
+  StopSignals();
+
+  enum class Wish { none, stop, stop_at_once };
+  /// Takes the signals that have come. Never blocks.
+  Wish take();
+  int fd() const { return fd_.get(); }  ///< readable when there is one to take
+  int code() const { return code_; }    ///< exit code of the first; 0: none has come
+
+ private:
+  Descriptor fd_;
+  int code_ = 0;
+  std::chrono::steady_clock::time_point first_{};
+};
+
+}  // namespace gv

@@ -1,0 +1,202 @@
+#include "peer/record/report/console.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <deque>
+#include <mutex>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "optim/error_text.h"
+
+namespace gv::console {
+namespace {
+
+constexpr std::size_t most_waiting_bytes = std::size_t{1} << 20;
+/// The time that a print gives its reader, so that it is seen even if the process dies after it.
+constexpr auto usual_patience = std::chrono::milliseconds(20);
+constexpr auto last_patience = std::chrono::seconds(5);
+
+/// Returns errno; 0: all of it is written.
+int write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(fd, bytes.data(), bytes.size());
+    if (count >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(count));
+    } else if (errno == EAGAIN) {
+      pollfd room{fd, POLLOUT, 0};
+      ::poll(&room, 1, -1);
+    } else if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
+class Console {
+ public:
+  void put(int fd, std::string_view bytes) {
+    std::unique_lock lock(mutex_);
+    if (queued_) return queue(fd, bytes, lock);
+    lock.unlock();
+    const int error = write_all(fd, bytes);
+    lock.lock();
+    if (error == EPIPE && fd == STDOUT_FILENO) {
+      std::signal(SIGPIPE, SIG_DFL);
+      std::raise(SIGPIPE);
+    }
+    note_error(fd, error);
+  }
+
+  /// Where the machine gives no thread, prints wait as they did.
+  void start_queue() {
+    const std::lock_guard lock(mutex_);
+    if (queued_) return;
+    sigset_t all, before;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+      std::thread([this] { write_queue(); }).detach();
+      queued_ = true;
+    } catch (const std::system_error&) {
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  bool is_behind() {
+    const std::lock_guard lock(mutex_);
+    return behind_;
+  }
+
+  int finish() {
+    std::unique_lock lock(mutex_);
+    if (queued_) written_.wait_for(lock, last_patience, [this] { return is_empty(); });
+    return error_;
+  }
+
+ private:
+  struct Text {
+    int fd = 0;
+    std::string bytes;
+  };
+
+  bool is_empty() const { return waiting_.empty() && !writing_; }
+
+  void queue(int fd, std::string_view bytes, std::unique_lock<std::mutex>& lock) {
+    waiting_.push_back({fd, std::string(bytes)});
+    waiting_bytes_ += bytes.size();
+    while (waiting_bytes_ > most_waiting_bytes && waiting_.size() > 1) {
+      const std::string oldest = take_oldest().bytes;
+      left_out_ += static_cast<std::size_t>(std::ranges::count(oldest, '\n'));
+    }
+    filled_.notify_one();
+    if (!behind_) behind_ = !written_.wait_for(lock, usual_patience, [this] { return is_empty(); });
+  }
+
+  Text take_oldest() {
+    Text oldest = std::move(waiting_.front());
+    waiting_.pop_front();
+    waiting_bytes_ -= oldest.bytes.size();
+    return oldest;
+  }
+
+  /// Says how many lines are left out in their place: after what was written before them.
+  Text next_text() {
+    if (left_out_ == 0) return take_oldest();
+    const std::size_t lines = std::exchange(left_out_, 0);
+    return {STDERR_FILENO, fmt::format("notice: {} lines are left out: nobody read them\n", lines)};
+  }
+
+  void write_queue() {
+    ::pthread_setname_np(::pthread_self(), "console");
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      filled_.wait(lock, [this] { return !waiting_.empty(); });
+      const Text text = next_text();
+      writing_ = true;
+      lock.unlock();
+      const int error = write_all(text.fd, text.bytes);
+      lock.lock();
+      writing_ = false;
+      note_error(text.fd, error);
+      if (!is_empty()) continue;
+      behind_ = false;
+      written_.notify_all();
+    }
+  }
+
+  /// A reader that has gone misses nothing that it wants.
+  void note_error(int fd, int error) {
+    const bool gone = error == EPIPE || (error == EIO && ::isatty(fd) == 1);
+    if (fd == STDOUT_FILENO && error_ == 0 && !gone) error_ = error;
+  }
+
+  std::mutex mutex_;
+  std::condition_variable filled_, written_;
+  std::deque<Text> waiting_;
+  std::size_t waiting_bytes_ = 0;
+  std::size_t left_out_ = 0;  ///< lines
+  bool queued_ = false;
+  bool writing_ = false;
+  bool behind_ = false;
+  int error_ = 0;  ///< errno of the first write to the standard output that failed
+};
+
+/// Null before open(). Never deleted: its thread may wait for a reader to the end of the process.
+Console* the_console = nullptr;
+
+ssize_t put(void* fd, const char* bytes, std::size_t size) {
+  the_console->put(static_cast<int>(reinterpret_cast<std::intptr_t>(fd)), {bytes, size});
+  return static_cast<ssize_t>(size);
+}
+
+std::FILE* stream_to(int fd) {
+  void* const cookie = reinterpret_cast<void*>(static_cast<std::intptr_t>(fd));
+  std::FILE* const stream = ::fopencookie(
+      cookie, "w", {.read = nullptr, .write = put, .seek = nullptr, .close = nullptr});
+  if (stream == nullptr) throw std::system_error(errno, std::generic_category(), "stdio");
+  return stream;
+}
+
+}  // namespace
+
+void open() {
+  the_console = new Console;
+  std::FILE* const out = stream_to(STDOUT_FILENO);
+  std::FILE* const err = stream_to(STDERR_FILENO);
+  std::setvbuf(out, nullptr, ::isatty(STDOUT_FILENO) == 1 ? _IOLBF : _IOFBF, std::size_t{1} << 16);
+  std::setvbuf(err, nullptr, _IONBF, 0);
+  stdout = out;
+  stderr = err;
+}
+
+void never_wait() {
+  if (the_console != nullptr) the_console->start_queue();
+}
+
+bool is_behind() {
+  return the_console != nullptr && the_console->is_behind();
+}
+
+std::string close() {
+  if (the_console == nullptr) return "";
+  std::fflush(stdout);
+  std::fflush(stderr);
+  const int error = the_console->finish();
+  return error == 0 ? "" : error_text(error);
+}
+
+}  // namespace gv::console

@@ -1,0 +1,333 @@
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <thread>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "peer/show/live/live_client.h"
+#include "tests/peer/launch/launch_fixture.h"
+#include "tests/text_of.h"
+
+// The program below parents, terminals and pipes that do not behave: whatever it inherits and
+// whoever does not read, a run ends in order with everything saved.
+
+namespace gv {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The program as a child whose surroundings the test arranges, between fork and exec.
+class Placed {
+ public:
+  Placed(std::vector<std::string> arguments, const std::function<void()>& arrange) {
+    arguments.insert(arguments.begin(), grapevine_program());
+    std::vector<char*> words;
+    for (std::string& word : arguments) words.push_back(word.data());
+    words.push_back(nullptr);
+    pid_ = ::fork();
+    if (pid_ != 0) return;
+    arrange();
+    ::execv(words[0], words.data());
+    ::_exit(127);
+  }
+  ~Placed() {
+    if (code_) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  Placed(const Placed&) = delete;
+  Placed& operator=(const Placed&) = delete;
+
+  void kill(int signal) const { ::kill(pid_, signal); }
+  bool ended() {
+    int status = 0;
+    if (!code_ && ::waitpid(pid_, &status, WNOHANG) == pid_)
+      code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+    return code_.has_value();
+  }
+  /// Exit code, or 1000 + signal; -1: it hangs.
+  int wait() {
+    return comes_true([this] { return ended(); }) ? *code_ : -1;
+  }
+
+ private:
+  pid_t pid_ = -1;
+  std::optional<int> code_;
+};
+
+void print_to(const std::string& path, std::initializer_list<int> fds) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  for (const int fd : fds) ::dup2(file, fd);
+}
+
+class Surroundings : public Launch {
+ protected:
+  std::string words() const { return path("words"); }
+  void quiet() const { print_to(words(), {STDOUT_FILENO, STDERR_FILENO}); }
+  std::string said() const { return fs::exists(words()) ? text_of(words()) : ""; }
+  bool saved() const { return fs::exists(path("run/model.safetensors")); }
+  /// Goes on with the run for some rounds, and returns what it ended with.
+  nlohmann::json goes_on_from(Round stopped) const {
+    const Ended on = run({"run",
+                          "--resume",
+                          path("run"),
+                          "--set",
+                          fmt::format("stop.rounds={}", stopped + 50),
+                          "--json"});
+    EXPECT_EQ(on.code, 0) << on.err;
+    EXPECT_NE(on.err.find(fmt::format("checkpoint of round {}\n", stopped)), std::string::npos)
+        << stopped << " " << on.err;
+    return on.summary();
+  }
+  Round stopped_in() const {
+    return nlohmann::json::parse(text_of(path("run/summary.json"))).at("rounds").get<Round>();
+  }
+};
+
+/// The kernel forgets how children of such a parent ended: the launcher waited for ever.
+TEST_F(Surroundings, AParentThatIgnoresItsChildren) {
+  Placed program({"run", fleet(3, 50)}, [this] {
+    quiet();
+    std::signal(SIGCHLD, SIG_IGN);
+  });
+  EXPECT_EQ(program.wait(), 0) << said();
+  EXPECT_TRUE(saved());
+}
+
+/// With umask 0 every run refused the folders that it had made itself.
+TEST_F(Surroundings, NothingUsualIsInherited) {
+  const std::string file = fleet(3, 0);
+  Placed program({"run", file}, [] {
+    ::umask(0);
+    std::signal(SIGPIPE, SIG_IGN);
+    sigset_t all;
+    sigfillset(&all);
+    ::sigprocmask(SIG_SETMASK, &all, nullptr);
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(fd);
+  });
+  ASSERT_TRUE(trains());
+  program.kill(SIGTERM);
+  EXPECT_EQ(program.wait(), 143);
+  EXPECT_TRUE(saved());
+  for (const auto& each : fs::recursive_directory_iterator(path("run")))
+    EXPECT_EQ(fs::perms::none, each.status().permissions() & fs::perms::others_write)
+        << each.path();
+}
+
+/// GNU timeout signals its child and then the group of both: that is no second wish.
+TEST_F(Surroundings, SignalsOfOneCauseAreOne) {
+  for (const int second : {SIGTERM, SIGHUP, SIGINT}) {
+    fs::remove_all(path("run"));
+    Placed program({"run", fleet(3, 0)}, [this] { quiet(); });
+    ASSERT_TRUE(trains());
+    program.kill(SIGTERM);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    program.kill(second);
+    EXPECT_EQ(program.wait(), 143) << said();
+    EXPECT_TRUE(saved()) << said();
+  }
+}
+
+TEST_F(Surroundings, AClosedTerminalSavesAndIsGoneOnWith) {
+  Placed program({"run", fleet(3, 0)}, [this] { quiet(); });
+  ASSERT_TRUE(trains());
+  program.kill(SIGHUP);
+  EXPECT_EQ(program.wait(), 129) << said();
+  EXPECT_TRUE(saved()) << said();
+  EXPECT_FALSE(fs::exists(path("run/live.sock")));
+  goes_on_from(stopped_in());
+}
+
+/// nohup: such a program is not to end with its terminal.
+TEST_F(Surroundings, AnIgnoredHangupStaysIgnored) {
+  Placed program({"run", fleet(3, 0)}, [this] {
+    quiet();
+    std::signal(SIGHUP, SIG_IGN);
+  });
+  ASSERT_TRUE(trains());
+  program.kill(SIGHUP);
+  const std::string metrics = path("run/metrics.jsonl");
+  const auto before = fs::file_size(metrics);
+  EXPECT_TRUE(comes_true([&] { return fs::file_size(metrics) > before; }));
+  program.kill(SIGTERM);
+  EXPECT_EQ(program.wait(), 143);
+}
+
+/// Nothing is lost, whether or not the file asks for checkpoints, and whatever the peers are.
+TEST_F(Surroundings, ARunGoesOnFromTheVeryRoundInWhichItStopped) {
+  for (const std::string more : {"",
+                                 "checkpoint: { every: 300 rounds }\n",
+                                 "algorithm: gradient-tracking\n",
+                                 "algorithm: all-reduce\n",
+                                 "algorithm: parameter-server\n"}) {
+    SCOPED_TRACE(more);
+    fs::remove_all(path("run"));
+    const std::string file = fleet(4, 0, more);
+    Placed program({"run", file}, [this] { quiet(); });
+    ASSERT_TRUE(trains());
+    program.kill(SIGINT);
+    ASSERT_EQ(program.wait(), 130) << said();
+    const Round stopped = stopped_in();
+    const nlohmann::json end = goes_on_from(stopped);
+    const std::string rounds = fmt::format("stop.rounds={}", stopped + 50);
+    const Ended whole = run({"simulate", file, "--set", rounds, "--no-save", "--json"});
+    EXPECT_EQ(end.at("params_hash"), whole.summary().at("params_hash"));
+  }
+}
+
+/// The end of a pipe that takes little and that nobody reads.
+class UnreadPipe {
+ public:
+  UnreadPipe() {
+    if (::pipe2(ends_.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+    ::fcntl(ends_[1], F_SETPIPE_SZ, 4096);
+  }
+  ~UnreadPipe() {
+    for (const int end : ends_) ::close(end);
+  }
+  UnreadPipe(const UnreadPipe&) = delete;
+  UnreadPipe& operator=(const UnreadPipe&) = delete;
+  void take_output() const {
+    for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) ::dup2(ends_[1], fd);
+  }
+
+ private:
+  std::array<int, 2> ends_{};
+};
+
+TEST_F(Surroundings, APipeThatNobodyReadsHoldsNobodyUp) {
+  const UnreadPipe pipe;
+  Placed program({"run", fleet(3, 4000, "evaluate: { every: 10 rounds }\n")},
+                 [&] { pipe.take_output(); });
+  EXPECT_EQ(program.wait(), 0);
+  EXPECT_TRUE(saved());
+  std::ifstream metrics(path("run/metrics.jsonl"));
+  std::size_t lines = 0;
+  for (std::string line; std::getline(metrics, line);) ++lines;
+  EXPECT_GE(lines, 400U);
+}
+
+TEST_F(Surroundings, PeersByHandThatNobodyReadsFinish) {
+  const UnreadPipe pipe;
+  const std::string file = fleet(2, 4000, "evaluate: { every: 10 rounds }\n");
+  const auto peer = [&](const char* id) {
+    return std::vector<std::string>{"peer", file, "--id", id, "--meet", path("meeting")};
+  };
+  Placed zero(peer("0"), [&] { pipe.take_output(); });
+  Placed one(peer("1"), [&] { pipe.take_output(); });
+  EXPECT_EQ(zero.wait(), 0);
+  EXPECT_EQ(one.wait(), 0);
+  for (const char* id : {"000", "001"})
+    EXPECT_TRUE(fs::exists(path("run/peers/") + id + "/model.safetensors"));
+}
+
+/// Ctrl-S, and later Ctrl-Q: what the terminal shows then ends with the last lines.
+TEST_F(Surroundings, AStoppedTerminalHoldsNobodyUp) {
+  const int master = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+  ASSERT_GE(master, 0);
+  ASSERT_EQ(::grantpt(master), 0);
+  ASSERT_EQ(::unlockpt(master), 0);
+  const std::string name = ::ptsname(master);
+  const int slave = ::open(name.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_EQ(::tcflow(slave, TCOOFF), 0);
+  Placed program({"run", fleet(3, 30'000, "evaluate: { every: 2 rounds }\n")}, [&] {
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(slave, fd);
+  });
+  ASSERT_TRUE(comes_true([this] { return fs::exists(path("run/model.safetensors")); }));
+  ASSERT_EQ(::tcflow(slave, TCOON), 0);
+  std::string shown;
+  const auto read_more = [&] {
+    std::array<char, 65536> some{};
+    for (ssize_t n; (n = ::read(master, some.data(), some.size())) > 0;)
+      shown.append(some.data(), static_cast<std::size_t>(n));
+  };
+  EXPECT_TRUE(comes_true([&] {
+    read_more();
+    return program.ended();
+  }));
+  read_more();
+  EXPECT_EQ(program.wait(), 0);
+  EXPECT_NE(shown.find("lines are left out: nobody read them"), std::string::npos);
+  EXPECT_NE(shown.find("saved      " + path("run")), std::string::npos) << shown.substr(0, 2000);
+  ::close(slave);
+  ::close(master);
+}
+
+/// A file that is full was told with exit code 0.
+TEST_F(Surroundings, AFullStandardOutputIsNoSuccess) {
+  const std::string file = fleet(2, 20);
+  ASSERT_EQ(run({"simulate", file, "--json"}).code, 0);
+  const std::vector<std::vector<std::string>> commands{
+      {"--version"},
+      {"--help"},
+      {"run", file, "--json"},
+      {"run", file},
+      {"simulate", file, "--no-save"},
+      {"plan", file},
+      {"graph", "report", "--topology", "ring", "--peers", "8", "--json"},
+      {"graph", "export", "--topology", "ring", "--peers", "8"},
+      {"export", "--csv", "-", path("run")},
+      {"explain", "peers"},
+      {"top", path("run"), "--once"}};
+  for (const std::vector<std::string>& command : commands) {
+    SCOPED_TRACE(fmt::format("{}", fmt::join(command, " ")));
+    fs::remove(words());
+    Placed program(command, [this] {
+      print_to("/dev/full", {STDOUT_FILENO});
+      print_to(words(), {STDERR_FILENO});
+    });
+    EXPECT_EQ(program.wait(), 6);
+    EXPECT_NE(said().find("error: the standard output could not be written: No space left"),
+              std::string::npos)
+        << said();
+  }
+}
+
+/// It wrote its orders to a pipe that was full, and heeded nothing any more.
+TEST_F(Surroundings, APeerThatStandsStillHoldsNoLauncherUp) {
+  Placed program({"run", fleet(3, 0, "launch: { grace: 2 s }\n")}, [this] { quiet(); });
+  ASSERT_TRUE(trains());
+  const pid_t still = pid_of(1);
+  ASSERT_EQ(::kill(still, SIGSTOP), 0);
+  const auto takes_an_order = [this] {  // it refuses some while many wait
+    try {
+      return order_run(path("run"), "/checkpoint").has_value();
+    } catch (const std::runtime_error&) {
+      return false;
+    }
+  };
+  for (int k = 0; k < 4000; ++k) ASSERT_TRUE(comes_true(takes_an_order)) << k;
+  program.kill(SIGINT);
+  EXPECT_EQ(program.wait(), 130) << said();
+  EXPECT_FALSE(alive(still));
+}
+
+TEST_F(Surroundings, TheHomeFolderIsNoFolderOfThatName) {
+  const std::string before = std::getenv("HOME") == nullptr ? "" : std::getenv("HOME");
+  ::setenv("HOME", path("home").c_str(), 1);
+  const Ended done = run({"run", fleet(2, 20), "--set", "output.dir=~/runs/{name}"});
+  EXPECT_EQ(done.code, 0) << done.err;
+  EXPECT_TRUE(fs::exists(path("home/runs/test/model.safetensors")));
+  before.empty() ? ::unsetenv("HOME") : ::setenv("HOME", before.c_str(), 1);
+}
+
+TEST_F(Surroundings, AnInterruptedSimulationHasNotFinished) {
+  Placed program({"simulate", fleet(3, 0)}, [this] { quiet(); });
+  ASSERT_TRUE(trains());
+  program.kill(SIGINT);
+  EXPECT_EQ(program.wait(), 130) << said();
+  EXPECT_NE(said().find("\nstopped: "), std::string::npos) << said();
+  EXPECT_EQ(said().find("finished: "), std::string::npos) << said();
+}
+
+}  // namespace
+}  // namespace gv
