@@ -48,7 +48,8 @@ void Mailbox::forget(PeerId from) {
 }
 
 void Mailbox::drop(PeerId from, Kind kind, std::uint64_t first, std::uint64_t end) {
-  ready_.erase(ready_.lower_bound({from, kind, first, 0}), ready_.lower_bound({from, kind, end, 0}));
+  ready_.erase(ready_.lower_bound({from, kind, first, 0}),
+               ready_.lower_bound({from, kind, end, 0}));
   const Key lowest{from, kind, first, 0};
   if (waiters_.lower_bound(lowest) == waiters_.lower_bound({from, kind, end, 0})) return;
   cancel_waiters([&](const Key& key, Absence) {

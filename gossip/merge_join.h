@@ -85,7 +85,7 @@ class MergeJoin {
 
   std::optional<Round> ours_, theirs_, heard_;
   bool flows_ = false;
-  Round next_ = 0;         ///< the lowest that this peer may send
+  Round next_ = 0;  ///< the lowest that this peer may send
   Round after_sent_ = 0;
   Round theirs_next_ = 0;  ///< the lowest that the neighbour may send
 };

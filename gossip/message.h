@@ -19,9 +19,9 @@ inline double in_seconds(Time time) {
 /// A round of the algorithm: one exchange and its local steps. Every peer counts its own from 0.
 using Round = std::uint64_t;
 
-/// The number of an exchange of one edge, as books and judges count them: both ends count the rounds
-/// in which both have sent a half (merge_join.h) from 0 since they met. So it runs behind the rounds
-/// if one of them was late or away, and begins anew with a successor.
+/// The number of an exchange of one edge, as ledgers and judges count: both ends count the rounds
+/// in which both have sent a half (merge_join.h) from 0 since they met. So it is lower than the
+/// round after one of them was late or away, and begins again with a successor.
 struct ExchangeNumber {
   std::uint64_t value = 0;
   auto operator<=>(const ExchangeNumber&) const = default;

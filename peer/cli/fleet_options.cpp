@@ -134,8 +134,7 @@ std::string read_again(const std::string& run_folder, FleetOptions& options) {
 }
 
 void check_again(const std::string& run_folder, const Fleet& fleet, const std::string& digest) {
-  const bool same_file =
-      text_in(run_folder + "/fleet.yaml").value_or("") == text_in(fleet.path);
+  const bool same_file = text_in(run_folder + "/fleet.yaml").value_or("") == text_in(fleet.path);
   if (fleet.digest == digest) {
     if (same_file && fleet.data.per_peer() && other_bits(run_folder, fleet))
       fmt::print(stderr,

@@ -66,7 +66,8 @@ wire::FrameBounds frame_bounds(const Assembly& fleet) {
   wire::FrameBounds bounds{
       .messages = true, .kinds = bit(Kind::goodbye) | bit(Kind::held_up), .payload_bytes = 0};
   if (method.mixes) {
-    bounds.kinds |= bit(Kind::contribution) | bit(Kind::beyond) | bit(Kind::fetch) | bit(Kind::model_copy);
+    bounds.kinds |=
+        bit(Kind::contribution) | bit(Kind::beyond) | bit(Kind::fetch) | bit(Kind::model_copy);
     bounds.payload_bytes = std::max(std::min(fleet.dimension, piece_floats) * sizeof(float),
                                     most_payload_bytes(fleet.traffic(), fleet.dimension));
   }
