@@ -13,7 +13,7 @@
 namespace gv {
 namespace {
 
-constexpr std::size_t most_lengths = 30, least_lengths = 3;
+constexpr std::size_t most_lengths = 200, least_lengths = 3;
 
 /// Returns the furthest round that two neighbours who are here have told, or 0: a single one may
 /// lie by as many rounds as are tolerated (ClockBound), each time that we meet.
@@ -134,16 +134,13 @@ void Pace::wake() {
   if (when_woken_) std::exchange(when_woken_, {})();
 }
 
-/// The mean of the last lengths but for the longest of each fifteen, which an accident may have
-/// made. No median: where the network takes longest, rounds come in bursts of which most take no
-/// time.
+/// The mean of many, with what accidents made long: a round alone that is too slow does no harm. No
+/// median, and no few: where the network takes longest, rounds come in bursts of which most take no
+/// time, and a peer that stood still finds many rounds' messages at once.
 Time Pace::usual() const {
   const Time deadline = self_.plan.deadline > Time{0} ? self_.plan.deadline : usual_deadline;
   if (lengths_.size() < least_lengths) return deadline / 10;
-  std::vector<Time> lengths(lengths_.begin(), lengths_.end());
-  std::ranges::sort(lengths);
-  lengths.resize(lengths.size() - lengths.size() / 15);
-  return std::reduce(lengths.begin(), lengths.end()) / static_cast<std::int64_t>(lengths.size());
+  return std::reduce(lengths_.begin(), lengths_.end()) / static_cast<std::int64_t>(lengths_.size());
 }
 
 Round Pace::lead_one_way() const {

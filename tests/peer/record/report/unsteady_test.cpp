@@ -14,7 +14,10 @@ std::string on_one_line(const std::string& text) {
 
 /// Peers 0 to 2, of which 1 ran ahead and 1-2 is silent; 3 never reported.
 FleetRecord unsteady() {
-  Report first{.peer = 0}, second{.peer = 1}, third{.peer = 2};
+  Report first, second, third;
+  first.peer = 0;
+  second.peer = 1;
+  third.peer = 2;
   second.silent = {{.with = 2, .since = 40, .rounds = 300}, {.with = 3, .since = 7, .rounds = 900}};
   third.silent = {{.with = 1, .since = 41, .rounds = 290}};
   FleetRecord record;
