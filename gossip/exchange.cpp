@@ -95,8 +95,15 @@ void Exchange::settle(std::size_t k, const Message& theirs, float w) {
   if (!neighbor.two_way) return;
   Edge& edge = edges_[k];
   Payload& ours = edge.sent[edge.settled];
-  self_.journal.settled(
-      {neighbor.peer, edge.number, edge.settled, w, ours, theirs.payload, bound(k, theirs)});
+  self_.journal.settled({neighbor.peer,
+                         edge.number,
+                         edge.settled,
+                         w,
+                         ours,
+                         theirs.payload,
+                         bound(k, theirs),
+                         edge.told_anew,
+                         edge.heard_anew});
   ours.reset();
   if (edge.settled == 0) {
     const Round now = *edge.join.ours();
@@ -107,6 +114,7 @@ void Exchange::settle(std::size_t k, const Message& theirs, float w) {
   edge.turn = edge.turn == Turn::open ? Turn::settled : Turn::idle;
   edge.number = edge.number.next();
   edge.join.end();
+  edge.told_anew = edge.heard_anew = false;
 }
 
 /// On a graph that stays, the numbers of the flows of an edge follow each other while nothing is
@@ -129,6 +137,15 @@ void Exchange::drop(std::size_t k) {
   edge.join.end();
 }
 
+/// The neighbour has passed our half.
+void Exchange::drop_void(std::size_t k) {
+  Edge& edge = edges_[k];
+  const bool told =
+      std::ranges::any_of(edge.sent, [](const Payload& sent) { return sent != nullptr; });
+  edge.told_void = edge.told_void || (flows_.runs() && told);
+  drop(k);
+}
+
 void Exchange::abandon(std::size_t k) {
   drop(k);
   edges_[k].number = edges_[k].number.next();
@@ -148,6 +165,8 @@ void Exchange::replaced(std::size_t k) {
   edge.anew = !legacy.sums;
   if (!legacy.numbers) edge.number = {};
   if (!legacy.exchange && !legacy.numbers) edge.join = {};
+  edge.told_void = edge.told_anew = edge.heard_anew = false;
+  edge.heard_void.clear();
 }
 
 Task<> Exchange::settle_late(std::size_t k, bool wait) {
@@ -168,6 +187,7 @@ Task<> Exchange::settle_late(std::size_t k, bool wait) {
 
 /// The next piece of the open exchange, against the one that was sent.
 Task<> Exchange::apply(std::size_t k, const Message& theirs) {
+  if (flows_.runs()) co_await restart_sums(k);
   const std::uint32_t part = edges_[k].settled;
   const float w = weight(k, theirs);
   const Payload ours = edges_[k].sent[part];
@@ -202,12 +222,16 @@ Task<> Exchange::send_piece(std::uint32_t part) {
     bound = clipping_.offer(part, flows_.piece(part).range, *contribution);
   for (std::size_t k = 0; k < edges_.size(); ++k) {
     Edge& edge = edges_[k];
-    if (edge.sharing && flows_.for_each())
-      contribution = co_await flows_.half_for(k, part, pace_.clock());
     if (!edge.sharing) continue;
-    if (self_.neighbors[k].two_way) edge.sent[part] = contribution;
+    const Mailbox::Key key = this->key(k, part);
+    const std::uint64_t life = roster_.life(k);
+    if (flows_.for_each()) contribution = co_await flows_.half_for(k, part, pace_.clock());
+    // What running traffic has added to the sum of what was told is sent, void or not.
+    if (roster_.life(k) != life || (!edge.sharing && !flows_.runs())) continue;
+    if (!edge.sharing) edge.told_void = true;
+    if (edge.sharing && self_.neighbors[k].two_way) edge.sent[part] = contribution;
     if (clipping_.on()) edge.bounds[part] = bound * clipping_.share_of(k);
-    Message half = post_.letter(Kind::contribution, key(k, part).number, part, contribution);
+    Message half = post_.letter(Kind::contribution, key.number, part, contribution);
     half.degree = edge.degree;
     if (clipping_.on()) half.bound = edge.bounds[part];
     post_.send(self_.neighbors[k].peer, std::move(half));
@@ -393,10 +417,12 @@ bool Exchange::take(std::size_t k, Message message) {
   const std::optional<Round> ours = edge.join.ours();
   if (begins && !edge.join.hear(message.number)) return false;
   if (begins) edge.came = 0;
-  if (message.part != edge.came++) return false;
-  if (!edge.join.takes(message.number)) return true;  // void
+  if (message.part != edge.came) return false;
+  ++edge.came;
+  if (begins && !edge.join.takes(message.number)) void_half_of(k, message.number);
+  if (!edge.join.takes(message.number)) return true;
   const bool passed_ours = ours && edge.join.free();
-  if (passed_ours) drop(k);
+  if (passed_ours) drop_void(k);
   keep(k, std::move(message));
   answer(k);
   if (passed_ours) end_wait(k, *ours);

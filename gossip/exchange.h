@@ -100,15 +100,22 @@ class Exchange {
   };
   struct Edge {
     Turn turn = Turn::idle;
-    bool hears = false;           ///< it sends to us in this round
-    bool tells = false;           ///< we send to it in this round
-    bool anew = false;            ///< one end has a successor: see ExchangeFlows::forget
-    bool sharing = false;         ///< our contribution of this round is not all sent
-    bool overdue = false;         ///< its half of the open exchange has missed the deadline
-    MergeJoin join{};             ///< only of neighbours both ways
-    ExchangeNumber number;        ///< of the open exchange, or the next one
-    float weight = 0;             ///< W_ij; of a schedule: in the open exchange's round
-    std::uint32_t degree = 0;     ///< ours, as sent with the open exchange
+    bool hears = false;        ///< it sends to us in this round
+    bool tells = false;        ///< we send to it in this round
+    bool anew = false;         ///< one end has a successor: see ExchangeFlows::forget
+    bool sharing = false;      ///< our contribution of this round is not all sent
+    bool overdue = false;      ///< its half of the open exchange has missed the deadline
+    MergeJoin join{};          ///< only of neighbours both ways
+    ExchangeNumber number;     ///< of the open exchange, or the next one
+    float weight = 0;          ///< W_ij; of a schedule: in the open exchange's round
+    std::uint32_t degree = 0;  ///< ours, as sent with the open exchange
+    /// Of traffic that runs on (Traffic::running): a half of ours was void, so that the sum of what
+    /// we told begins again with the next one; rounds of void halves that came, before and after
+    /// the present flow, which do the same to the sum of what we heard.
+    bool told_void = false;
+    std::vector<Round> heard_void{};
+    bool told_anew = false;       ///< the open exchange is the first since
+    bool heard_anew = false;      ///< the same
     std::optional<Round> last{};  ///< round of the newest exchange of which a piece is applied
     bool late = false;            ///< the open exchange does not follow the last one: see late()
     std::uint32_t came = 0;       ///< pieces of the neighbour's newest half that have come
@@ -144,6 +151,7 @@ class Exchange {
   void settle(std::size_t k, const Message& theirs, float w);
   bool late(std::size_t k, Round now) const;
   void drop(std::size_t k);
+  void drop_void(std::size_t k);
   Task<> average_parts(std::uint32_t first, std::uint32_t end);
   Task<> share_piece(std::uint32_t part);
   Task<> send_piece(std::uint32_t part);
@@ -174,6 +182,8 @@ class Exchange {
   void answer(std::size_t k);
   void end_wait(std::size_t k, Round round);
   bool has_passed_us(std::size_t k) const;
+  void void_half_of(std::size_t k, Round round);
+  Task<> restart_sums(std::size_t k);
 
   PeerCore& self_;
   Roster& roster_;

@@ -30,6 +30,8 @@ Task<> Exchange::begin_round() {
     });
   if (self_.plan.schedule) look_up_row();
   choose_edges();
+  for (std::size_t k = 0; flows_.runs() && k < edges_.size(); ++k)
+    if (edges_[k].takes_part()) co_await restart_sums(k);
   // Such a method moves the model once for each exchange, at both ends: while the other end waits
   // for a later round of ours, it would move ours alone.
   if (self_.plan.schedule || !self_.plan.traffic.moves_by_flows()) co_return;
@@ -117,6 +119,8 @@ void Exchange::open_edges(std::uint32_t degree) {
     const bool active = edge.turn == Turn::open;
     edge.sharing = active && edge.tells;
     if (!active || !self_.neighbors[k].two_way) continue;
+    if (edge.join.theirs() && *edge.join.theirs() < pace_.clock())
+      void_half_of(k, *edge.join.theirs());
     edge.join.send(pace_.clock());
     edge.overdue = false;
     edge.settled = 0;
@@ -156,6 +160,7 @@ void Exchange::pass(std::size_t k) {
   const Round beyond = pace_.next();
   MergeJoin& join = edges_[k].join;
   post_.drop({self_.neighbors[k].peer, Kind::contribution, *join.theirs(), 0});
+  void_half_of(k, *join.theirs());
   join.pass(beyond);
   if (!self_.rules.says_beyond()) return;
   post_.send(self_.neighbors[k].peer, post_.letter(Kind::beyond, beyond, 0, nullptr));
@@ -183,6 +188,31 @@ void Exchange::end_round() {
   for (std::size_t k = 0; k < edges_.size(); ++k) answer(k);
 }
 
+/// A half of the neighbour's will not count. At most one flow is under way, and what matters is
+/// whether there was any such half before or after it.
+void Exchange::void_half_of(std::size_t k, Round round) {
+  std::vector<Round>& rounds = edges_[k].heard_void;
+  if (!flows_.runs()) return;
+  if (rounds.size() == 2) rounds.pop_back();
+  rounds.push_back(round);
+}
+
+/// Halves of running traffic are increments. One that was void is missing in the sum at the end
+/// that hears, so that sum begins again at both ends.
+Task<> Exchange::restart_sums(std::size_t k) {
+  Edge& edge = edges_[k];
+  if (std::exchange(edge.told_void, false)) {
+    edge.told_anew = true;
+    co_await flows_.restart_told(k);
+  }
+  const std::optional<Round> now = edge.join.ours();
+  const auto before = [&](Round round) { return now && round < *now; };
+  if (edge.settled == 0 && std::erase_if(edge.heard_void, before) > 0) {
+    edge.heard_anew = true;
+    co_await flows_.restart_heard(k);
+  }
+}
+
 /// The neighbour has passed our half of a round, which neither end waits for any more. The wait
 /// that ends may resume the algorithm, so this is the last thing that is done.
 void Exchange::end_wait(std::size_t k, Round round) {
@@ -196,7 +226,7 @@ bool Exchange::hear_beyond(std::size_t k, Round number) {
   const std::optional<Round> ours = join.ours();
   join.hear_beyond(number);
   if (!ours || !join.free()) return true;
-  drop(k);
+  drop_void(k);
   end_wait(k, *ours);
   return true;
 }

@@ -178,6 +178,18 @@ Task<> ExchangeFlows::forget(std::size_t k) {
   co_await self_.compute(4.0 * static_cast<double>(self_.replica.size()), [&] { clear(memory); });
 }
 
+Task<> ExchangeFlows::restart_told(std::size_t k) {
+  co_await self_.compute(static_cast<double>(self_.replica.size()), [&] {
+    for (const Vector v : memories_[k].told) self_.replica.scale(v, 0);
+  });
+}
+
+Task<> ExchangeFlows::restart_heard(std::size_t k) {
+  co_await self_.compute(static_cast<double>(self_.replica.size()), [&] {
+    for (const Vector v : memories_[k].heard) self_.replica.scale(v, 0);
+  });
+}
+
 void ExchangeFlows::clear(Memory& memory) {
   Replica& replica = self_.replica;
   for (const Vector v : memory.told) replica.scale(v, 0);

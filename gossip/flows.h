@@ -43,6 +43,11 @@ class ExchangeFlows {
   /// Forgets what stood between us and neighbour k: it is missing from now on, or it or we begin
   /// anew. What flowed over the edge is given back.
   Task<> forget(std::size_t k);
+  /// Begins the sum of what we told neighbour k again, or of what we heard of it: a half of that
+  /// direction was void, at both ends.
+  Task<> restart_told(std::size_t k);
+  Task<> restart_heard(std::size_t k);
+  bool runs() const { return self_.plan.traffic.running; }
   bool remembers(std::size_t k) const { return !plain_ && memories_[k].holds; }
   /// While neighbour k is absent or owes an answer, what flowed over the edge does not count; it
   /// counts again with the next flow. Both ends do so: among those that are together the flows that

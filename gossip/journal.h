@@ -121,6 +121,8 @@ struct Settlement {
   float weight = 0;
   Payload ours, theirs;
   double bound = unbounded;  ///< of the distance that counts whole, the same at both ends
+  /// Running traffic: the sum of what we told, or heard, begins again with this exchange.
+  bool told_anew = false, heard_anew = false;
 };
 
 /// The events of a peer that whoever watches it should know, each with what its line tells.

@@ -106,8 +106,8 @@ void Pace::pass_to(Round round) {
 }
 
 /// Alone, a peer waits for no neighbour, and would do thousands of rounds before one is back. So a
-/// round that brought nothing takes at least as long as rounds in company do on average, or a tenth
-/// of the deadline while too few are known.
+/// round that brought nothing takes at least as long as rounds in company do on average; while too
+/// few are known, as the longest of them and a tenth of the deadline.
 Task<> Pace::keep(bool expected) {
   const Time took = self_.world.now() - round_began_;
   if (std::exchange(met_, false)) {
@@ -139,7 +139,10 @@ void Pace::wake() {
 /// time, and a peer that stood still finds many rounds' messages at once.
 Time Pace::usual() const {
   const Time deadline = self_.plan.deadline > Time{0} ? self_.plan.deadline : usual_deadline;
-  if (lengths_.size() < least_lengths) return deadline / 10;
+  if (lengths_.size() < least_lengths) {
+    const auto longest = std::ranges::max_element(lengths_);
+    return std::max(deadline / 10, longest == lengths_.end() ? Time{0} : *longest);
+  }
   return std::reduce(lengths_.begin(), lengths_.end()) / static_cast<std::int64_t>(lengths_.size());
 }
 

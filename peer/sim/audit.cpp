@@ -57,14 +57,15 @@ std::vector<float> Audit::flow(
   Buffer ours(n * sizeof(float));
   decode_halves(traffic, *s.theirs, *s.ours, theirs, ours);
   if (traffic.running) {
-    const auto add = [&](std::vector<float>& sum, Buffer& increment) {
+    const auto add = [&](std::vector<float>& sum, Buffer& increment, bool anew) {
       sum.resize(std::max(sum.size(), piece.range.begin + n));
+      if (anew) std::fill_n(sum.begin() + static_cast<std::ptrdiff_t>(piece.range.begin), n, 0.0F);
       for (std::size_t k = 0; k < n; ++k)
         increment.floats()[k] = sum[piece.range.begin + k] += increment.floats()[k];
     };
     const std::pair edge{Pair{at, with}, piece.stream};
-    add(told_[edge], ours);
-    add(heard_[edge], theirs);
+    add(told_[edge], ours, s.told_anew);
+    add(heard_[edge], theirs, s.heard_anew);
   }
   const float w = s.weight * clip_factor(s.bound, theirs, ours);
   std::vector<float> flow(n);

@@ -89,6 +89,7 @@ void Steadiness::ended(Life life, Time own, Time now, const Together& together) 
     for (auto& [with, rounds] : record.since) ++rounds;
     return;
   }
+  if (now == Time{0}) return;  // when frames take no time yet (SimNetwork::arrival)
   if (std::exchange(record.life, life.number) != life.number) {
     record.own.clear();
     record.true_time.clear();

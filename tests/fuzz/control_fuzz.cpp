@@ -15,7 +15,9 @@ template <class Says>
 std::string again(const Says& says) {
   return std::visit(
       [](const auto& word) -> std::string {
-        if constexpr (std::is_same_v<std::decay_t<decltype(word)>, std::monostate>) {
+        using Word = std::decay_t<decltype(word)>;
+        if constexpr (std::is_same_v<Word, std::monostate> ||
+                      std::is_same_v<Word, control::BadReport>) {
           return "";
         } else {
           return control::line(word);
