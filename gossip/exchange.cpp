@@ -412,8 +412,9 @@ bool Exchange::take(std::size_t k, Message message) {
   Edge& edge = edges_[k];
   const bool begins = !edge.join.heard() || message.number > *edge.join.heard();
   if (!begins && message.number != *edge.join.heard()) return false;
-  // A half comes whole before the next one of the same neighbour.
-  if (begins && edge.join.flows() && edge.came < flows_.parts()) return false;
+  // A half that flows comes whole before the next one of the same neighbour.
+  const bool newest_flows = edge.join.flows() && edge.join.heard() == edge.join.ours();
+  if (begins && newest_flows && edge.came < flows_.parts()) return false;
   const std::optional<Round> ours = edge.join.ours();
   if (begins && !edge.join.hear(message.number)) return false;
   if (begins) edge.came = 0;
