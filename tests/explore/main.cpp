@@ -63,14 +63,10 @@ std::function<std::unique_ptr<Rules>()> bad(Arguments... arguments) {
 }
 
 const std::vector<Planted> planted = {
-    {"no beyond", bad<mutants::SaysNoBeyond>(), {"ring", 3, 3, atc, 2, "cf"}},
     {"void alone when away", bad<mutants::Voids>(Missing::away), {"path", 2, 3, lian, 1, "c"}},
     {"void alone when late", bad<mutants::Voids>(Missing::late), {"path", 2, 3, lian, 1, "c"}},
     {"send while unmatched", bad<mutants::NextBeforeSettled>(), {"path", 2, 3, lian, 1, "c"}},
     {"no wait for older halves", bad<mutants::WaitsForNoOlder>(), {"path", 2, 6, lian, 1, "c"}},
-    {"wait for what was passed",
-     bad<mutants::Ignores>(Interruption::passed),
-     {"ring", 3, 3, atc, 2, "cf"}},
     {"wait for the absent",
      bad<mutants::Ignores>(Interruption::away),
      {"path", 2, 3, lian, 1, "k"}},
