@@ -217,7 +217,7 @@ Task<> ad_psgd(Peer& me) {
   Beside others(me.world, answer_everybody(me, *pairs));
   for (; me.running(); co_await me.end_round()) {
     forget_gone(me, pairs->opens);
-    me.keep_company(!pairs->opens.empty());
+    me.keep_company();  // nobody is waited for: a round without an answer is none alone
     const std::optional<PeerId> peer = draw(me, pairs->opens);
     if (peer) co_await ask(me, *peer, pairs->opens);
     co_await me.gradient_beside();
