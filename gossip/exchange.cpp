@@ -117,12 +117,11 @@ void Exchange::settle(std::size_t k, const Message& theirs, float w) {
   edge.told_anew = edge.heard_anew = false;
 }
 
-/// On a graph that stays, the numbers of the flows of an edge follow each other while nothing is
-/// late: after a gap one end has done a round without the other, or has passed over some. A method
-/// that corrects its steps by all past flows (D2, EXTRA, NIDS, K-GT) takes the next flow for the
-/// answer to them, and swings where it is the answer to an earlier one. So a flow after a gap acts
-/// once, as in D-PSGD, and the memory of its edge begins anew: at both ends alike, which know the
-/// same numbers.
+/// On a fixed graph, the numbers of an edge's flows are consecutive unless one end did a round
+/// without the other or skipped rounds. A method that corrects its steps by all past flows (D2,
+/// EXTRA, NIDS, K-GT) takes each flow as the answer to the previous one, and oscillates if it is
+/// the answer to an older one. So a flow after a gap acts once, as in D-PSGD, and both ends clear
+/// the edge's memory: they know the same numbers.
 bool Exchange::late(std::size_t k, Round now) const {
   const std::optional<Round>& last = edges_[k].last;
   return !self_.plan.schedule && last && now != *last + 1;
@@ -226,7 +225,7 @@ Task<> Exchange::send_piece(std::uint32_t part) {
     const Mailbox::Key key = this->key(k, part);
     const std::uint64_t life = roster_.life(k);
     if (flows_.for_each()) contribution = co_await flows_.half_for(k, part, pace_.clock());
-    // What running traffic has added to the sum of what was told is sent, void or not.
+    // An increment that is already part of the sent sum has to be sent, even if the half is void.
     if (roster_.life(k) != life || (!edge.sharing && !flows_.runs())) continue;
     if (!edge.sharing) edge.told_void = true;
     if (edge.sharing && self_.neighbors[k].two_way) edge.sent[part] = contribution;
@@ -274,9 +273,8 @@ Task<std::optional<Message>> Exchange::receive_half(std::size_t k, std::uint32_t
   co_return theirs;
 }
 
-/// Waits for what is unmatched of earlier rounds, while its sender can be reached and was not
-/// waited for to the deadline before. Not before the round is mixed, since what was sent of it has
-/// to be what is mixed.
+/// Waits for unmatched halves of earlier rounds, if their sender can be reached and has not missed
+/// the deadline for them before. This comes after mixing, because mixing needs x as it was sent.
 Task<> Exchange::settle_older() {
   for (std::size_t k = 0; k < edges_.size(); ++k) {
     const std::uint64_t life = roster_.life(k);

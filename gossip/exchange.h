@@ -30,8 +30,8 @@ namespace gv {
 /// A round waits for the halves of all neighbours that can be reached: those of this round, and
 /// older ones that are still unmatched. Each such wait ends without any progress of a peer that
 /// waits for us, because a neighbour that will not send the number answers at once: its half has a
-/// greater number, or it says `beyond`. So the waiting peer of the lowest clock never waits in
-/// vain.
+/// greater number, or it sends `beyond`. So the waiting peer with the lowest clock always
+/// continues.
 ///
 /// A neighbour that has died takes its half with it. What we have applied of the open exchange
 /// stays, the rest of it counts no more: the survivors' mean changes by what the dead one held,
@@ -70,7 +70,7 @@ class Exchange {
   void hear_clock(std::size_t k);
   /// Returns whether a neighbour's half waits for our next round.
   bool company_waits() const;
-  /// A round has ended: neighbours whose halves it has passed are told.
+  /// A round has ended: sends `beyond` to neighbours whose unmatched halves belong to past rounds.
   void end_round();
 
   bool open(std::size_t k) const;
@@ -100,22 +100,22 @@ class Exchange {
   };
   struct Edge {
     Turn turn = Turn::idle;
-    bool hears = false;        ///< it sends to us in this round
+    bool hears = false;        ///< the neighbour sends to us in this round
     bool tells = false;        ///< we send to it in this round
     bool anew = false;         ///< one end has a successor: see ExchangeFlows::forget
     bool sharing = false;      ///< our contribution of this round is not all sent
     bool overdue = false;      ///< its half of the open exchange has missed the deadline
     MergeJoin join{};          ///< only of neighbours both ways
-    ExchangeNumber number;     ///< of the open exchange, or the next one
+    ExchangeNumber number;     ///< the open exchange, or the next one
     float weight = 0;          ///< W_ij; of a schedule: in the open exchange's round
     std::uint32_t degree = 0;  ///< ours, as sent with the open exchange
-    /// Of traffic that runs on (Traffic::running): a half of ours was void, so that the sum of what
-    /// we told begins again with the next one; rounds of void halves that came, before and after
-    /// the present flow, which do the same to the sum of what we heard.
+    /// Traffic::running only. A half of ours was void, so the sum of our increments restarts with
+    /// the next half. `heard_void`: rounds of the neighbour's void halves, before and after the
+    /// present flow; each restarts the sum of the neighbour's increments.
     bool told_void = false;
     std::vector<Round> heard_void{};
-    bool told_anew = false;       ///< the open exchange is the first since
-    bool heard_anew = false;      ///< the same
+    bool told_anew = false;       ///< the open exchange is the first after the sum restarted
+    bool heard_anew = false;      ///< likewise for the neighbour's sum
     std::optional<Round> last{};  ///< round of the newest exchange of which a piece is applied
     bool late = false;            ///< the open exchange does not follow the last one: see late()
     std::uint32_t came = 0;       ///< pieces of the neighbour's newest half that have come

@@ -137,7 +137,7 @@ void Exchange::quarantine(std::size_t k) {
   post_.say_goodbye(self_.neighbors[k].peer, first_without_us(k));
 }
 
-/// Who has left may have sent a half before, which waits for a round of ours.
+/// A neighbour that has left may have sent a half that still waits for a later round of ours.
 bool Exchange::gone(std::size_t k) const {
   if (roster_.quarantined(k)) return true;
   if (!self_.neighbors[k].two_way) return post_.closed(key(k, 0));
@@ -154,8 +154,7 @@ Round Exchange::first_round_with(std::size_t k) const {
   return std::max(pace_.clock(), edges_[k].join.next());
 }
 
-/// The neighbour's half of this number, or a lower one, will have no half of ours: it is told,
-/// since it waits for one.
+/// Voids the neighbour's unmatched half and tells the neighbour, which waits for an answer.
 void Exchange::pass(std::size_t k) {
   const Round beyond = pace_.next();
   MergeJoin& join = edges_[k].join;
@@ -166,7 +165,7 @@ void Exchange::pass(std::size_t k) {
   post_.send(self_.neighbors[k].peer, post_.letter(Kind::beyond, beyond, 0, nullptr));
 }
 
-/// Tells neighbour k, if its unmatched half is of a round that we have passed without it.
+/// Sends `beyond` to neighbour k if its unmatched half belongs to a round that we have passed.
 void Exchange::answer(std::size_t k) {
   const MergeJoin& join = edges_[k].join;
   // An earlier half of ours that flows may be applied only at the end of this round.
@@ -188,8 +187,8 @@ void Exchange::end_round() {
   for (std::size_t k = 0; k < edges_.size(); ++k) answer(k);
 }
 
-/// A half of the neighbour's will not count. At most one flow is under way, and what matters is
-/// whether there was any such half before or after it.
+/// Records a void half of the neighbour's. Two entries are enough, one before and one after the
+/// flow under way, because each restarts the same sum.
 void Exchange::void_half_of(std::size_t k, Round round) {
   std::vector<Round>& rounds = edges_[k].heard_void;
   if (!flows_.runs()) return;
@@ -197,8 +196,8 @@ void Exchange::void_half_of(std::size_t k, Round round) {
   rounds.push_back(round);
 }
 
-/// Halves of running traffic are increments. One that was void is missing in the sum at the end
-/// that hears, so that sum begins again at both ends.
+/// Halves of running traffic are increments. A void increment is missing from the receiver's sum,
+/// so both ends restart that sum from zero.
 Task<> Exchange::restart_sums(std::size_t k) {
   Edge& edge = edges_[k];
   if (std::exchange(edge.told_void, false)) {
@@ -213,8 +212,8 @@ Task<> Exchange::restart_sums(std::size_t k) {
   }
 }
 
-/// The neighbour has passed our half of a round, which neither end waits for any more. The wait
-/// that ends may resume the algorithm, so this is the last thing that is done.
+/// Ends the wait for the half of a round that the neighbour has passed. This may resume the
+/// algorithm, so callers do it last.
 void Exchange::end_wait(std::size_t k, Round round) {
   if (self_.rules.ends_wait(Interruption::passed))
     post_.drop_below({self_.neighbors[k].peer, Kind::contribution, round + 1, 0});

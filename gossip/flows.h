@@ -43,8 +43,8 @@ class ExchangeFlows {
   /// Forgets what stood between us and neighbour k: it is missing from now on, or it or we begin
   /// anew. What flowed over the edge is given back.
   Task<> forget(std::size_t k);
-  /// Begins the sum of what we told neighbour k again, or of what we heard of it: a half of that
-  /// direction was void, at both ends.
+  /// Restarts the sum of our increments to neighbour k, or of its increments to us, from zero. Both
+  /// ends do so after a void half of that direction.
   Task<> restart_told(std::size_t k);
   Task<> restart_heard(std::size_t k);
   bool runs() const { return self_.plan.traffic.running; }

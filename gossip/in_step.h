@@ -16,8 +16,8 @@ class InStep {
   explicit InStep(const Peer& me) : me_(me), numbers_(me.exchanges()) {}
 
   /// Returns whether this round and the one before have settled exchanges with the same neighbours,
-  /// and left exchanges open with the same. A neighbour that stays away disturbs nothing, since
-  /// nothing flows over its edge. To be asked once in each round, when it has averaged.
+  /// and left exchanges open with the same. A neighbour that stays away has no effect, because
+  /// nothing flows over its edge. Call once in each round, after averaging.
   bool kept() {
     Edges edges;
     for (const auto& [peer, number] : me_.exchanges()) {

@@ -56,7 +56,7 @@ struct RunAhead {
 struct SilentEdge {
   PeerId with = 0;
   Round since = 0;   ///< the round of the last flow
-  Round rounds = 0;  ///< that have ended since then, beside a neighbour that was there
+  Round rounds = 0;  ///< own rounds ended since then while the neighbour was here
   bool operator==(const SilentEdge&) const = default;
 };
 

@@ -48,8 +48,8 @@ class Mailbox {
   void interrupt(PeerId from, Absence absence);
   /// `from` begins anew: nothing of it is kept, and it is not closed.
   void forget(PeerId from);
-  /// Lets go of what is kept of `from` on a channel from number `first` on and below `end`; its
-  /// askers get nothing.
+  /// Lets go of what is kept of `from` on a channel from number `first` on and below `end`;
+  /// waits for it end without a message.
   void drop(PeerId from, Kind kind, std::uint64_t first, std::uint64_t end);
 
   /// Returns what is kept of this key; null: nothing.

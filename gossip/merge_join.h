@@ -61,8 +61,7 @@ class MergeJoin {
     theirs_next_ = std::max(theirs_next_, number);
     if (ours_ && !flows_ && *ours_ < number) ours_.reset();
   }
-  /// This peer will not send a half of the number of the neighbour's unmatched one, nor a lower
-  /// one.
+  /// This peer voids the neighbour's unmatched half and will send no half below `beyond`.
   void pass(Round beyond) {
     theirs_.reset();
     next_ = std::max(next_, beyond);

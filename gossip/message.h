@@ -20,8 +20,8 @@ inline double in_seconds(Time time) {
 using Round = std::uint64_t;
 
 /// The number of an exchange of one edge, as ledgers and judges count: both ends count the rounds
-/// in which both have sent a half (merge_join.h) from 0 since they met. So it is lower than the
-/// round after one of them was late or away, and begins again with a successor.
+/// in which both have sent a half (merge_join.h), from 0 when they met. So it is lower than the
+/// round after an absence, and restarts with a successor.
 struct ExchangeNumber {
   std::uint64_t value = 0;
   auto operator<=>(const ExchangeNumber&) const = default;
@@ -44,7 +44,7 @@ enum class Kind : std::uint8_t {
   /// chain of waits (wait_chains.h).
   held_up = 7,
   verb = 8,  ///< of what programs do together beside the method (verb_word.h); `part` is the piece
-  /// The sender sends no contribution below `number`: nobody waits for one (merge_join.h).
+  /// The sender will send no contribution below `number`, so the receiver waits for none.
   beyond = 9,
   reduce = 16,   ///< collective operation: a part of a sum; `part` numbers those to this receiver
   gather = 17,   ///< collective operation: a sum that is whole; `part` as well
@@ -64,7 +64,7 @@ inline constexpr bool is_channel(Kind kind) {
 struct Message {
   PeerId from = 0;
   Kind kind = Kind::contribution;
-  std::uint64_t number = 0;  ///< of the round, or what the channel counts; see Kind
+  std::uint64_t number = 0;  ///< the round, or what the channel counts; see Kind
   std::uint32_t part = 0;
   Payload payload;  ///< null: no payload
   /// The sender's clock (Peer::clock).

@@ -59,8 +59,8 @@ void Pace::heard_round(std::size_t k, Round round) {
   heard_[k] = std::max(heard_[k], round);
 }
 
-/// A neighbour whose half waits for a later round is waited for by nobody until then, and who has
-/// nobody else to exchange with has nothing to do in the rounds between.
+/// A neighbour whose half belongs to a later round sends nothing before that round. A peer without
+/// any other neighbour to exchange with has nothing to do in the rounds between, and skips them.
 void Pace::align(const std::function<std::optional<Round>(std::size_t k)>& first) {
   std::optional<Round> least;
   for (std::size_t k = 0; k < heard_.size(); ++k) {
@@ -79,10 +79,11 @@ Round Pace::furthest_round() const {
   return furthest;
 }
 
-/// Rounds without any neighbour do not count for the others: a peer whose neighbours have all died
-/// would draw the rest along. Those that a schedule leaves out of the row do count. If the rows
-/// change with the round, a peer that is behind by any number meets each partner in another round
-/// than that one does: so it passes over to the first round that nobody of its row has passed.
+/// Rounds alone do not move the clock: otherwise a peer whose neighbours have all died would make
+/// the rest of the fleet skip rounds. Rounds in which a schedule gives the peer no partner do
+/// count. If the rows change with the round, a peer that is behind would look for each partner in a
+/// round that the partner has passed: so it skips to the first round that no peer of its row has
+/// passed.
 void Pace::catch_up(Round tolerated) {
   Round behind = furthest_round() - clock_;
   const Round missed =
@@ -97,7 +98,7 @@ void Pace::catch_up(Round tolerated) {
 }
 
 void Pace::pass_to(Round round) {
-  if (round <= self_.round) return;  // it has done those rounds alone
+  if (round <= self_.round) return;  // the peer has done those rounds alone
   const Round passed = round - self_.round;
   self_.round = round;
   passed_over_ += passed;
@@ -106,8 +107,8 @@ void Pace::pass_to(Round round) {
 }
 
 /// Alone, a peer waits for no neighbour, and would do thousands of rounds before one is back. So a
-/// round that brought nothing takes at least as long as rounds in company do on average; while too
-/// few are known, as the longest of them and a tenth of the deadline.
+/// round that brought nothing takes at least as long as rounds in company do on average; until
+/// three of those are known, as long as the longest of them and at least a tenth of the deadline.
 Task<> Pace::keep(bool expected) {
   const Time took = self_.world.now() - round_began_;
   if (std::exchange(met_, false)) {
@@ -134,9 +135,9 @@ void Pace::wake() {
   if (when_woken_) std::exchange(when_woken_, {})();
 }
 
-/// The mean of many, with what accidents made long: a round alone that is too slow does no harm. No
-/// median, and no few: where the network takes longest, rounds come in bursts of which most take no
-/// time, and a peer that stood still finds many rounds' messages at once.
+/// The mean of many rounds, including those that an accident made long, because a slow round alone
+/// does no harm. A median or a short window would be too fast: on a slow network most rounds of a
+/// burst take no time, and a peer that stood still receives many rounds' messages at once.
 Time Pace::usual() const {
   const Time deadline = self_.plan.deadline > Time{0} ? self_.plan.deadline : usual_deadline;
   if (lengths_.size() < least_lengths) {

@@ -14,8 +14,8 @@ namespace gv {
 
 /// Keeps a peer in step with its neighbours, so that the fleet ends together: round numbers work as
 /// Lamport clocks, and what a peer has missed it passes over. Invariants: the clock never goes
-/// back; after catch_up() it is at most the tolerated rounds behind any neighbour that was heard,
-/// and no round completed is behind it; rounds alone are no faster than rounds in company were.
+/// back; after catch_up() it is at most the tolerated number of rounds less than any neighbour's,
+/// and at most the number of completed rounds; rounds alone are no faster than rounds in company.
 class Pace {
  public:
   Pace(PeerCore& self, const Roster& roster);
@@ -42,8 +42,8 @@ class Pace {
   /// Another process has taken its place.
   void replaced(std::size_t k) { heard_[k] = 0; }
 
-  /// Passes before a round begins to the first round in which any edge can take part. `first`: of
-  /// the edge to k; nothing: it can take part in none.
+  /// Skips, before a round begins, to the first round in which any edge can take part. `first`
+  /// returns that round of the edge to neighbour k, or nothing if the edge cannot take part.
   void align(const std::function<std::optional<Round>(std::size_t k)>& first);
   /// A round begins that is done in the company of a neighbour or alone; rounds alone do not move
   /// the clock. In a fleet that does not catch up every round does.
@@ -51,7 +51,7 @@ class Pace {
     in_company_ = company;
     begun_ = true;
   }
-  /// The same of a method that talks to its neighbours by messages alone.
+  /// Likewise, for a method that uses messages instead of averaging.
   void in_company(bool company) { in_company_ = company; }
 
   /// A neighbour's message has been taken: this round is one in its company.
@@ -99,7 +99,7 @@ class Pace {
   bool begun_ = false;  ///< the present round, in averaging
   bool met_ = false;    ///< a neighbour, in this round
   Time round_began_{0};
-  std::deque<Time> lengths_;  ///< of the last rounds in which a neighbour was met
+  std::deque<Time> lengths_;  ///< the last rounds in which a neighbour was met
   std::uint64_t rests_ = 0;
   std::function<void()> when_woken_;
 };

@@ -162,8 +162,8 @@ bool Peer::expected_company() {
   return false;
 }
 
-/// A peer that is behind its neighbours when they are done would train on alone, into the model
-/// that is saved.
+/// A peer that has not finished when its neighbours have would continue to train alone, and that
+/// model would be saved.
 bool Peer::others_have_ended() const {
   if (!plan.ends_with_others) return false;
   bool ended = false;
@@ -248,7 +248,7 @@ bool Peer::deliver(Message message) {
   switch (message.kind) {
     case Kind::goodbye:
       if ((message.part & leaves_early) != 0) roster_.leave_early(*k);
-      // Whoever is behind us and claims to be done may lie.
+      // A neighbour whose clock is below ours and that claims to have finished may lie.
       if (message.part == 0 && pace_.heard(*k) >= pace_.clock()) roster_.end(*k);
       post_.goodbye(message.from, message.number);
       verbs_->gone(*k);

@@ -176,8 +176,8 @@ class Peer : public PeerCore, public LinkUser {
   /// The gradient at x over another peer's samples, ready to be sent; null: they are none.
   Task<Payload> gradient_of(Payload samples);
   Task<> gradient();  ///< g at x, off the loop
-  /// Does the same at x as it is now, while neighbours' flows may read and change x, unless the
-  /// replica cannot (Replica::freeze): then they wait behind the gradient.
+  /// The gradient at a copy of x, while neighbours' flows read and change x. If the replica cannot
+  /// copy x (Replica::freeze), flows wait until the gradient is done.
   Task<> gradient_beside();
   Task<> revise(Vector missed);  ///< the same of a gradient that missed others: Replica::revise
   Task<> step_local();           ///< x <- x - gamma direction(g)

@@ -80,9 +80,9 @@ class Post {
   /// already.
   Receive arrival(Mailbox::Key key) { return {mailbox_, key, Absence::away, {}}; }
   const Message* kept(const Mailbox::Key& key) const { return mailbox_.kept(key); }
-  /// Nobody asks for what has a smaller number, or waits for it any more.
+  /// Drops messages below this number; waits for them end without a message.
   void drop_below(const Mailbox::Key& key) { mailbox_.drop(key.from, key.kind, 0, key.number); }
-  /// The same of one number alone.
+  /// Drops the messages of this number, likewise.
   void drop(const Mailbox::Key& key) {
     mailbox_.drop(key.from, key.kind, key.number, key.number + 1);
   }

@@ -68,7 +68,7 @@ void Post::end_wait(const std::optional<Message>& answer) {
   wait_.reset();
 }
 
-/// What has come together with that news is taken first.
+/// Ends the wait after messages that arrived at the same time have been taken.
 void Post::end_wait_for(std::size_t k) {
   if (!wait_ || wait_->k != k || wait_->key.kind != Kind::contribution) return;
   self_.world.after(Time{0}, [this, wait = waits_] {

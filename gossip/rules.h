@@ -58,13 +58,13 @@ class Rules {
   virtual bool begins(bool open) const { return !open; }
   /// Returns whether an exchange with a missing half stays open: no end ever voids one alone.
   virtual bool stays_open(Missing) const { return true; }
-  /// Returns whether a neighbour is told that no half of ours will answer its half: always, since
-  /// it waits for one.
+  /// Returns whether a peer sends `beyond` for a half that it will not answer: always, because the
+  /// neighbour waits for an answer.
   virtual bool says_beyond() const { return true; }
   /// Returns whether a round waits for the unmatched halves of earlier rounds as well: without it
   /// an edge may stay silent for as long as its ends take turns in missing each other.
   virtual bool waits_for_older() const { return true; }
-  /// Returns whether rounds alone are held to the pace of those in company.
+  /// Returns whether rounds alone are limited to the pace of rounds in company.
   virtual bool limits_pace() const { return true; }
   /// Returns whether a wait ends for this reason: always, so that nobody waits for ever.
   virtual bool ends_wait(Interruption) const { return true; }

@@ -7,10 +7,10 @@
 namespace gv {
 namespace {
 
-/// Rounds in company of which the mean length is taken.
+/// Number of rounds in company whose mean length is the measure.
 constexpr std::size_t measured = 15;
 /// Rounds of both ends without a flow, of an edge that is silent: a hundred, and two for each peer
-/// of the fleet, by which its ends may be out of step.
+/// of the fleet, because the two ends may be in different rounds.
 constexpr Round patience = 100;
 
 }  // namespace
@@ -71,7 +71,7 @@ void SteadyWatch::end_round() {
   look_at_edges(row);
 }
 
-/// `row`: whom a schedule lets us meet in this round; nothing: everybody.
+/// `row`: the partners that a schedule allows in this round; nothing if there is no schedule.
 void SteadyWatch::look_at_edges(const std::optional<Neighborhood>& row) {
   for (std::size_t k = 0; k < edges_.size(); ++k) {
     const Neighbor& neighbor = self_.neighbors[k];

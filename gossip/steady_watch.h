@@ -15,12 +15,12 @@
 namespace gv {
 
 /// Finds a peer that ends its rounds alone faster than it did in company: more than twice ten
-/// rounds, most of them alone, within the time of ten. Rounds in company are as fast as the company
-/// is, whoever is missing, so they break no rule by themselves. The usual length of a round is the
+/// rounds, most of them alone, within the time of ten. Rounds in company have the pace of their
+/// neighbours and are not judged. The usual length of a round is the
 /// least mean of several in company so far, so that a fleet that has become slower changes nothing.
 class PaceWatch {
  public:
-  static constexpr std::size_t rounds = 10;  ///< of which the window has the usual length
+  static constexpr std::size_t rounds = 10;  ///< number of rounds whose usual length is the window
   static constexpr std::size_t most_times =
       2;  ///< rounds that may end within it, in units of these
 
@@ -38,8 +38,8 @@ class PaceWatch {
   bool too_fast() const;
 
   std::deque<Time> met_;       ///< the ends of the last rounds in company
-  std::optional<Time> usual_;  ///< see above; nothing: not known yet
-  std::deque<End> ends_;       ///< of the newest rounds
+  std::optional<Time> usual_;  ///< see above; nothing if not known yet
+  std::deque<End> ends_;       ///< ends of the newest rounds
   std::optional<RunAhead> found_;
 };
 
@@ -70,7 +70,7 @@ class SteadyWatch {
     ExchangeNumber number{};
     bool flows = false;  ///< something has flowed over it
     Round since = 0;     ///< our round of the last flow
-    Round rounds = 0;    ///< of ours that have ended since then, with the neighbour there
+    Round rounds = 0;    ///< own rounds ended since then while the neighbour was here
     Round theirs = 0;    ///< its clock then
   };
   bool took_something();

@@ -15,34 +15,35 @@
 // AD-PSGD. Lian, Zhang, Zhang & Liu, "Asynchronous decentralized parallel stochastic gradient
 // descent", ICML 2018, arXiv:1710.06952, Algorithm 1: while it computes its gradient, at a copy of
 // x, a peer averages with one neighbour drawn at random, x_i, x_j <- (x_i + x_j) / 2, and answers
-// whoever has drawn it; nobody waits for a round of anybody else. Deviation: the average is written
-// as two opposite flows, (x_j - x_i) / 2 and (x_i - x_j) / 2 of the two vectors that were sent, and
-// not as one atomic step; so there are no locks, a circle of waits cannot form, and any graph will
-// do. A peer that is asked applies its flow when it answers; one that asked, when the answer comes.
-// It waits for the answer as long as the network takes, so that each gradient has its average on a
-// slow network too, and goes on if its neighbour is slow. Until the answer comes the pair is
-// open. Per round and peer: one message each way, 4 d bytes, and as many for whoever draws it.
+// each neighbour that has drawn it; no peer waits for another peer's round. Deviation: the average
+// is written as two opposite flows, (x_j - x_i) / 2 and (x_i - x_j) / 2 of the two vectors that
+// were sent, and not as one atomic step; so there are no locks, a circle of waits cannot form, and
+// any graph will do. The answering peer applies its flow when it answers, the asking peer when the
+// answer arrives. The asking peer waits for as long as the network takes, so that each gradient has
+// its average on a slow network too, and continues if the neighbour is slow. Until the answer
+// arrives the pair is open. Per round and peer: one message each way, 4 d bytes, and as many for
+// each neighbour that draws this peer.
 
 namespace gv {
 namespace {
 
 constexpr std::uint32_t question = 0, answer = 1;  ///< the parts of Kind::push
 
-/// A peer with so many open pairs asks nobody else. More than one, so that a slow neighbour keeps
-/// nobody from asking the others; with three, flows of half a difference each, against an x that is
-/// past, add up to more than the difference, and models swing apart on a torus or complete graph.
+/// Maximum number of open pairs; then a peer asks no other neighbour. With one, a slow neighbour
+/// would block the others. With three, flows of half a difference each, computed from an old x, add
+/// up to more than the difference, and models diverge on a torus or complete graph.
 constexpr std::ptrdiff_t most_open = 2;
 
 /// A neighbour that was asked and has not answered.
 struct Open {
   Round number = 0;
-  std::uint64_t life = 0;  ///< of the neighbour's process that was asked
+  std::uint64_t life = 0;  ///< the neighbour's process that was asked
   Payload ours;            ///< as it was sent
   Time asked{0};
 };
 using Opens = std::map<PeerId, Open>;
 
-/// What the two coroutines of a peer share.
+/// State shared by the two coroutines of a peer.
 struct Pairs {
   Opens opens;
   std::map<PeerId, UsualTime> ways;  ///< the time that messages of each neighbour are on their way
@@ -118,8 +119,8 @@ Task<> take(Peer& me, Message message, Pairs& pairs) {
                                   : take_answer(me, std::move(message), pairs.opens);
 }
 
-/// A process that has left without an answer has not applied its flow, and one that has died takes
-/// it along. What came of it before is taken first.
+/// A process that has left without an answer has not applied its flow, and the flow of one that has
+/// died is lost. Messages that it sent before are taken first.
 void forget_gone(const Peer& me, Opens& opens) {
   const bool taken = !me.waiting(Kind::push);
   std::erase_if(opens, [&](const auto& open) {
@@ -136,7 +137,8 @@ Task<> answer_everybody(Peer& me, Pairs& pairs) {
   }
 }
 
-/// A neighbour that is there and owes no answer; nothing: there is none, or enough others owe one.
+/// Draws a neighbour that is here and owes no answer. Returns nothing if there is none, or if
+/// `most_open` others owe one.
 std::optional<PeerId> draw(Peer& me, const Opens& opens) {
   const auto answers = [&](const auto& open) { return me.here(open.first); };
   if (std::ranges::count_if(opens, answers) >= most_open) return {};
@@ -155,15 +157,16 @@ Task<> ask(Peer& me, PeerId peer, Opens& opens) {
   opens[peer] = {me.round, me.life(peer), ours, me.world.now()};
 }
 
-/// Both ways, and a quarter as much again; and a neighbour that answers takes as long for it as we
-/// do, behind another one. Nothing is known of a neighbour before its first message.
+/// Returns the longest usual wait for an answer: both ways plus a quarter, and twice our own time
+/// to answer, because the neighbour may answer another peer first. Returns nothing before the
+/// neighbour's first message.
 std::optional<Time> longest_answer(const Pairs& pairs, PeerId peer) {
   const auto way = pairs.ways.find(peer);
   if (way == pairs.ways.end()) return {};
   return way->second.get() * 5 / 2 + 2 * pairs.handling.get();
 }
 
-/// Waits for the answer of a neighbour that is there, as long as answers take where nobody is slow.
+/// Waits for the answer of a neighbour that is here, for as long as a fast neighbour would take.
 Task<> await_answer(Peer& me, PeerId peer, const std::shared_ptr<Pairs>& pairs) {
   const auto missing = [&] {
     return pairs->opens.contains(peer) && me.here(peer) && !me.stopped();
@@ -217,7 +220,7 @@ Task<> ad_psgd(Peer& me) {
   Beside others(me.world, answer_everybody(me, *pairs));
   for (; me.running(); co_await me.end_round()) {
     forget_gone(me, pairs->opens);
-    me.keep_company();  // nobody is waited for: a round without an answer is none alone
+    me.keep_company();  // no peer waits, so a round without an answer is not a round alone
     const std::optional<PeerId> peer = draw(me, pairs->opens);
     if (peer) co_await ask(me, *peer, pairs->opens);
     co_await me.gradient_beside();
@@ -230,8 +233,8 @@ Task<> ad_psgd(Peer& me) {
   co_await settle_all(me, *pairs);
 }
 
-/// Of one neighbour, its answer may wait and then a question, or a question that crossed ours and
-/// the next one.
+/// Two messages of a neighbour may wait: its answer and a question, or two questions of which the
+/// first crossed ours.
 std::vector<Channel> channels(const Setup& setup, std::size_t d) {
   const std::size_t bytes = payload_bytes(setup.codec, d);
   const auto fits = [bytes](PeerId, std::uint32_t part, std::size_t size) {

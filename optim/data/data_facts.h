@@ -41,8 +41,8 @@ struct DataFacts {
   bool header = true;              ///< CSV: the first line of a file has the columns' names
   std::uint32_t first_column = 1;  ///< sparse rows: the number of the first column in the files
   /// The mean and deviation of a regression's targets over the training samples, and what is
-  /// subtracted from each target before it becomes a float (shift_of in table/scaling.h). Nothing:
-  /// that is not decided yet.
+  /// subtracted from each target before it becomes a float (shift_of in table/scaling.h). Empty
+  /// until it is decided.
   double target_mean = 0, target_deviation = 0;
   std::optional<double> target_shift{};
 

@@ -19,7 +19,7 @@ inline std::string shown(std::string_view word) {
   return "`" + text + "`";
 }
 
-/// The bytes with which some programs begin a text of UTF-8, and which are no part of it.
+/// The bytes that some programs write before a UTF-8 text; they are not part of the text.
 inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 /// The whole word as a number; a plus sign may stand before it.

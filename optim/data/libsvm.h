@@ -15,7 +15,7 @@ struct LibSvmFile {
   std::vector<std::uint64_t> ends;     ///< row r ends before place ends[r], where row r + 1 begins
   std::vector<std::uint32_t> columns;  ///< ascending in each row, counted from 0
   std::vector<double> values;          ///< none is zero as a float
-  std::vector<std::uint64_t> lines;    ///< of each sample, from 1
+  std::vector<std::uint64_t> lines;    ///< line of each sample, from 1
   std::uint32_t features = 0;          ///< one more than the largest column
   std::uint32_t first_column = 1;      ///< the number that the file gives to column 0
 
@@ -31,8 +31,9 @@ struct LibSvmFile {
   std::vector<std::size_t> label_ends;  ///< the end of each
 };
 
-/// Columns count from `first_column`, 0 or 1; nothing: from 0 if the file has a column 0, which is
-/// how scikit-learn writes, else from 1. Throws std::runtime_error "path:line: what is wrong".
+/// Columns count from `first_column`, 0 or 1. If it is empty they count from 0 if the file has a
+/// column 0, as scikit-learn writes, else from 1. Throws std::runtime_error "path:line: what is
+/// wrong".
 LibSvmFile read_libsvm_file(const std::string& path,
                             std::optional<std::uint32_t> first_column = std::nullopt);
 

@@ -44,8 +44,8 @@ TrainTest draw_sparse(std::uint32_t train,
                       Rng rng);
 
 /// A text file in LIBSVM's format, one sample a line: "label column:value column:value ...",
-/// columns from 1 on (from 0 where the training file has a column 0) and ascending, what follows a
-/// # is no part of it. Chang & Lin, "LIBSVM: a library for support vector machines", 2011. Of two
+/// columns from 1 on (from 0 if the training file has a column 0) and ascending; text after a # is
+/// a comment. Chang & Lin, "LIBSVM: a library for support vector machines", 2011. Of two
 /// classes: the smaller label is class 0.
 /// `test`: a file of the same classes; empty: the last tenth of `train`, and at least one sample,
 /// is held out. Throws std::runtime_error "path:line: what is wrong, and what to do".

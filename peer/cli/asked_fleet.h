@@ -16,7 +16,7 @@ namespace gv::cli {
 Assembly assemble_to_run(const FleetOptions& options,
                          const std::string& binary,
                          std::unique_ptr<Scout>& scout);
-/// Does the same with a fleet that read_file() has read from these options.
+/// Likewise for a fleet that read_file() has read from these options.
 Assembly assemble_to_run(Fleet fleet,
                          const FleetOptions& options,
                          const std::string& binary,

@@ -148,7 +148,7 @@ std::string class_table(const Assembly& fleet) {
   const Counts train = class_counts(*fleet.data.train), test = class_counts(*fleet.data.test);
   const auto most = static_cast<double>(std::max<std::uint64_t>(1, std::ranges::max(train)));
   const std::vector<std::string> names = class_names(*fleet.data.train);
-  std::size_t wide = 16;  // ids of 19 digits that begin alike are told apart
+  std::size_t wide = 16;  // enough to distinguish ids of 19 digits
   for (std::size_t k = 0; k < std::min(names.size(), most_classes_shown); ++k)
     wide = std::clamp(columns_of(names[k]), wide, std::size_t{30});
   const std::size_t bars = bar_columns + 16 - wide;

@@ -288,8 +288,8 @@ void check_until(const Assembly& fleet, const SimulateOptions& given, const Resu
                     from.run->round));
 }
 
-/// Ends all peers after the same round, which is kept; those in very different rounds stop where
-/// they are.
+/// Ends all peers after the same round and keeps its checkpoint. Peers in very different rounds
+/// stop at once instead.
 void end_together(const std::vector<Peer*>& peers, KeptRound& kept) {
   constexpr Round most_behind = 16;
   Round first = std::numeric_limits<Round>::max();

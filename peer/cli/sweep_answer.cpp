@@ -48,8 +48,8 @@ JudgedClaim judge(const Answer& answer, const ExpectedClaim& claim) {
   }
 }
 
-/// Draws the map of each section; none where the file asks for another picture. The runs are those
-/// of the user's own sweep.
+/// Draws the map of each section, or none if the file asks for another picture. The runs belong to
+/// the user's own sweep, so their files are trusted.
 std::vector<FirstMap> maps_of(const SweepFile& file,
                               const std::vector<StoredRun>& runs,
                               const CompareOptions& options) {

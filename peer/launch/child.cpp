@@ -16,7 +16,7 @@ namespace {
 
 /// The most bytes that wait for an end of line: a line is made of more without one.
 constexpr std::size_t longest_line = std::size_t{64} << 20;
-/// The most bytes that wait for a process that does not read: what it is told beyond that is lost.
+/// Maximum number of bytes queued for a process that does not read; further lines are dropped.
 constexpr std::size_t most_waiting = std::size_t{4} << 20;
 
 }  // namespace

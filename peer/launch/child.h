@@ -24,7 +24,7 @@ class LineReader {
   std::string rest_;
 };
 
-/// A peer's process on this machine. What it is told waits here while it does not read.
+/// A peer's process on this machine. Lines for it are queued while it does not read.
 class Child : public Process {
  public:
   /// Throws std::runtime_error with the program's name and the reason when it cannot be started.

@@ -2,10 +2,10 @@
 
 namespace gv {
 
-/// Sets anew what a process inherits from its parent and never asks for: closed standard
-/// descriptors become /dev/null, no signal stays blocked, SIGCHLD and SIGPIPE have their usual
-/// effect, and files are not writable for everybody. SIGHUP stays ignored where it is (nohup). To
-/// be called before there are threads; between fork and exec as well.
+/// Resets what a process inherits from its parent: closed standard descriptors become /dev/null, no
+/// signal stays blocked, SIGCHLD and SIGPIPE have their default action, and new files are not
+/// world-writable. SIGHUP stays ignored if it was (nohup). Call it before any thread starts, and
+/// between fork and exec.
 void reset_inherited();
 
 }  // namespace gv

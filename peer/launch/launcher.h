@@ -109,7 +109,8 @@ class Launcher {
     std::size_t queue = 0;                    ///< the same
     Round reported = 0;
     std::optional<Round> kept{};  ///< a checkpoint of this process that may be held
-    std::optional<Round> halts;   ///< where it waits for the fleet to agree on its last round
+    std::optional<Round>
+        halts;  ///< the round at whose end the peer waits for the agreement on the last round
     Restarts restarts{};
     std::optional<std::chrono::steady_clock::time_point> ready_at;  ///< of this process
     std::optional<std::chrono::steady_clock::time_point> restart_at;
@@ -188,8 +189,8 @@ class Launcher {
   bool broken_ = false;   ///< a collective could not be completed, and the algorithm ended early
   std::set<PeerId> parts_ended_;  ///< for want of whom, where the others go on
   std::optional<std::chrono::steady_clock::time_point> began_, ended_, kill_at_;
-  /// The peers are asked until then after which round they can end; then all are told one, and who
-  /// is not there by `stop_by_` stops where it is.
+  /// Until `agree_by_` the peers answer after which round they can end. Then the launcher sends all
+  /// of them one round; a peer that has not reached it by `stop_by_` stops at once.
   std::optional<std::chrono::steady_clock::time_point> agree_by_, stop_by_;
   std::vector<LostPeer> lost_;
   std::set<Edge> shared_;

@@ -102,8 +102,8 @@ void Launcher::agree_on_last_round() {
   tell_all(control::line(control::Stop{last}));
 }
 
-/// Returns whether the peers that are behind can do the rounds up to `last` in half of the grace
-/// time, at the pace that each has had.
+/// Returns whether every peer can reach round `last` within half of the grace time, at its own pace
+/// so far.
 bool Launcher::within_reach(Round last) const {
   const double training = seconds() - past_.seconds;
   return std::ranges::all_of(slots_, [&](const Slot& slot) {

@@ -23,8 +23,8 @@ class Process {
   /// The whole lines of its stdout and its stderr that have come since the last call.
   virtual std::vector<std::string> take_output() = 0;
   virtual std::vector<std::string> take_errors() = 0;
-  /// Returns the next vector of its reports, in the order of sending; null when there is none of at
-  /// most so many bytes.
+  /// Returns the next vector of its reports, in the order of sending. Returns null if there is
+  /// none of at most `most_bytes` bytes.
   virtual Payload take_vector(std::size_t most_bytes) = 0;
   /// Takes its end; true at the first call after it.
   virtual bool reap() = 0;

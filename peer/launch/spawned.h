@@ -10,8 +10,8 @@
 
 namespace gv {
 
-/// A program that was started, in a process group of its own; the kernel kills it when we die. Its
-/// end is that of its process: what it has forked and left behind in the group is killed then.
+/// A child process in a process group of its own; the kernel kills it when this process dies. When
+/// it exits, the rest of its process group is killed.
 class Spawned {
  public:
   /// Starts argv[0], which is looked for in PATH. Throws std::runtime_error with its name and the

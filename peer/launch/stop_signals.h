@@ -8,11 +8,11 @@
 
 namespace gv {
 
-/// SIGINT, SIGTERM and SIGHUP, which ask a program to end; without SIGHUP where it is ignored
+/// SIGINT, SIGTERM and SIGHUP, which ask a program to end; without SIGHUP if it is ignored
 /// (nohup).
 sigset_t stop_signals();
 
-/// The exit code of a program that one of them ended: 128 and its number, as shells have it.
+/// Returns the exit code after such a signal: 128 plus its number, as in shells.
 int exit_code_of(int stop_signal);
 
 /// The stop signals of this process as a descriptor. One cause often sends several of them at once:

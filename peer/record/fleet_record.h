@@ -33,8 +33,8 @@ struct FleetRecord {
   std::map<PeerId, Round> passed_over;                  ///< rounds that each peer took no part in
   std::map<PeerId, std::vector<ClippedFlows>> clipped;  ///< by each peer
   std::vector<UnevenEdge> uneven;                       ///< of the final record
-  std::map<PeerId, RunAhead> ran_ahead;                 ///< of the final record
-  std::vector<QuietEdge> quiet;                         ///< of the final record, ascending
+  std::map<PeerId, RunAhead> ran_ahead;                 ///< final record only
+  std::vector<QuietEdge> quiet;                         ///< final record only, ascending
   std::map<PeerId, LossRise> loss_rises;                ///< of the minibatches of each peer
   std::optional<LossRise> loss_rise;  ///< of the fleet's model, the first until now
   Costs costs;                        ///< of all peers, the dead among them

@@ -13,9 +13,9 @@ struct Fleet;
 std::vector<Range> held_ranges(const Report& report);
 /// Returns whether they can: as many as there are values, ascending, within a model of so many.
 bool fit_model(const Report& report, std::size_t dimension);
-/// Returns whether a report from outside can be one of this fleet, whose model has so many values:
-/// it names no peer and no chain that there is not, its values fit the model, and a peer that
-/// trains a whole model reports all of it.
+/// Returns whether an untrusted report can belong to this fleet, whose model has `dimension`
+/// values: it names existing peers and chains, its values fit the model, and a peer that trains a
+/// whole model reports all of it.
 bool can_be_of(const Fleet& fleet, std::size_t dimension, const Report& report);
 
 }  // namespace gv

@@ -18,7 +18,7 @@ struct UnevenEdge {
 struct QuietEdge {
   PeerId a = 0, b = 0;  ///< a < b
   Round since = 0;      ///< the round of the last flow, at the end that did more rounds since then
-  Round rounds = 0;     ///< that this end did beside the other
+  Round rounds = 0;     ///< rounds of this end while the other was here
 };
 
 /// Finds the uneven edges in the peers' last reports, ascending. An edge of which only one end

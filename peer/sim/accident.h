@@ -38,7 +38,7 @@ struct AccidentBounds {
   std::function<std::vector<PeerId>(PeerId)> links{};  ///< whom each has a link to
   Time from{0};                                        ///< none begins before,
   Time until{0};                                       ///< and none lasts longer
-  Time least{0};                                       ///< length of most of them
+  Time least{0};                                       ///< length of most accidents
   bool kills = true;
 };
 

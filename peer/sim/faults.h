@@ -17,7 +17,7 @@ struct FaultHands {
   std::function<void(PeerId)> die;          ///< the process is gone
   std::function<void(PeerId)> rise;         ///< another one takes its place
   std::function<void(PeerId, Round)> leap;  ///< it passes over rounds, up to this one
-  /// It waits no longer for the last half of this neighbour.
+  /// The first peer no longer waits for the last half of the second.
   std::function<void(PeerId, PeerId)> give_up;
   /// These return false where there is nothing to harm: it is dead, or has finished.
   std::function<bool(PeerId)> poison;

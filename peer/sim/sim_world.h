@@ -66,7 +66,7 @@ struct SimShared {
   Rows* rows = nullptr;      ///< ... and whose events run here
   /// The backlogs by id and sender; without faults. Only events of the peer itself touch its own.
   std::vector<std::map<PeerId, SimBacklog>> backlogs;
-  Steadiness* steadiness = nullptr;  ///< null: nobody judges pace and edges
+  Steadiness* steadiness = nullptr;  ///< null: pace and edges are not judged
   /// Returns whether two peers see each other, for that judgement; with faults.
   std::function<bool(PeerId, PeerId)> together;
   Audit* audit = nullptr;                                              ///< with faults

@@ -49,7 +49,7 @@ struct FaultPlan {
   std::vector<Injection> inject{};
   std::vector<Accident> accidents{};  ///< the same from within
   std::vector<Time> looks{};          ///< when the round of each peer is noted
-  const Usual* usual = nullptr;       ///< pace and edges are judged by it; null: they are not
+  const Usual* usual = nullptr;       ///< the measure of pace and edges; null: they are not judged
   LinkTimes times = swarm_times();
 };
 
@@ -80,8 +80,9 @@ struct SimulationOptions {
   /// Ends a job of peer i, now or later, when its program has had its turn; null: now. Without
   /// faults.
   std::function<void(PeerId, std::function<void()> ended)> after_job;
-  PeerParts parts{};                 ///< in the place of the real ones
-  Steadiness* steadiness = nullptr;  ///< is told of rounds and flows, without faults; may be null
+  PeerParts parts{};  ///< in the place of the real ones
+  Steadiness* steadiness =
+      nullptr;  ///< counts rounds and flows of a run without faults; may be null
 };
 
 struct SimulationResult {

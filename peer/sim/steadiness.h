@@ -18,28 +18,28 @@ namespace gv {
 ///
 /// The rule of pace: in no window of the length in which ten undisturbed rounds are done does a
 /// peer end more than twice the most rounds that it ended in any such window undisturbed, whatever
-/// happens. Rounds that are passed over do not end. What a fleet could do with others beside it is
-/// no fault of a peer's, so the measure is the same fleet with every peer as fast as the fastest,
-/// every link as short as the shortest, and no limit of bandwidth: who is missing may have been the
-/// one for whom all waited. It holds for every method: one that waits for nobody is as fast
-/// undisturbed. Exempt are peers without data (servers, memories, actors), whose rounds are answers
-/// to others: what has come while one stood still is answered at once.
+/// happens. Skipped rounds do not count. A fleet may become faster when its slowest peer is
+/// missing, so the measure is the same fleet with every peer as fast as the fastest, every link as
+/// short as the shortest, and unlimited bandwidth. The rule holds for every method, because a
+/// method that does not wait is as fast undisturbed. Peers without data (servers, memories, actors)
+/// are exempt: their rounds answer others, and requests that arrived during a pause are answered at
+/// once.
 ///
 /// The rule of edges: once nothing goes wrong any more, an edge that carried flows undisturbed
 /// carries them again. While each of its ends sees the other, not both end `most_silent` rounds
 /// without a flow. Edges without flows (collectives, servers, pushes) have none that could stop.
 struct Usual {
   struct Pace {
-    Time window{0};  ///< of ten rounds; 0: it does not do so many, and is not judged
+    Time window{0};  ///< ten rounds; 0: the run is shorter, and the peer is not judged
     Round most = 0;  ///< rounds that ended in a window
   };
   std::vector<Pace> paces;                            ///< by peer
-  std::map<std::pair<PeerId, PeerId>, Round> pauses;  ///< of (a, b): rounds of a between two flows
-  Time length{0};                                     ///< of the run of the fleet as it is
+  std::map<std::pair<PeerId, PeerId>, Round> pauses;  ///< key (a, b): rounds of a between two flows
+  Time length{0};                                     ///< length of the run of the unchanged fleet
 };
 Usual usual_of(const Assembly& fleet);
 
-/// Counts rounds and flows as they come. Without a measure it only keeps what it is told, for
+/// Counts rounds and flows as they come. Without a measure it only records them, for
 /// usual_of(); then peers may tell it of themselves from several threads.
 class Steadiness {
  public:
@@ -54,7 +54,7 @@ class Steadiness {
   void ended(Life life, Time own, Time now, const Together& together = {});
   void flowed(PeerId at, PeerId with);
 
-  /// Who ran ahead, and which edges are silent; ascending.
+  /// Returns the peers that ran ahead and the silent edges; ascending.
   std::vector<std::string> violations() const;
   bool ran_ahead() const { return !ahead_.empty(); }
   /// Returns when the peer last ended a round.
@@ -67,7 +67,7 @@ class Steadiness {
     Time last{0};
     std::deque<Time> own, true_time;  ///< ends of rounds within the window; without a measure: all
     std::map<PeerId, Round> since;    ///< rounds since the last flow with each
-    std::map<PeerId, Round> longest;  ///< the most of them
+    std::map<PeerId, Round> longest;  ///< maximum of `since`
   };
   void count_silence(PeerId peer, const Together& together);
   Round most_silent(PeerId a, PeerId b) const;

@@ -109,8 +109,8 @@ void add(SwarmResult& all, std::uint64_t seed, const SimulationResult& one) {
   all.texts = one.violations;
 }
 
-/// Says no where the others go on past a deadline without who is late, or without the last, and
-/// where actors act: what a memory has when it is asked depends on who is fast.
+/// Returns false if rounds continue without a late peer (faults.deadline), or if there are actors:
+/// the transitions that a memory holds depend on which actor is faster.
 bool waits_for_everybody(const Assembly& fleet) {
   return has_same_bits(*fleet.algorithm, fleet.setup->settings) && fleet.setup->actors == 0 &&
          fleet.fleet.faults.deadline == Time{0};

@@ -133,8 +133,8 @@ void Trial::start() {
   for (const Time at : plan_.looks) shared_.queue.push_idle(at, [this] { look(); });
 }
 
-/// Those of the plan, or drawn ones, in the first half of the run: the rest of it shows whether
-/// all is well again.
+/// Returns the plan's accidents, or drawn ones in the first half of the run. The second half shows
+/// whether the fleet recovers.
 std::vector<Accident> Trial::accidents() {
   const bool drawn = injector_.rate(Fault::accident) > 0 && plan_.usual != nullptr;
   if (!drawn || faults_.network().empty()) return plan_.accidents;

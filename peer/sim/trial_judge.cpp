@@ -27,7 +27,7 @@ std::string vector_of(PeerId peer) {
 void Trial::judge(SimulationResult& result) {
   if (!plan_.drawn) forget_missing();
   if (steadiness_) std::ranges::move(steadiness_->violations(), std::back_inserter(violations_));
-  // Who runs ahead ends a trial at once, so that nothing else is as it should be.
+  // A peer that runs ahead ends the trial at once, so nothing else can be judged.
   if (!steadiness_ || !steadiness_->ran_ahead()) check_ends(result);
   for (PeerId i = 0; i < present_.size(); ++i)
     if (present(i).dead || !present(i).started) result.lost.push_back(i);

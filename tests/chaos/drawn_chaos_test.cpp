@@ -16,8 +16,8 @@
 
 // Real fleets of drawn methods, graphs and codecs, of built-in peers and of programs, with
 // accidents that overlap: members die, stand still, are slow or cut off at drawn moments.
-// GRAPEVINE_CHAOS_FLEETS says how many there are, GRAPEVINE_CHAOS_SEED which is the first;
-// GRAPEVINE_CHURN_SECONDS says how long members come and go.
+// GRAPEVINE_CHAOS_FLEETS is their number, GRAPEVINE_CHAOS_SEED the first seed;
+// GRAPEVINE_CHURN_SECONDS is how long members come and go.
 
 namespace gv {
 namespace {
@@ -61,7 +61,7 @@ class RealFleet {
   }
   Ended run() { return Program({"run", file(), "--json"}).wait(); }
   int kills() const { return kills_; }
-  /// Says whether nobody ran ahead of its pace and no edge stayed silent.
+  /// Returns whether no peer ran ahead of its pace and no edge stayed silent.
   static bool is_steady(const Ended& ended) {
     return !ended.summary().contains("ran_ahead") && !ended.summary().contains("silent");
   }
@@ -161,7 +161,7 @@ class RealFleet {
   static std::string stop(PeerId peer, std::uint64_t at, std::uint64_t length) {
     return fmt::format("{{ at: {} ms, stop: {}, for: {} ms }}", at, peer, length);
   }
-  /// A peer stands still, is slow, or is cut off from one or all of those to which it has links.
+  /// A peer stands still, is slow, or is cut off from one or all of its neighbours.
   /// One peer dies at the most, so that there is a fleet to be judged.
   std::vector<std::string> accident(std::uint64_t from, std::uint64_t until) {
     constexpr std::uint64_t slice_ms = 50;

@@ -66,7 +66,7 @@ Task<> rounds_atc(Peer& me) {
 
 constexpr Time rest_at_first = usual_deadline / 10;
 
-/// What one end of an edge has applied.
+/// The flows that one end of an edge has applied.
 struct Book {
   std::vector<Round> rounds;
   std::vector<std::pair<float, float>> halves;  ///< ours, theirs
@@ -155,7 +155,7 @@ struct SmallFleet::Member : Computing, Journal {
   SmallFleet& fleet;
   PeerId id;
   std::uint64_t life = 0;
-  std::map<PeerId, std::uint64_t> met_life;  ///< of the neighbour's process that it talks to
+  std::map<PeerId, std::uint64_t> met_life;  ///< the neighbour's process that was met
   std::map<PeerId, Book> books;
   std::unique_ptr<Replica> replica;
   std::unique_ptr<Peer> peer;

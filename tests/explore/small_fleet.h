@@ -55,7 +55,7 @@ struct Action {
 std::string to_text(const Action& action);
 
 /// Real peers (Peer with its Exchange, Post, Roster and Pace) in a world without time: messages
-/// wait until somebody chooses to deliver them, gradients until somebody chooses to end them.
+/// and gradients wait until the explorer chooses to deliver or end them.
 class SmallFleet {
  public:
   SmallFleet(const Shape& shape, const Rules& rules);
@@ -74,7 +74,7 @@ class SmallFleet {
   std::string to_text() const;
   /// Something that must never be has happened; empty: nothing.
   const std::string& violation() const { return violation_; }
-  /// What is wrong when nothing can happen any more; empty: nothing.
+  /// Returns what is wrong when nothing can happen any more; empty if all is well.
   std::string judge_end() const;
 
  private:

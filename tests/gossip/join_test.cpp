@@ -87,7 +87,7 @@ class Alone : public OnePeer {
     Task<> join = peer->join();
     join.start();
   }
-  /// A round that takes so long until it rests.
+  /// A round that takes `length` until it rests.
   Task<> round(Time length) {
     Task<> average = begin_average();
     EXPECT_TRUE(average.done());
@@ -148,7 +148,7 @@ TEST_F(Alone, AHalfThatItCanAnswerEndsItsRest) {
   EXPECT_TRUE(alone.done());
 }
 
-/// Who is behind would train on alone, into the model that is saved.
+/// A peer that is behind would train alone, and that model would be saved.
 TEST_F(Alone, EndsWithTheOthers) {
   in_company(Time{1});
   EXPECT_TRUE(peer->deliver({1, Kind::goodbye, 1, leaves_early, nullptr}));

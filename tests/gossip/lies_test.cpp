@@ -115,11 +115,11 @@ class LiedToInPairs : public LiedTo {
       world.work();
     }
   }
-  std::vector<PeerId> heard_of;  ///< who asks before the first round
+  std::vector<PeerId> heard_of;  ///< peers that ask before the first round
   std::optional<Task<>> training;
 };
 
-/// Nobody asked for it, or something else was asked: it counts nowhere, and is no end of a pair.
+/// An answer to no question, or to another one, does not count and ends no pair.
 TEST_F(LiedToInPairs, AnAnswerToNoQuestionCountsNowhere) {
   begin(1);
   ASSERT_EQ(world.sent.size(), 1U);

@@ -47,7 +47,7 @@ TEST_F(ScheduledPeer, ExchangesWithWhoStandsInTheRow) {
   EXPECT_EQ(x()[0], 2.75F) << "2 + (5 - 2) / 4";
 }
 
-/// Peer 1 began an exchange in a round in which it was away here: it hears that none comes of it.
+/// Peer 1 sends a half of a round in which peer 0 took it for away: peer 0 answers `beyond`.
 TEST_F(ScheduledPeer, SaysThatItHasPassedARound) {
   peer->away(1);
   Task<> first = begin_average();

@@ -40,7 +40,7 @@ TEST(PaceWatch, FindsWhoIsFastAlone) {
   EXPECT_GE(peer.found()->rounds, 79U);
 }
 
-/// 28,145 rounds where 1,340 are usual, in a real run: three of four of them without anybody.
+/// 28,145 rounds where 1,340 are usual, in a real run: three of four of them alone.
 TEST(PaceWatch, FindsWhoIsFastBetweenTwoMessages) {
   Rounds peer;
   peer.company(30, milliseconds(20));
@@ -70,7 +70,7 @@ TEST(PaceWatch, BearsACompanyThatBecomesFaster) {
   EXPECT_FALSE(peer.found());
 }
 
-/// What all had become slow by is no measure.
+/// A fleet that has become slower does not change the measure.
 TEST(PaceWatch, MeasuresByTheFastestCompany) {
   Rounds peer;
   peer.company(50, milliseconds(10));

@@ -34,7 +34,7 @@ TEST_F(Sheet, JobsCountInTheOrderInWhichTheyWereOffered) {
   EXPECT_EQ(sheet.spent().total(), world.clock);
 }
 
-/// What is done at home while a gradient runs beside is a part of its time.
+/// Jobs in the lane `home` count as part of a gradient that runs in the lane `beside`.
 TEST_F(Sheet, JobsOfTwoLanesEndInAnyOrder) {
   sheet.job_offered(Activity::compute, Lane::beside);
   pass(10);

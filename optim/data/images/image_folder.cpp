@@ -42,7 +42,7 @@ std::vector<std::string> names_in(const std::string& dir) {
 /// Returns whether there is a file in the folder or in one below it, but for those whose names
 /// begin with a dot. A link to a folder counts as a file, since it may lead back.
 bool holds_files(const fs::path& dir) {
-  std::error_code unreadable;  // is told when the folder is read
+  std::error_code unreadable;  // reported when the folder is read
   for (const fs::directory_entry& entry : fs::directory_iterator(dir, unreadable)) {
     if (entry.path().filename().string().starts_with('.')) continue;
     const bool folder = entry.is_directory(unreadable) && !entry.is_symlink(unreadable);
@@ -51,7 +51,7 @@ bool holds_files(const fs::path& dir) {
   return static_cast<bool>(unreadable);
 }
 
-/// The folders that hold anything; those of others go to `empty`, where that is asked for.
+/// Returns the folders that are not empty; adds the empty ones to `empty` if it is given.
 std::vector<std::string> classes_in(const std::string& dir, std::vector<std::string>* empty) {
   std::vector<std::string> classes = names_in(dir);
   const std::string inside = dir + "/";

@@ -52,7 +52,7 @@ struct ColumnLook {
  private:
   void take_number(double value, std::string_view written);
   void take_text(std::string_view word, const RowSource& rows);
-  std::string none_, none_place_;  ///< the first None or NaT, and where it stands
+  std::string none_, none_place_;  ///< the first None or NaT, and its place
 };
 
 /// Looks at the first rows, at most so many. A row that has not one value for each column is passed

@@ -18,8 +18,8 @@
 //   record := field (separator field)*         or none
 //   field  := word | '"' text '"'              in text a quote is written as two
 // Also as programs write it: a UTF-8 byte order mark, `;` or a tab as the separator, blanks around
-// a word, quotes within a word (12" pipe), empty lines, which say nothing, and CR alone as the end
-// of lines where there is no LF.
+// a word, quotes within a word (12" pipe), empty lines, which are skipped, and CR alone as the end
+// of a line if the file has no LF.
 
 namespace gv {
 namespace {
@@ -82,7 +82,7 @@ class CsvFile final : public RowSource {
     throw std::runtime_error(place() + ": " + what);
   }
 
-  /// Takes the first record, which says what the separator is.
+  /// Takes the first record, from which the separator is chosen.
   void begin() {
     format_ = "CSV";
     fill(0);
@@ -168,7 +168,7 @@ class CsvFile final : public RowSource {
     return count > 0;
   }
 
-  /// Bytes up to the next end of a line behind `from`, counted from begin_.
+  /// Returns the bytes from begin_ to the first end of a line after `from`.
   std::size_t line_end(std::size_t from) {
     for (;;) {
       const char* const start = buffer_.data() + begin_;
@@ -209,7 +209,7 @@ class CsvFile final : public RowSource {
     std::size_t at = 0;  ///< from begin_
     bool open = false;
     bool may_open =
-        true;  ///< a field begins, or a text has just ended: doubled, a quote is part of it
+        true;  ///< a field begins, or a text has just ended, where a doubled quote continues it
   };
 
   /// Goes on up to `to`; returns whether a quote is open there.

@@ -13,8 +13,8 @@ namespace gv {
 void sort_levels(RawTable& raw, const DataFacts& facts);
 
 /// The rows of a file as samples, filled, scaled and shifted as `facts` says; only then they become
-/// floats. A category becomes one feature of 0 or 1 for each of its values, the shares of all where
-/// it is missing. Cells have the order of `facts` (sort_levels). A plan without a target
+/// floats. A category becomes one feature of 0 or 1 for each of its values, or their shares if the
+/// value is missing. Cells have the order of `facts` (sort_levels). A plan without a target
 /// (no_target) gives samples without labels. Takes the cells out of `raw`. Throws
 /// std::runtime_error "path: ..." where categories become too many numbers.
 std::shared_ptr<Dataset> dataset_of(RawTable& raw, const DataFacts& facts, const std::string& path);

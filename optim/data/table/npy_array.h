@@ -60,7 +60,7 @@ class NpyArray {
   std::uint64_t rows_ = 0, columns_ = 1;
   std::vector<std::uint64_t> shape_;
   std::uint64_t row_ = 0;    ///< the next one
-  Stride last_{0, 0};        ///< of the row that was read last
+  Stride last_{0, 0};        ///< the row that was read last
   std::vector<char> piece_;  ///< some rows; in Fortran's order all of them
   std::uint64_t piece_begin_ = 0, piece_end_ = 0;
 };

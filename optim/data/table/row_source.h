@@ -16,9 +16,9 @@ struct RowError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The rows of a table file, one after the other. A row is numbers, in which NaN is a missing
-/// value, and behind them words: those of CSV are words alone, NPY numbers or words alone, and of
-/// NPZ and LIBSVM the target may be a word. Both together have one entry for each name.
+/// The rows of a table file, one after the other. A row has numbers, in which NaN is a missing
+/// value, followed by words: CSV has words only, NPY numbers or words only, and in NPZ and LIBSVM
+/// the target may be a word. Numbers and words together have one entry for each name.
 class RowSource {
  public:
   virtual ~RowSource() = default;
@@ -54,7 +54,7 @@ class RowSource {
 struct RowForm {
   bool header = true;  ///< CSV: the first line has the names of columns; otherwise x0, x1, ...
   std::size_t least_columns = 0;  ///< LIBSVM: columns that the file does not name are zero
-  /// LIBSVM: the number of the first column, 0 or 1; nothing: 0 if the file has a column 0.
+  /// LIBSVM: the number of the first column, 0 or 1. Empty: 0 if the file has a column 0, else 1.
   std::optional<std::uint32_t> first_column{};
 };
 

@@ -11,7 +11,7 @@
 namespace gv {
 namespace {
 
-/// The moments of each column over the rows where it is not missing.
+/// The moments of each column over the rows that have a value for it.
 struct Moments {
   std::vector<double> mean, deviation;
 };
@@ -41,7 +41,7 @@ std::vector<Sums> sums_of(std::span<const double> cells, std::size_t width) {
   return sums;
 }
 
-/// Two passes, since the squares of large numbers cancel; the second one makes up for the rounding
+/// Two passes, because the squares of large numbers cancel; the second pass corrects the rounding
 /// of the mean. Chan, Golub & LeVeque, "Algorithms for computing the sample variance", The American
 /// Statistician 37(3), 1983, equation 1.7. A constant column has a deviation of exactly 0.
 Moments moments_of(std::span<const double> cells, std::size_t width) {
@@ -77,7 +77,7 @@ std::vector<double> shares_of(const RawTable& train, std::size_t c, std::size_t 
   return shares;
 }
 
-/// A part of a table cannot choose a shift for all of them.
+/// One part of a table cannot choose the shift for all parts.
 void require_floats(const TableSpec& spec, const RawTable& train, const DataFacts& facts) {
   constexpr double most = 1e-3;
   for (const double y : train.targets)

@@ -13,8 +13,8 @@ namespace gv {
 void measure(const TableSpec& spec, const RawTable& train, DataFacts& facts);
 
 /// Returns what is subtracted from the targets of a regression before they become floats: their
-/// mean if they lie more than 1,000 deviations from 0, else 0. As floats, and beside a bias that is
-/// a float, seconds since 1970 would be learnt to two minutes.
+/// mean if it lies more than 1,000 deviations from 0, else 0. Floats hold seconds since 1970 only
+/// to two minutes.
 double shift_of(const DataFacts& facts);
 
 }  // namespace gv

@@ -34,8 +34,8 @@ struct TableSpec {
   std::vector<std::string> dates;  ///< columns of dates, which become days since 1970-01-01
   char decimal = '.';              ///< the decimal mark: `.`, or `,` with `.` between thousands
   MissingValue missing = MissingValue::refuse;
-  /// CSV: whether the first line has the columns' names; nothing: the user does not say, and it
-  /// has.
+  /// CSV: true if the first line has the columns' names. Empty means true, with a notice if the
+  /// line looks like data.
   std::optional<bool> header{};
   bool part = false;  ///< `file` is a part of a table whose other parts are read elsewhere
   /// Columns, classes, means and deviations that are given and not taken from the file; or null.
@@ -70,8 +70,8 @@ struct HeaderGuess {
 HeaderGuess guess_header(const std::string& file);
 
 /// Lists what a user should know of a table that can be read, by its first 1,000 rows: names that
-/// look like data, classes that are one number, columns of dates and of many different words, each
-/// of which becomes a feature.
+/// look like data, classes that are the same number, columns of dates, and columns of many
+/// different words, because each word becomes a feature.
 std::vector<std::string> table_warnings(const TableSpec& spec);
 
 /// Says why two files are not of one table: other columns, categories or classes. Empty: they are.

@@ -63,7 +63,8 @@ class TableBuilder {
     }
     return true;
   }
-  /// The cell counts as missing until all problems are told, or its row is left out.
+  /// Reports a problem and treats the cell as missing until all problems are reported or the row is
+  /// left out.
   double complain(std::size_t k, Fault fault, std::string_view word, const std::string& what) {
     std::string text = rows_.place() + ": " + what;
     if (!lenient_)
@@ -117,7 +118,7 @@ class TableBuilder {
     const std::size_t numbers = rows_.numbers().size();
     return k < numbers ? std::isnan(rows_.numbers()[k]) : is_gap(k, rows_.words()[k - numbers]);
   }
-  /// Returns whether the word says that column k has no value in this row.
+  /// Returns whether the word marks a missing value of column k.
   bool is_gap(std::size_t k, std::string_view word) const {
     const bool words = column(k).use == Use::category && !column(k).numeric;
     return words ? is_missing(word) : lacks_number(word);

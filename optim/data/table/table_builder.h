@@ -14,7 +14,7 @@ namespace gv {
 
 /// A row that was left out.
 struct LeftOut {
-  std::uint64_t row = 0;  ///< of the file, from 0
+  std::uint64_t row = 0;  ///< row of the file, from 0
   std::string why{};      ///< "a.csv:12: what is wrong"; "": a value is missing, and such rows are
                           ///< dropped
 };
@@ -27,7 +27,7 @@ struct RawTable {
   std::size_t width = 0;               ///< columns that are features
   std::vector<double> cells;           ///< rows x width
   std::vector<double> targets;         ///< rows
-  std::vector<std::uint64_t> missing;  ///< of each column of the file
+  std::vector<std::uint64_t> missing;  ///< missing values of each column of the file
   std::uint64_t dropped = 0;           ///< rows
   std::vector<LeftOut> left_out;       ///< which those are
 };

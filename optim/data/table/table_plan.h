@@ -15,8 +15,8 @@ namespace gv {
 struct PlannedColumn {
   std::string name;
   enum class Use : std::uint8_t { number, date, category, ignored } use = Use::number;
-  bool numeric = false;             ///< of a category: its values are numbers, and other words none
-  bool closed = false;              ///< of a category: there are no values but `levels`
+  bool numeric = false;  ///< a category whose values are numbers; other words are missing values
+  bool closed = false;   ///< of a category: there are no values but `levels`
   std::vector<std::string> levels;  ///< of a category: those that are known
   std::string told;    ///< why it is what it is, for a message on a value that is not; where it is
                        ///< closed, who knows no other values

@@ -104,8 +104,9 @@ bool ProgramPeer::launcher_speaks() const {
   return false;
 }
 
-/// Hears the launcher. Once it is gone nobody reads a report: who cannot leave in time ends. A peer
-/// whose program has closed the descriptor ends too, for it would never hear when to stop.
+/// Reads the launcher's messages. When the launcher is gone no process reads reports, so a peer
+/// that cannot leave in time exits. A peer whose program has closed the descriptor exits too,
+/// because it would never receive the order to stop.
 bool ProgramPeer::heed_launcher(const WatchThread& watch) {
   const auto end = [&](const char* why) {
     life_->with([&](TcpPeer& peer) { peer.abandon(); });

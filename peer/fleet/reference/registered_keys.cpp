@@ -134,7 +134,7 @@ std::string map_of(std::string_view family,
   return text + " }";
 }
 
-/// What else a parameter is without the key; a file or a topology has to be named.
+/// Returns the default of a parameter without one in its row; files and topologies have none.
 const char* usual_of(GraphParameter::Kind kind) {
   return kind == GraphParameter::Kind::shape ? "(as square as may be)" : "";
 }

@@ -296,7 +296,7 @@ class Agent {
   std::future<std::vector<LinkSpeed>> measuring_;
   std::future<std::string> looking_;
   std::map<PeerId, std::unique_ptr<Child>> peers_;
-  std::size_t most_vector_bytes_ = 0;  ///< of a peer's report
+  std::size_t most_vector_bytes_ = 0;  ///< limit for the vector of a report
   Clock::time_point heard_ = Clock::now(), ping_at_ = Clock::now();
   std::optional<Clock::time_point> let_go_at_;  ///< the peers are told to end, and killed then
   int code_ = exit_code::done;

@@ -23,7 +23,7 @@ struct ScoutOptions {
   std::vector<std::string> argv{};                      ///< of `grapevine peer` with the task `ask`
   std::function<void(const std::string&)> say{};        ///< what a person should know
   std::string awaited = "called DistributedOptimizer";  ///< what it does before its first word
-  /// After so long without a word, or an answer, this is said, and again and again.
+  /// Time without a message or an answer after which a line is logged, repeatedly.
   std::chrono::milliseconds patience{std::chrono::seconds(60)};
 };
 
@@ -42,9 +42,9 @@ class Scout : public Evaluator {
   /// Tells `say`, from now on, what a person should know.
   void tell(std::function<void(const std::string&)> say) { options_.say = std::move(say); }
 
-  /// Asks about a model of as many floats. The answer has no figures where it cannot evaluate,
-  /// could not this time, or has ended; the first of several failures in a row is said. A program
-  /// that takes longer than faults.stuck_after for an answer is killed.
+  /// Asks for the evaluation of a model of this size. The answer has no figures if the program
+  /// cannot evaluate, failed this time, or has exited; the first of several failures in a row is
+  /// logged. A program that takes longer than faults.stuck_after is killed.
   void ask(std::span<const float> x) override;
   std::optional<Evaluation> answer() override;
   void add_to(std::vector<pollfd>& fds) const override { child_->add_to(fds); }
@@ -76,12 +76,13 @@ class Scout : public Evaluator {
   asked::Introduction introduction_;
   std::vector<float> start_;
   std::uint64_t asked_ = 0;
-  std::chrono::steady_clock::time_point asked_at_{}, remind_at_{};  ///< of the newest question
-  bool can_answer_ = false;                                         ///< the newest question
+  std::chrono::steady_clock::time_point asked_at_{},
+      remind_at_{};          ///< times of the newest question
+  bool can_answer_ = false;  ///< the newest question
   std::optional<asked::Figures> answer_;
   std::uint64_t saved_ = 0;        ///< the newest question to save that it has answered
   bool failing_ = false;           ///< the last evaluation gave no figures
-  bool given_up_ = false;          ///< it was killed, for it took too long
+  bool given_up_ = false;          ///< killed because it took too long
   std::deque<std::string> words_;  ///< the last lines that it printed
 };
 

@@ -12,10 +12,10 @@ namespace gv {
 /// The answer of a model to one row.
 struct Answer {
   bool left_out = false;              ///< by ModelRows::left_out
-  std::size_t label = 0;              ///< of a classification: the likeliest class
+  std::size_t label = 0;              ///< classification: the likeliest class
   std::vector<double> probabilities;  ///< of each class: softmax of the logits, or the logistic of
                                       ///< the margin; of a regression none
-  double value = 0;                   ///< of a regression
+  double value = 0;                   ///< regression: the value
 };
 
 /// Returns them in the order of the rows.

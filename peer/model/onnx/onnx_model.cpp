@@ -43,8 +43,7 @@ std::vector<std::string> feature_names(const DataFacts& facts) {
   return names;
 }
 
-/// Returns whether a float of the table's numbers would lose what the model sees of some of them,
-/// such as seconds since 1970.
+/// Returns whether floats are too coarse for some column of the table, such as seconds since 1970.
 bool needs_doubles(const DataFacts& facts) {
   constexpr double far = 1000;
   return facts.standardized && std::ranges::any_of(facts.columns, [](const ColumnFacts& column) {

@@ -7,8 +7,8 @@
 
 namespace gv {
 
-/// Says which peers ran ahead of their pace, and which edges stayed silent with both ends there; ""
-/// where none did. No trailing newline.
+/// Returns which peers ran ahead of their pace, and which edges stayed silent with both ends here;
+/// "" if none did. No trailing newline.
 std::string unsteady_text(const FleetRecord& record);
 /// "ran_ahead": [{"peer", "first", "rounds", "usual"}] and "silent": [{"peers", "since",
 /// "rounds"}], where there are any.

@@ -268,7 +268,7 @@ class FleetDraw {
   }
 
   /// Apart from the other draws, too: one in four fleets has a graph on which an accident leaves a
-  /// peer alone, and one in five goes on for so long that accidents are noticed and over.
+  /// peer alone, and one in five is long enough for accidents to be noticed and to end.
   void draw_loneliness() {
     Rng apart = rng_.derive("loneliness");
     const std::string graph = std::array{"path", "ring", "star"}.at(apart.below(3));

@@ -15,7 +15,7 @@ namespace gv {
 struct CompareOptions {
   std::optional<CompareTarget> target;  ///< none: the files', where all name the same
   std::vector<std::string> by;          ///< keys whose values are told apart, each a section
-  bool trust = false;  ///< of a map: fleet files that the runs name may load their plug-ins
+  bool trust = false;  ///< maps: fleet files that the runs name may load their plug-ins
 };
 
 /// The contenders that are compared with each other: those with the same values of `by`.

@@ -16,7 +16,7 @@ namespace gv {
 /// where they were trained. Who misses the target with a seed is left out, which a note says.
 ///
 /// Reads the fleet files that the runs name. Throws std::invalid_argument where there is no target,
-/// nobody to draw, a file is not any more what it was, or it needs `options.trust`.
+/// no method to draw, a file has changed, or it needs `options.trust`.
 std::vector<FirstMap> map_runs(
     const std::vector<StoredRun>& runs,
     const CompareOptions& options,

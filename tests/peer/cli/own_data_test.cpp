@@ -140,7 +140,7 @@ TEST_F(OwnData, ASoftmaxLearnsWhatSeparates) {
   }
 }
 
-/// What was the same all the time, the fleet file, was said to have changed.
+/// The message named the fleet file, which had not changed.
 TEST_F(OwnData, AResumeSaysThatTheDataHaveChanged) {
   write("a.csv", table(0, 90));
   const std::string file =

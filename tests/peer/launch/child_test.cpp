@@ -108,7 +108,7 @@ TEST_F(VectorChannel, TakesNoMemoryForWhatIsTooLong) {
   EXPECT_EQ(receive_vector(ours_.get(), 11), nullptr);
 }
 
-/// The sizes of these pieces add up to less than one of them, where a sum wraps around.
+/// The sum of these sizes wraps around to less than one of them.
 TEST_F(VectorChannel, AddsSizesUpWithoutWrappingAround) {
   constexpr off_t most = std::numeric_limits<off_t>::max();
   send_file(8, std::byte{3});
@@ -123,8 +123,8 @@ TEST_F(VectorChannel, KeepsNoMoreDescriptorsThanAVectorHas) {
   EXPECT_EQ(receive_vector(ours_.get(), 12), nullptr);
 }
 
-/// A peer that stood still blocked its launcher as soon as the pipe between them was full. What it
-/// was told meanwhile comes to it when it goes on.
+/// A peer that stood still blocked its launcher as soon as the pipe between them was full. It
+/// receives the queued lines when it continues.
 TEST(Child, StandsStillAndHoldsNobodyUp) {
   Child child({"sh", "-c", "read go; echo $go; exec wc -l"});
   ::kill(child.pid(), SIGSTOP);

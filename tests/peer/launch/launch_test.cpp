@@ -206,7 +206,7 @@ TEST_F(Launch, TheLauncherEvaluatesOnOneThread) {
   for (const auto& thread : fs::directory_iterator(fmt::format("/proc/{}/task", program.pid()))) {
     std::string name;
     std::ifstream(thread.path() / "comm") >> name;
-    // These show the run, and evaluate nothing.
+    // The threads `live` and `console` show the run and evaluate nothing.
     if (name != "live" && name != "console") ++threads;
   }
   EXPECT_EQ(threads, 1);

@@ -77,7 +77,7 @@ TEST_F(SshRows, AnOldProcessor) {
   EXPECT_FALSE(fs::exists(path("cache/grapevine/programs")));
 }
 
-/// The lines of the machine are ours also behind a greeting that does not end its line.
+/// The agent is found after a greeting that does not end its line.
 TEST_F(SshRows, AGreetingWithoutAnEndOfLine) {
   fs::create_directory(path("bin"));
   script("bin/grep", "exit 1");

@@ -184,7 +184,7 @@ TEST_F(Surroundings, ARunGoesOnFromTheVeryRoundInWhichItStopped) {
   }
 }
 
-/// The end of a pipe that takes little and that nobody reads.
+/// The writing end of a small pipe without a reader.
 class UnreadPipe {
  public:
   UnreadPipe() {
@@ -292,7 +292,7 @@ TEST_F(Surroundings, AFullStandardOutputIsNoSuccess) {
   }
 }
 
-/// It wrote its orders to a pipe that was full, and heeded nothing any more.
+/// The launcher blocked in writing an order to a full pipe, and ignored signals.
 TEST_F(Surroundings, APeerThatStandsStillHoldsNoLauncherUp) {
   Placed program({"run", fleet(3, 0, "launch: { grace: 2 s }\n")}, [this] { quiet(); });
   ASSERT_TRUE(trains());

@@ -45,7 +45,7 @@ class Untrusted : public testing::Test {
   std::string command_that_writes() const {
     return fmt::format("[sh, -c, \"id > {}\"]", path("PWNED"));
   }
-  /// What a member of a fleet that has this file would leave.
+  /// The folder that a member of a fleet with this file would leave.
   void leave_reports(const std::string& file, const std::string& digest) const {
     write("hand/peers/000/reports.jsonl",
           nlohmann::json{{"event", "peer"},
@@ -193,7 +193,7 @@ TEST_F(Untrusted, NoTestSetIsReadByAPlugIn) {
   EXPECT_NE(refused.err.find("`plugin` would run code"), std::string::npos) << refused.err;
 }
 
-/// An agent is a program too, and a host may be anybody's.
+/// Starting an agent runs a program, on a host that a stranger may own.
 TEST_F(Untrusted, NoHostOfAFolderIsCalled) {
   const std::string file = fleet("fleet.yaml", "");
   ASSERT_EQ(run({"run", file, "--json"}).code, 0);

@@ -102,7 +102,7 @@ TEST(AdPsgd, TheOthersKeepTheirPaceBesideASlowPeer) {
   }
 }
 
-/// Both ends of a path have nobody else to ask.
+/// The ends of a path have one neighbour to ask.
 TEST(AdPsgd, NobodyQueuesForASlowPeer) {
   const std::vector<Round> undisturbed = rounds_of(beside_a_slow_peer(1, 3, "path"));
   const std::vector<Round> rounds = rounds_of(beside_a_slow_peer(0.01, 3, "path"));

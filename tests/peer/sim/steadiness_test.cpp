@@ -11,7 +11,7 @@
 #include "tests/peer/fleet/test_fleet.h"
 
 // The judge of pace and edges: that it finds a peer that does not keep its pace and an edge that
-// stays silent, and that it holds nothing against a fleet that goes on faster without its slowest.
+// stays silent, and that it accepts a fleet that is faster without its slowest peer.
 
 namespace gv {
 namespace {
@@ -46,7 +46,7 @@ std::vector<std::string> judged(const Fleet& file,
   return simulate(fleet, observer, options).violations;
 }
 
-/// One that keeps no pace when nobody is there.
+/// A peer that keeps no pace while it is alone.
 PeerParts impatient() {
   PeerParts parts;
   parts.change_plan = [](Plan& plan) { plan.keeps_pace = false; };

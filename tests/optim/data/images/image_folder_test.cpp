@@ -74,7 +74,7 @@ TEST_F(Images, AFolderForEachClassInSortedOrder) {
   EXPECT_EQ(read.test->labels, (std::vector<std::uint8_t>{0}));
 }
 
-/// `__MACOSX`, which a Mac leaves beside what it packs, was a class that no picture has.
+/// The folder `__MACOSX` of an archive from a Mac was a class without a picture.
 TEST_F(Images, AFolderWithoutPicturesIsNoClass) {
   for (const char* name : {"d/a/1.pgm", "d/b/1.pgm", "d/__MACOSX/a/._1.pgm", "d/b/empty/.keep"})
     write(name, pgm(3, 2, 7));

@@ -66,7 +66,7 @@ TEST_F(ArrayTable, AnArchiveHasXAndY) {
             std::string::npos);
 }
 
-/// Ids of 64 bits have more digits than a double: three of them were two classes.
+/// 64-bit ids have more digits than a double: three ids were two classes.
 TEST_F(ArrayTable, WholeNumbersThatAreNamesKeepAllDigits) {
   const std::vector<std::int64_t> ids{2023552585717889863, 2023552585717889759, -5};
   const std::vector<std::string> names{"-5", "2023552585717889759", "2023552585717889863"};
@@ -189,7 +189,7 @@ TEST_F(ArrayTable, WhatTheHeaderPromisesIsHeldAgainstTheFile) {
   EXPECT_NE(wrong(npy("<f4", "(9,)", data)).find("one column"), std::string::npos);
 }
 
-/// scikit-learn's dump_svmlight_file counts columns from 0 unless it is told not to, and writes a
+/// scikit-learn's dump_svmlight_file counts columns from 0 by default, and writes a
 /// row of zeros as a label alone; the file was then taken for CSV.
 TEST_F(ArrayTable, LibSvmMayCountFromZero) {
   TableSpec spec = plain(

@@ -74,7 +74,7 @@ class KeyUsual : public KeyTable {
  protected:
   /// The digest of a small fleet with the line, or what the readers say against it.
   std::string read(const std::string& line) const { return digest_in(fleet_with(line)); }
-  /// Does the same of that fleet without the line.
+  /// Likewise for that fleet without the line.
   std::string read_without(const std::string& line) const {
     const std::string file = fleet_with(line);
     std::string text = text_of(file);
@@ -93,9 +93,9 @@ class KeyUsual : public KeyTable {
   static bool is_refused(const std::string& read) { return read.starts_with("refused: "); }
 };
 
-/// What is no value stands in parentheses: "(found out by `run`)". All else is one that the reader
-/// takes, and the fleet is that of a file without the key; if that one lacks something else, both
-/// say so.
+/// A default that is not a value stands in parentheses: "(found out by `run`)". Every other one is
+/// accepted by the reader and gives the same fleet as a file without the key; if that file lacks
+/// another key, both report it.
 TEST_F(KeyUsual, EachIsAValueThatTheReaderTakes) {
   std::set<std::string> held;
   std::size_t values = 0;

@@ -212,7 +212,7 @@ TEST_F(ProgramRun, OneMemberEndsNothingButItself) {
                                   std::pair{"closes=4, slow=50", "has closed descriptor 4"},
                                   std::pair{"closes=5", "peer 0 lost"},
                                   std::pair{"huge", "longer than the model"}}) {
-    // Of each checkpoint the launcher tells the peers.
+    // The launcher sends the peers a line for each checkpoint.
     const std::string file = fleet(word, std::string(forty) + "checkpoint: { every: 1 rounds }\n");
     const Ended ended = Program({"run", file, "--json"}).wait();
     EXPECT_EQ(ended.code, 3) << word << "\n" << ended.err;
@@ -234,7 +234,7 @@ TEST_F(ProgramRun, LeavesNoChildBehind) {
   EXPECT_TRUE(comes_true([&] { return !alive(child); }));
 }
 
-/// What takes longer than faults.stuck_after does not come.
+/// An evaluation that takes longer than faults.stuck_after has no figures.
 TEST_F(ProgramRun, EndsWithoutFiguresWhereAnEvaluationHangs) {
   const Ended ended = Program({"run",
                                fleet("\"hangs=" + path("asked") + "\"",

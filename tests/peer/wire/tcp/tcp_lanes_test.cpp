@@ -117,13 +117,13 @@ TEST_F(TcpLanes, TheLoopDoesNoWorkOfADevice) {
   EXPECT_NE(thread_of_a_job(*world, owner, 1), std::this_thread::get_id());
 }
 
-/// What the peers of one fleet tell each other behind their backs.
+/// State that the replicas of one fleet share.
 struct Race {
   static constexpr std::uint32_t rounds = 40;
   static constexpr std::uint32_t enough = 10;  ///< a peer may end with its neighbours
   std::counting_semaphore<3> through{0};       ///< peers that have done enough rounds
   std::atomic<int> waited_for = 0;             ///< by the slow peer, within its first gradient
-  std::atomic<int> averages = 0;               ///< of the slow peer, meanwhile
+  std::atomic<int> averages = 0;  ///< averages of the slow peer during its first gradient
   std::atomic<bool> computing = false;
 };
 
