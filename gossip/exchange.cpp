@@ -274,13 +274,15 @@ Task<std::optional<Message>> Exchange::receive_half(std::size_t k, std::uint32_t
 }
 
 /// Waits for unmatched halves of earlier rounds, if their sender can be reached and has not missed
-/// the deadline for them before. This comes after mixing, because mixing needs x as it was sent.
+/// the deadline for them before. This comes after mixing, because mixing needs x as it was sent. A
+/// method that averages several vectors in succession has not sent the later ones yet.
 Task<> Exchange::settle_older() {
   for (std::size_t k = 0; k < edges_.size(); ++k) {
     const std::uint64_t life = roster_.life(k);
     const auto waits = [&] {
-      return edges_[k].turn == Turn::late && !edges_[k].overdue && roster_.life(k) == life &&
-             reachable(k) && self_.rules.waits_for_older();
+      const Edge& edge = edges_[k];
+      return edge.turn == Turn::late && !edge.overdue && roster_.life(k) == life && reachable(k) &&
+             edge.sent[edge.settled] && self_.rules.waits_for_older();
     };
     while (waits()) {
       const std::optional<Message> theirs =
@@ -432,7 +434,7 @@ bool Exchange::take(std::size_t k, Message message) {
 bool Exchange::keep(std::size_t k, Message message) {
   const Mailbox::Key key{message.from, message.kind, message.number, message.part};
   const bool new_to_us = post_.kept(key) == nullptr;
-  const bool next = first_round_with(k) <= pace_.next() || open(k);
+  const bool next = !self_.plan.schedule || first_round_with(k) <= pace_.next() || open(k);
   // Before it is kept: whoever waits for it mixes it at once, and would copy it once more.
   if (new_to_us) stage(message.payload);
   post_.keep(std::move(message));
