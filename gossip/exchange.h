@@ -178,6 +178,7 @@ class Exchange {
   void quarantine(std::size_t k);
   bool reachable(std::size_t k) const;
   Round first_round_with(std::size_t k) const;
+  bool takes_number(std::size_t k) const;
   void pass(std::size_t k);
   void answer(std::size_t k);
   void end_wait(std::size_t k, Round round);

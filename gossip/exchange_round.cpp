@@ -97,7 +97,7 @@ void Exchange::choose_edges() {
     const bool there = !gone(k) && roster_.here(k);
     const bool stands = edge.hears || edge.tells;
     bool active = there && stands && self_.rules.begins(open(k));
-    if (two_way) active = active && first_round_with(k) == pace_.clock();
+    if (two_way) active = active && takes_number(k);
     if (active && two_way) ++degree;
     expected_company_ = expected_company_ || (two_way && stands);
     // A round without a neighbour in the row, or with one that has died, counts as well.
@@ -121,7 +121,7 @@ void Exchange::open_edges(std::uint32_t degree) {
     if (!active || !self_.neighbors[k].two_way) continue;
     if (edge.join.theirs() && *edge.join.theirs() < pace_.clock())
       void_half_of(k, *edge.join.theirs());
-    edge.join.send(pace_.clock());
+    edge.join.send(first_round_with(k));
     edge.overdue = false;
     edge.settled = 0;
     edge.degree = degree;
@@ -154,6 +154,17 @@ Round Exchange::first_round_with(std::size_t k) const {
   return std::max(pace_.clock(), edges_[k].join.next());
 }
 
+/// Returns whether the edge to k can take part in this round. A half that is here is answered even
+/// if its number is far beyond our clock: otherwise peers that stood still together would exchange
+/// only with each other, because each takes the other's clock for that of the fleet. The neighbour
+/// waits for such answers, so our clock approaches its clock. Halves that are not here are waited
+/// for in the order of the clock alone, so that no circle of waits can form.
+bool Exchange::takes_number(std::size_t k) const {
+  const Round first = first_round_with(k), clock = pace_.clock();
+  const bool is_here = !self_.plan.schedule && edges_[k].join.theirs() == first;
+  return first == clock || (is_here && first > clock + self_.plan.peers);
+}
+
 /// Voids the neighbour's unmatched half and tells the neighbour, which waits for an answer.
 void Exchange::pass(std::size_t k) {
   const Round beyond = pace_.next();
@@ -177,8 +188,7 @@ void Exchange::answer(std::size_t k) {
 bool Exchange::company_waits() const {
   for (std::size_t k = 0; k < edges_.size(); ++k) {
     const MergeJoin& join = edges_[k].join;
-    const bool meets = join.theirs() && pace_.believes(k, *join.theirs());
-    if (reachable(k) && (meets || join.flows())) return true;
+    if (reachable(k) && (join.theirs() || join.flows())) return true;
   }
   return false;
 }

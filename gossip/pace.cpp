@@ -1,6 +1,7 @@
 #include "gossip/pace.h"
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -13,15 +14,18 @@
 namespace gv {
 namespace {
 
-constexpr std::size_t most_lengths = 200, least_lengths = 3;
+constexpr std::size_t most_lengths = 200, many_lengths = 10, least_lengths = 3;
+constexpr Time unknown_pace = std::chrono::seconds(3);
 
 /// Returns the furthest round that two neighbours who are here have told, or 0: a single one may
-/// lie by as many rounds as are tolerated (ClockBound), each time that we meet.
+/// lie by as many rounds as are tolerated (ClockBound), each time that we meet. Who has only one
+/// neighbour has nobody else to meet.
 Round told_by_two(const PeerCore& self, const Roster& roster, const Pace& pace) {
   std::vector<Round> told;
   for (std::size_t k = 0; k < self.neighbors.size(); ++k)
     if (roster.here(k) && !roster.quarantined(k)) told.push_back(pace.heard(k));
   std::ranges::sort(told, std::greater<>{});
+  if (self.neighbors.size() == 1 && !told.empty()) return told.front();
   return told.size() < 2 ? Round{0} : told[1];
 }
 
@@ -65,9 +69,7 @@ void Pace::align(const std::function<std::optional<Round>(std::size_t k)>& first
   std::optional<Round> least;
   for (std::size_t k = 0; k < heard_.size(); ++k) {
     const std::optional<Round> round = first(k);
-    if (!round) continue;
-    const Round believed = believes(k, *round) ? *round : clock_;
-    least = std::min(least.value_or(believed), believed);
+    if (round && believes(k, *round)) least = std::min(least.value_or(*round), *round);
   }
   clock_ = std::max(clock_, least.value_or(clock_));
 }
@@ -94,7 +96,7 @@ void Pace::catch_up(Round tolerated) {
     behind = 0;
   }
   clock_ += behind;
-  pass_to(std::min(clock_, self_.plan.rounds));
+  pass_to(std::min(clock_, self_.last_round));
 }
 
 void Pace::pass_to(Round round) {
@@ -107,15 +109,26 @@ void Pace::pass_to(Round round) {
 }
 
 /// Alone, a peer waits for no neighbour, and would do thousands of rounds before one is back. So a
-/// round that brought nothing takes at least as long as rounds in company do on average; until
-/// three of those are known, as long as the longest of them and at least a tenth of the deadline.
-Task<> Pace::keep(bool expected) {
+/// round that brought nothing takes at least as long as it takes on average to meet a neighbour.
+/// Until three meetings are known, it takes as long as the longest round so far and at least the
+/// deadline or three seconds, whichever is shorter. The rounds alone before a meeting count,
+/// because a half that came late was waited for in them, and so does a rest that a half has ended.
+/// A whole rest does not: otherwise rests would lengthen rests.
+Task<> Pace::keep(bool expected, bool company_waits) {
   const Time took = self_.world.now() - round_began_;
+  longest_ = std::max(longest_, took);
+  unmet_ += took;
   if (std::exchange(met_, false)) {
-    lengths_.push_back(took);
+    lengths_.push_back(std::exchange(unmet_, Time{0}));
     if (lengths_.size() > most_lengths) lengths_.pop_front();
+    hastened_ = false;
   } else if (expected && self_.rules.limits_pace()) {
-    co_await rest(usual() - took);
+    const bool at_once = company_waits && !std::exchange(hastened_, true);
+    const Time length = at_once ? Time{0} : usual() - took;
+    const Time began = self_.world.now();
+    co_await rest(length);
+    const Time rested = self_.world.now() - began;
+    if (rested < length) unmet_ += rested;
   }
   begin_round();
 }
@@ -135,16 +148,19 @@ void Pace::wake() {
   if (when_woken_) std::exchange(when_woken_, {})();
 }
 
-/// The mean of many rounds, including those that an accident made long, because a slow round alone
-/// does no harm. A median or a short window would be too fast: on a slow network most rounds of a
-/// burst take no time, and a peer that stood still receives many rounds' messages at once.
+/// The mean of many meetings, in which the longest counts as the second longest: an accident may
+/// have held it up. A median or a short window would be too fast: on a slow network most rounds of
+/// a burst take no time, and a peer that stood still receives many rounds' messages at once.
 Time Pace::usual() const {
-  const Time deadline = self_.plan.deadline > Time{0} ? self_.plan.deadline : usual_deadline;
+  const Time deadline = self_.plan.deadline;
   if (lengths_.size() < least_lengths) {
-    const auto longest = std::ranges::max_element(lengths_);
-    return std::max(deadline / 10, longest == lengths_.end() ? Time{0} : *longest);
+    const Time least = deadline > Time{0} ? std::min(deadline, unknown_pace) : unknown_pace;
+    return std::max(least, longest_);
   }
-  return std::reduce(lengths_.begin(), lengths_.end()) / static_cast<std::int64_t>(lengths_.size());
+  std::vector<Time> lengths(lengths_.begin(), lengths_.end());
+  std::ranges::nth_element(lengths, lengths.end() - 2);
+  if (lengths.size() >= many_lengths) lengths.back() = lengths.end()[-2];
+  return std::reduce(lengths.begin(), lengths.end()) / static_cast<std::int64_t>(lengths.size());
 }
 
 Round Pace::lead_one_way() const {

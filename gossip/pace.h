@@ -35,9 +35,10 @@ class Pace {
 
   void heard_round(std::size_t k, Round round);
   Round heard(std::size_t k) const { return heard_[k]; }
-  /// Returns whether neighbour k may be in a round, as far as its clock is believed (ClockBound).
+  /// Returns whether neighbour k may be in a round, as far as its clock is believed (ClockBound). A
+  /// round that we have done alone is believed of everybody: nothing is passed over by it.
   bool believes(std::size_t k, Round round) const {
-    return round <= clock_ + 1 || round <= heard_[k];
+    return round <= std::max(clock_ + 1, self_.round) || round <= heard_[k];
   }
   /// Another process has taken its place.
   void replaced(std::size_t k) { heard_[k] = 0; }
@@ -70,7 +71,9 @@ class Pace {
   /// Passes over all rounds below this one.
   void pass_to(Round round);
   /// Rests before the next round if this one brought nothing, though it was to (`expected`).
-  Task<> keep(bool expected);
+  /// `company_waits`: a neighbour's half is here for the next round, which may begin at once; but
+  /// not twice in succession, so that a half that cannot be answered does not hasten the peer.
+  Task<> keep(bool expected, bool company_waits);
   void begin_round() {
     round_began_ = self_.world.now();
     met_ = false;
@@ -99,7 +102,10 @@ class Pace {
   bool begun_ = false;  ///< the present round, in averaging
   bool met_ = false;    ///< a neighbour, in this round
   Time round_began_{0};
-  std::deque<Time> lengths_;  ///< the last rounds in which a neighbour was met
+  std::deque<Time> lengths_;  ///< of the rounds from one meeting to the next, see keep()
+  Time unmet_{0};             ///< likewise, since a neighbour was last met
+  Time longest_{0};           ///< round of this life
+  bool hastened_ = false;     ///< did not rest, since a neighbour was last met
   std::uint64_t rests_ = 0;
   std::function<void()> when_woken_;
 };

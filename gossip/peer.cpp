@@ -141,25 +141,23 @@ Task<> Peer::end_round() {
   reports_.tell_round();
   pace_.count_round();
   if (plan.catch_up) pace_.catch_up(std::max<Round>(plan.peers, pace_.lead_one_way()));
-  if (others_have_ended()) pace_.pass_to(plan.rounds);
+  if (others_have_ended()) pace_.pass_to(last_round);
   exchange_.end_round();
   if (round >= halts_at_) co_await wait_for_the_fleet();
   const auto due = [&](Round every) { return every != 0 && round / every > before / every; };
   const bool demanded = before < kept_on_demand_ && round >= kept_on_demand_;
   if (demanded || due(plan.checkpoint_every)) co_await checkpoint();
   if (due(plan.evaluate_every) && running()) co_await reports_.evaluate(false);
-  if (plan.keeps_pace && running()) co_await pace_.keep(expected_company());
+  if (plan.keeps_pace && running())
+    co_await pace_.keep(expected_company(), exchange_.company_waits());
 }
 
 /// A round that brings no message is one alone if averaging was to bring one, if a neighbour owes
-/// an answer, or if one that sends to us is missing; unless the next one has company at once.
+/// an answer, or if one that sends to us is missing or in quarantine.
 bool Peer::expected_company() {
-  const bool expected = exchange_.expected_company() || owed_;
-  if (exchange_.company_waits()) return false;
-  if (expected) return true;
-  for (std::size_t k = 0; k < neighbors.size(); ++k)
-    if (neighbors[k].sends && !(roster_.here(k) && post_.expects(k))) return true;
-  return false;
+  if (exchange_.expected_company() || owed_) return true;
+  const auto missing = [this](const Neighbor& k) { return k.sends && !here(k.peer); };
+  return std::ranges::any_of(neighbors, missing);
 }
 
 /// A peer that has not finished when its neighbours have would continue to train alone, and that

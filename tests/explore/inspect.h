@@ -62,7 +62,7 @@ struct Inspect {
     hash.add(pace.clock_);
     for (const Round heard : pace.heard_) hash.add(heard);
     hash.add((pace.in_company_ ? 1U : 0U) + (pace.begun_ ? 2U : 0U) + (pace.met_ ? 4U : 0U) +
-             (pace.when_woken_ ? 8U : 0U));
+             (pace.when_woken_ ? 8U : 0U) + (pace.hastened_ ? 16U : 0U));
     hash.add(std::min<std::size_t>(pace.lengths_.size(), 3));
   }
   static void add(const Exchange::Edge& edge, Hash& hash) {

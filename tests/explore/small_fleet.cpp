@@ -144,7 +144,10 @@ struct SmallFleet::Member : Computing, Journal {
   void round_done(RoundDone) override {
     if (owes_rest) fleet.violate(fmt::format("peer {} does rounds alone without a rest", id));
     if (met) ++met_rounds;
-    owes_rest = !std::exchange(met, false) && met_rounds < 3 && !Inspect::company_waits(*peer);
+    const bool alone = !std::exchange(met, false) && met_rounds < 3;
+    const bool may_hasten = Inspect::company_waits(*peer) && !hastened;
+    hastened = alone && (hastened || may_hasten);
+    owes_rest = alone && !may_hasten;
   }
 
   bool has_met(PeerId other) const { return life == 0 || met_life.contains(other); }
@@ -166,6 +169,7 @@ struct SmallFleet::Member : Computing, Journal {
   bool killed = false;
   bool met = false;  ///< a flow, in this round
   bool owes_rest = false;
+  bool hastened = false;  ///< one round alone may follow another at once, if a half waits for it
   std::size_t met_rounds = 0;
   std::optional<Task<>> task;  ///< dies first
 };
@@ -398,7 +402,7 @@ std::uint64_t SmallFleet::digest() const {
   for (const auto& each : members_) {
     hash.add(each->life * 64 + (each->frozen ? 1U : 0U) + (each->dead() ? 2U : 0U) +
              (each->done() ? 4U : 0U) + (each->computing ? 8U : 0U) + (each->owes_rest ? 16U : 0U) +
-             (each->met ? 32U : 0U));
+             (each->hastened ? 256U * 256U : 0U) + (each->met ? 32U : 0U));
     if (each->dead()) continue;
     Inspect::add(*each->peer, hash);
     for (const auto& [with, book] : each->books) {

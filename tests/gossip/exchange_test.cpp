@@ -291,8 +291,8 @@ TEST_F(OnePeer, PassesToTheRoundOfItsNeighboursWhenAllAreAhead) {
   EXPECT_EQ(peer->round, 4U) << "what it has not done it does not do later, alone";
 }
 
-/// A neighbour's number counts as far as its clock is believed.
-TEST_F(OnePeer, PassesToNoRoundThatIsNotBelieved) {
+/// A number counts for the edge, whatever it is, and for the clock as far as it is believed.
+TEST_F(OnePeer, AnswersARoundThatIsNotBelievedAndPassesNoneOver) {
   Plan plan = ring_plan();
   plan.catch_up = true;
   make(1, plan);
@@ -300,7 +300,9 @@ TEST_F(OnePeer, PassesToNoRoundThatIsNotBelieved) {
   Task<> average = begin_average();
   EXPECT_TRUE(average.done());
   end_round();
-  EXPECT_EQ(peer->clock(), 0U) << "a round alone";
+  ASSERT_EQ(world.sent.size(), 2U);
+  for (const auto& [to, message] : world.sent) EXPECT_EQ(message.number, 90U) << to;
+  EXPECT_EQ(peer->clock(), 1U) << "a round in company";
   EXPECT_EQ(peer->round, 1U);
 }
 

@@ -109,7 +109,8 @@ std::vector<std::vector<std::uint64_t>> rounds_at(const Assembly& fleet,
 /// Found so: of a fleet in whose ring two peers stood still, but for less than makes a link dead, a
 /// part had gone on with each other, and nobody may believe a single neighbour that it is so far
 /// ahead. The two parts then exchanged with shifts that did not add up to nothing around the ring:
-/// d-psgd kept 0.33 of its pace, EXTRA 0.013.
+/// d-psgd kept 0.33 of its pace, EXTRA 0.013. Later they did not exchange at all. Now the part that
+/// stood still answers the other, which waits for it a little until the clocks are equal.
 TEST(Healing, TwoPartsOfARingGoOnAtThePace) {
   const Time from = milliseconds(2500), to = milliseconds(3500);
   for (const AlgorithmRow* row : algorithms())
@@ -129,7 +130,7 @@ TEST(Healing, TwoPartsOfARingGoOnAtThePace) {
       for (std::size_t i = 0; i < n; ++i) {
         const auto pace = static_cast<double>(rounds[1][i] - rounds[0][i]);
         const auto undisturbed = static_cast<double>(usual[1][i] - usual[0][i]);
-        EXPECT_NEAR(pace / undisturbed, 1, 0.1)
+        EXPECT_NEAR(pace / undisturbed, 0.98, 0.12)
             << row->kind << ' ' << row->order << ": peer " << i << " of " << n;
       }
     }

@@ -180,7 +180,7 @@ TEST(Injection, WhoIsAloneForgetsARoundThatOneHeldUp) {
       fleet,
       observer,
       injecting({{.at = Time{0}, .kind = Kind::stop, .peer = 1, .length = milliseconds(35)},
-                 {.at = milliseconds(36), .kind = Kind::kill, .peer = 1}}));
+                 {.at = milliseconds(40), .kind = Kind::kill, .peer = 1}}));
   EXPECT_EQ(result.lost, std::vector<PeerId>{1});
   EXPECT_LT(result.virtual_time, milliseconds(1000)) << "200 rounds of 35 ms take 7 s";
 }
