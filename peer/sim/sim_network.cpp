@@ -246,7 +246,8 @@ void SimNetwork::launch(const Link& link, std::size_t from, const Bytes& bytes, 
   SimCarrier& target = *link->ends[1 - from].process;
   const PeerId self = link->ends[from].process->life.peer;
   const PeerId other = target.life.peer;
-  Time arrives = arrival(self, other, bytes.size());
+  Time arrives = idle ? arrival(self, other, bytes.size())
+                      : shapers_[self].arrival(other, bytes.size(), now());
   const auto deliver = [&](Bytes part) {
     run_at(
         arrives,

@@ -10,21 +10,33 @@ namespace gv {
 namespace {
 
 constexpr Round rounds_of_a_window = 10;
-constexpr Round most_times = 2;
+constexpr Round most_unknown = 3;  ///< rounds of a life before it knows its pace
 
-/// Every peer as fast as the fastest, every link as short as the shortest.
-Fleet at_its_fastest(Fleet fleet) {
+/// Every peer as fast as the fastest, every link as short as the shortest; for a method in which no
+/// peer waits for another, links take no time.
+Fleet at_its_fastest(Fleet fleet, bool waits) {
   double speed = 0;
   for (const auto& peer : fleet.peers) speed = std::max(speed, peer.speed);
   for (auto& peer : fleet.peers) peer.speed = speed;
   NetworkSpec& network = fleet.network;
   for (const auto& [ends, link] : network.links)
     network.latency = std::min(network.latency, link.latency);
+  if (!waits) network.latency = Time{0};
   network.jitter = Time{0};
   network.bandwidth = 0;
   network.links.clear();
   network.cards.clear();
   return fleet;
+}
+
+/// Returns whether the deadline is longer than a round and the ways of two halves: where it is not,
+/// peers that an accident has put out of step need not wait for each other.
+bool leaves_time(const Fleet& fleet, Time round) {
+  const NetworkSpec& network = fleet.network;
+  Time longest = network.latency;
+  for (const auto& [ends, link] : network.links) longest = std::max(longest, link.latency);
+  const Time deadline = fleet.faults.deadline;
+  return deadline == Time{0} || deadline > round + 2 * (longest + network.jitter);
 }
 
 /// The most of these times within any window; both ends count.
@@ -42,7 +54,11 @@ Usual::Pace pace_of(const std::vector<Time>& ends) {
   if (ends.size() <= rounds_of_a_window) return {};
   const auto rounds = static_cast<std::int64_t>(ends.size()) - 1;
   const Time window = (ends.back() - ends.front()) * std::int64_t{rounds_of_a_window} / rounds;
-  return {window, std::max(most_within(ends, window), rounds_of_a_window + 1)};
+  return {.window = window, .most = std::max(most_within(ends, window), rounds_of_a_window + 1)};
+}
+
+bool is_mostly_arithmetic(const Usual::Pace& pace, const Fleet& fleet) {
+  return pace.window > 4 * std::int64_t{rounds_of_a_window} * fleet.network.latency;
 }
 
 Time run(const Assembly& fleet, Steadiness* told) {
@@ -63,16 +79,22 @@ Round within(std::deque<Time>& ends, Time now, Time window) {
 }  // namespace
 
 Usual usual_of(const Assembly& fleet) {
-  const Assembly fastest(at_its_fastest(fleet.fleet));
+  const Assembly fastest(at_its_fastest(fleet.fleet, fleet.algorithm->synchronous));
+  const PeerId trainers = fleet.fleet.trainers();
+  const bool asks_servers = !fleet.algorithm->synchronous && trainers < fleet.fleet.size();
   Steadiness told(fleet.fleet.size());
   run(fastest, &told);
   Usual usual;
   usual.length = run(fleet, nullptr);
+  usual.paces.resize(fleet.fleet.size());
   for (PeerId i = 0; i < fleet.fleet.size(); ++i) {
     const auto& record = told.lives_[i];
-    const bool answers = i >= fleet.fleet.trainers();
-    usual.paces.push_back(answers ? Usual::Pace{}
-                                  : pace_of({record.true_time.begin(), record.true_time.end()}));
+    const std::vector<Time> ends(record.true_time.begin(), record.true_time.end());
+    const auto rounds = static_cast<std::int64_t>(std::max<std::size_t>(1, ends.size()));
+    if (!leaves_time(fleet.fleet, usual.length / rounds)) continue;
+    if (i < trainers && !asks_servers) usual.paces[i] = pace_of(ends);
+    if (record.longest.empty() || is_mostly_arithmetic(usual.paces[i], fleet.fleet))
+      usual.paces[i].times *= fleet.fleet.size() + 1;
     for (const auto& [j, longest] : record.longest) usual.pauses[{i, j}] = longest;
   }
   return usual;
@@ -89,15 +111,15 @@ void Steadiness::ended(Life life, Time own, Time now, const Together& together) 
     for (auto& [with, rounds] : record.since) ++rounds;
     return;
   }
-  if (now == Time{0}) return;  // when frames take no time yet (SimNetwork::arrival)
   if (std::exchange(record.life, life.number) != life.number) {
     record.own.clear();
     record.true_time.clear();
   }
-  const auto& [window, most] = usual_->paces[life.peer];
+  const auto& [window, most, times] = usual_->paces[life.peer];
   const Round count =
       std::min(within(record.own, own, window), within(record.true_time, now, window));
-  if (window > Time{0} && count > most_times * most) ahead_[life] = std::max(ahead_[life], count);
+  if (judges_pace_ && window > Time{0} && count > times * most + most_unknown)
+    ahead_[life] = std::max(ahead_[life], count);
   if (now >= calm_) count_silence(life.peer, together);
 }
 
@@ -137,7 +159,7 @@ void Steadiness::flowed(PeerId at, PeerId with) {
 std::vector<std::string> Steadiness::violations() const {
   std::vector<std::string> texts;
   for (const auto& [life, rounds] : ahead_) {
-    const auto& [window, most] = usual_->paces[life.peer];
+    const auto& [window, most, times] = usual_->paces[life.peer];
     texts.push_back(
         fmt::format("peer {} (life {}) runs ahead: {} rounds within {:.6g} ms, undisturbed {}",
                     life.peer,

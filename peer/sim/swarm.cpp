@@ -57,14 +57,6 @@ struct Seed {
   bool compared = false;  ///< with an undisturbed run
 };
 
-constexpr FaultClasses accidents = FaultClasses{1} << static_cast<std::size_t>(Fault::accident);
-
-/// Pace and edges are judged where accidents are all that goes wrong. Other faults may let a peer
-/// take many rounds' messages at once, for a moment.
-bool judges_pace(const SwarmOptions& options) {
-  return options.classes == accidents;
-}
-
 Seed run_seed(const Assembly& fleet,
               std::uint64_t seed,
               const SwarmOptions& all,
@@ -76,8 +68,8 @@ Seed run_seed(const Assembly& fleet,
   options.faults = FaultPlan{seed, all.until, all.trace};
   options.faults->judgement = judgement_of(fleet);
   options.faults->times = swarm_times(fleet);
-  options.faults->classes = judges_pace(all) ? all.classes : all.classes & ~accidents;
-  if (judges_pace(all)) options.faults->usual = &undisturbed.usual;
+  options.faults->classes = all.classes;
+  options.faults->usual = &undisturbed.usual;
   // A stage that has died has no successor: nobody else knows the minibatch under way.
   options.faults->succeed =
       !fleet.fleet.parallel &&
@@ -180,7 +172,7 @@ SwarmResult swarm(const Assembly& fleet, const SwarmOptions& options) {
   SwarmResult all;
   const bool compares = judgement_of(fleet) == Judgement::bits;
   const Undisturbed undisturbed{.bits = compares ? undisturbed_bits(fleet) : "",
-                                .usual = judges_pace(options) ? usual_of(fleet) : Usual{}};
+                                .usual = usual_of(fleet)};
   std::mutex mutex;
   std::atomic<std::uint64_t> next = options.first;
   const auto work = [&] {

@@ -55,6 +55,13 @@ std::uint64_t most_kept_bytes(const Peer& peer) {
   return (2 * peer.neighbors.size() + 3) * std::max(model, exchange_bytes(peer.plan.traffic, d));
 }
 
+/// Returns whether two peers can exchange. On a graph that changes with the round they have to be
+/// in the same one, and a peer that is far behind believes its only neighbour slowly (ClockBound).
+bool may_meet(const Peer& a, const Peer& b) {
+  const Round behind = std::max(a.clock(), b.clock()) - std::min(a.clock(), b.clock());
+  return !a.plan.schedule || behind <= a.plan.peers;
+}
+
 }  // namespace
 
 LinkTimes swarm_times(const Assembly& fleet) {
@@ -154,12 +161,15 @@ void Trial::begin_to_judge_pace(const std::vector<Accident>& accidents) {
   Time calm =
       plan_.drawn && accidents.empty() ? plan_.until + plan_.times.dead_after * 5 / 2 : Time{0};
   for (const Injection& each : plan_.inject) calm = std::max(calm, each.at + each.length);
-  for (const Accident& accident : accidents) calm = std::max(calm, accident.at + accident.length);
+  for (const Accident& accident : accidents)
+    calm = std::max(calm, accident.at + accident.length + plan_.times.dead_after);
   steadiness_.emplace(*plan_.usual, calm);
   shared_.steadiness = &*steadiness_;
   shared_.together = [this](PeerId a, PeerId b) {
     if (present(a).liar || present(b).liar) return false;
-    return present(a).peer->here(b) && present(b).peer->here(a);
+    const Peer& one = *present(a).peer;
+    const Peer& other = *present(b).peer;
+    return one.here(b) && other.here(a) && may_meet(one, other);
   };
 }
 
@@ -268,6 +278,8 @@ bool Trial::lie(PeerId peer) {
   // Who waits for a living neighbour without end waits for a liar, too.
   if (present(peer).peer->plan.deadline == Time{0}) return false;
   lied_ = present(peer).liar = true;
+  // Nobody waits for who says that it has gone on.
+  if (steadiness_) steadiness_->stop_judging_pace();
   audit_.distrust(present(peer).life);
   return true;
 }
