@@ -105,8 +105,6 @@ class Peer : public PeerCore, public LinkUser {
   /// `owed`: somebody of those that are there owes us an answer, so that a round in which nothing
   /// comes is one alone.
   void keep_company(bool owed = false);
-  /// What a neighbour sent for this round is here, so that it is not one alone.
-  void met_company() { pace_.met(); }
   bool waiting(Kind channel) const { return post_.waiting(channel); }  ///< next() gives one at once
   /// Returns whether neighbour `from` has gone on beyond a round of the fleet's clock: what it sent
   /// in that round is here, or never was.

@@ -110,8 +110,6 @@ Task<bool> Pushes::hear(std::vector<PeerId> from, Round round, std::vector<PeerI
   }
   until_.reset();
   heard_ = newest_;
-  if (std::ranges::any_of(from, [&](PeerId j) { return kept_.contains({round, j}); }))
-    me_.met_company();
   co_return true;
 }
 

@@ -70,6 +70,7 @@ Task<> keep_the_rest(Peer& me, Payload sent, std::size_t receivers, Mass mass) {
 constexpr double least_weight = 0x1p-40;
 
 Task<> push(Peer& me, Pushes& pushes, Mass mass) {
+  me.keep_company();
   std::vector<PeerId> receivers = row(me, me.clock()).receivers;
   std::erase_if(receivers, [&](PeerId j) { return !me.here(j); });
   if (mass.w < least_weight) {
@@ -132,10 +133,8 @@ Task<> sgp(Peer& me) {
   const auto overlap = static_cast<Round>(me.number("overlap"));
   for (; me.running(); co_await me.end_round()) {
     co_await step(me, mass);
-    const bool hears = me.clock() >= overlap;
-    me.keep_company(hears && !row(me, me.clock() - overlap).peers.empty());
     co_await push(me, pushes, mass);
-    if (hears) co_await hear(me, pushes, me.clock() - overlap, mass);
+    if (me.clock() >= overlap) co_await hear(me, pushes, me.clock() - overlap, mass);
     co_await weigh(me, mass);
   }
   if (overlap == 0) co_return;
