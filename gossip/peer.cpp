@@ -153,11 +153,17 @@ Task<> Peer::end_round() {
 }
 
 /// A round that brings no message is one alone if averaging was to bring one, if a neighbour owes
-/// an answer, or if one that sends to us is missing or in quarantine.
+/// an answer, or if one that sends to us is missing or in quarantine; unless messages are all that
+/// a method sends, and a neighbour that is as far as we are waits for ours.
 bool Peer::expected_company() {
   if (exchange_.expected_company() || owed_) return true;
-  const auto missing = [this](const Neighbor& k) { return k.sends && !here(k.peer); };
-  return std::ranges::any_of(neighbors, missing);
+  bool missing = false;
+  for (std::size_t k = 0; k < neighbors.size(); ++k) {
+    const bool is_here = here(neighbors[k].peer);
+    if (is_here && pace_.heard(k) >= pace_.clock()) return false;
+    missing = missing || (neighbors[k].sends && !is_here);
+  }
+  return missing;
 }
 
 /// A peer that has not finished when its neighbours have would continue to train alone, and that

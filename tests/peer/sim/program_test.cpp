@@ -62,8 +62,10 @@ class ProgramIn : public testing::TestWithParam<const AlgorithmRow*> {
     fleet.evaluate_every = 5;
     return fleet;
   }
+  /// Built-in peers of ad-psgd answer during a gradient, which they compute at a copy of x; a
+  /// program has one x, and answers after it.
   static void expect_same_bits(const Fleet& fleet) {
-    if (!refusal(fleet).empty()) return;
+    if (!refusal(fleet).empty() || fleet.algorithm == "ad-psgd") return;
     EXPECT_EQ(end_of(fleet, false), end_of(fleet, true));
   }
 };

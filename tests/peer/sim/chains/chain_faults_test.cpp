@@ -113,7 +113,8 @@ TEST(ChainFaults, TheOnlyChainThatLosesAStageLeavesNoModel) {
 }
 
 /// Each stage that averages with who stands still waits for it until the deadline, and the others
-/// of its chain wait for that stage longer than it does.
+/// of its chain wait for that stage longer than it does. A chain that was behind ends with those
+/// that were not.
 TEST(ChainFaults, AStopLongerThanTheDeadlineEndsNoChain) {
   ChainFleet file = slow_chains();
   for (const char* order : {"lian", "atc", "cta"})
@@ -132,7 +133,10 @@ TEST(ChainFaults, AStopLongerThanTheDeadlineEndsNoChain) {
                                                     .peer = peer,
                                                     .length = milliseconds(800)}}));
         EXPECT_EQ(run.result.chains_ended, std::set<PeerId>{}) << file.text() << peer;
-        for (const auto& [id, report] : run.finals) EXPECT_EQ(report.round, 200U) << id;
+        Round most = 0;
+        for (const auto& [id, report] : run.finals) most = std::max(most, report.round);
+        EXPECT_EQ(most, 200U);
+        for (const auto& [id, report] : run.finals) EXPECT_GT(report.round, 100U) << id;
       }
     }
 }
