@@ -155,7 +155,7 @@ Time Pace::usual() const {
   const Time deadline = self_.plan.deadline;
   if (lengths_.size() < least_lengths) {
     const Time least = deadline > Time{0} ? std::min(deadline, unknown_pace) : unknown_pace;
-    return std::max(least, longest_);
+    return std::max(least, std::min(longest_, unknown_pace));
   }
   std::vector<Time> lengths(lengths_.begin(), lengths_.end());
   std::ranges::nth_element(lengths, lengths.end() - 2);

@@ -63,7 +63,8 @@ bool SteadyWatch::may_meet_somebody() const {
 
 void SteadyWatch::end_round() {
   std::optional<Neighborhood> row;
-  if (self_.plan.schedule) row = self_.plan.schedule->row(pace_.clock(), self_.plan.id);
+  const bool has_row = self_.plan.schedule && self_.plan.id < self_.plan.setup->peers;
+  if (has_row) row = self_.plan.schedule->row(pace_.clock(), self_.plan.id);
   const bool needs_nobody = row && row->peers.empty() && row->receivers.empty();
   const bool company = took_something() || needs_nobody || !may_meet_somebody();
   if (const auto ahead = watch_.see(self_.round, self_.world.now(), company))

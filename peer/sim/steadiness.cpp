@@ -10,7 +10,7 @@ namespace gv {
 namespace {
 
 constexpr Round rounds_of_a_window = 10;
-constexpr Round most_unknown = 3;  ///< rounds of a life before it knows its pace
+constexpr Round most_unknown = 10;  ///< rounds of a life before it knows its pace well
 
 /// Every peer as fast as the fastest, every link as short as the shortest; for a method in which no
 /// peer waits for another, links take no time.
