@@ -20,9 +20,10 @@
 // were sent, and not as one atomic step; so there are no locks, a circle of waits cannot form, and
 // any graph will do. The answering peer applies its flow when it answers, the asking peer when the
 // answer arrives. The asking peer waits for as long as the network takes, so that each gradient has
-// its average on a slow network too, and continues if the neighbour is slow. Until the answer
-// arrives the pair is open. Per round and peer: one message each way, 4 d bytes, and as many for
-// each neighbour that draws this peer.
+// its average on a slow network too, and continues if the neighbour is slow; so does a peer that
+// can ask nobody, because those it would ask owe an answer. Until the answer arrives the pair is
+// open. Per round and peer: one message each way, 4 d bytes, and as many for each neighbour that
+// draws this peer.
 
 namespace gv {
 namespace {
@@ -157,6 +158,14 @@ Task<> ask(Peer& me, PeerId peer, Opens& opens) {
   opens[peer] = {me.round, me.life(peer), ours, me.world.now()};
 }
 
+/// Returns the neighbour that was asked last of those that are here and owe an answer.
+std::optional<PeerId> last_asked(const Peer& me, const Opens& opens) {
+  std::optional<PeerId> last;
+  for (const auto& [peer, open] : opens)
+    if (me.here(peer) && (!last || open.asked > opens.at(*last).asked)) last = peer;
+  return last;
+}
+
 /// Returns the longest usual wait for an answer: both ways plus a quarter, and twice our own time
 /// to answer, because the neighbour may answer another peer first. Returns nothing before the
 /// neighbour's first message.
@@ -166,15 +175,16 @@ std::optional<Time> longest_answer(const Pairs& pairs, PeerId peer) {
   return way->second.get() * 5 / 2 + 2 * pairs.handling.get();
 }
 
-/// Waits for the answer of a neighbour that is here, for as long as a fast neighbour would take.
-Task<> await_answer(Peer& me, PeerId peer, const std::shared_ptr<Pairs>& pairs) {
+/// Waits for the answer of a neighbour that is here, for as long as a fast neighbour would take to
+/// answer a question that was asked at time `asked`.
+Task<> await_answer(Peer& me, PeerId peer, Time asked, const std::shared_ptr<Pairs>& pairs) {
   const auto missing = [&] {
     return pairs->opens.contains(peer) && me.here(peer) && !me.stopped();
   };
   if (!missing()) co_return;
   const std::optional<Time> longest = longest_answer(*pairs, peer);
   const Time began = me.world.now();
-  const Time until = longest ? pairs->opens.at(peer).asked + *longest : began + me.plan.deadline;
+  const Time until = longest ? asked + *longest : began + me.plan.deadline;
   const bool ends = longest || me.plan.deadline > Time{0};
   if (ends && until <= began) co_return;
   ++pairs->waits;
@@ -221,11 +231,13 @@ Task<> ad_psgd(Peer& me) {
   for (; me.running(); co_await me.end_round()) {
     forget_gone(me, pairs->opens);
     me.keep_company();  // no peer waits, so a round without an answer is not a round alone
+    const Time began = me.world.now();
     const std::optional<PeerId> peer = draw(me, pairs->opens);
     if (peer) co_await ask(me, *peer, pairs->opens);
+    const std::optional<PeerId> asked = peer ? peer : last_asked(me, pairs->opens);
     co_await me.gradient_beside();
     co_await me.step_local();
-    if (peer) co_await await_answer(me, *peer, pairs);
+    if (asked) co_await await_answer(me, *asked, began, pairs);
   }
   pairs->ending = true;
   me.wake();

@@ -194,10 +194,10 @@ TEST_P(OwnValidation, IsMissedWithItsName) {
   const std::string file = path("fleet.yaml");
   std::ofstream(file) << "version: 1\npeers: 3\n" << GetParam() << "stop: { rounds: 2 }\n";
   const Ended ended =
-      run({"simulate", file, "--no-save", "--set", "data.validation=" + named("none")});
+      run({"simulate", file, "--no-save", "--set", "data.validation=" + named("absent")});
   EXPECT_EQ(ended.code, 2);
   EXPECT_NE(ended.err.find("no such f"), std::string::npos) << ended.err;
-  EXPECT_NE(ended.err.find(named("none")), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find(named("absent")), std::string::npos) << ended.err;
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, OwnValidation, testing::Values(rows, svm, pictures));

@@ -52,7 +52,8 @@ stop: { rounds: 29 }
 checkpoint: { every: 20 rounds }
 )"));
   SwarmOptions options;
-  options.first = options.last = 120057;
+  options.first = 120057;
+  options.last = 120256;
   options.until = std::chrono::milliseconds(500);
   options.classes = 0;
   for (const Fault fault : {Fault::corrupt,
