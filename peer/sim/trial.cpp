@@ -56,10 +56,11 @@ std::uint64_t most_kept_bytes(const Peer& peer) {
 }
 
 /// Returns whether two peers can exchange. On a graph that changes with the round they have to be
-/// in the same one, and a peer that is far behind believes its only neighbour slowly (ClockBound).
+/// in the same one, and who is a few rounds behind may remain so: one neighbour's clock is believed
+/// slowly (ClockBound), and rounds within the fleet's size are tolerated (Pace::catch_up).
 bool may_meet(const Peer& a, const Peer& b) {
   const Round behind = std::max(a.clock(), b.clock()) - std::min(a.clock(), b.clock());
-  return !a.plan.schedule || behind <= a.plan.peers;
+  return !a.plan.schedule || behind <= 1;
 }
 
 }  // namespace
