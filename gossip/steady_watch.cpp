@@ -63,8 +63,9 @@ bool SteadyWatch::may_meet_somebody() const {
 
 void SteadyWatch::end_round() {
   std::optional<Neighborhood> row;
-  const bool has_row = self_.plan.schedule && self_.plan.id < self_.plan.setup->peers;
-  if (has_row) row = self_.plan.schedule->row(pace_.clock(), self_.plan.id);
+  const Setup* const setup = self_.plan.setup.get();
+  const bool serves = setup != nullptr && self_.plan.id >= setup->peers;  // and has no row
+  if (self_.plan.schedule && !serves) row = self_.plan.schedule->row(pace_.clock(), self_.plan.id);
   const bool needs_nobody = row && row->peers.empty() && row->receivers.empty();
   const bool company = took_something() || needs_nobody || !may_meet_somebody();
   if (const auto ahead = watch_.see(self_.round, self_.world.now(), company))
