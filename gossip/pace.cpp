@@ -18,8 +18,8 @@ constexpr std::size_t most_lengths = 200, many_lengths = 10, least_lengths = 3;
 constexpr Time unknown_pace = std::chrono::seconds(3);
 
 /// Returns the furthest round that two neighbours who are here have told, or 0: a single one may
-/// lie by as many rounds as are tolerated (ClockBound), each time that we meet. Who has only one
-/// neighbour has nobody else to meet.
+/// lie by as many rounds as are tolerated (ClockBound), each time that we meet. A peer with
+/// one neighbour believes it, because it has no other partner.
 Round told_by_two(const PeerCore& self, const Roster& roster, const Pace& pace) {
   std::vector<Round> told;
   for (std::size_t k = 0; k < self.neighbors.size(); ++k)

@@ -36,7 +36,7 @@ class Pace {
   void heard_round(std::size_t k, Round round);
   Round heard(std::size_t k) const { return heard_[k]; }
   /// Returns whether neighbour k may be in a round, as far as its clock is believed (ClockBound). A
-  /// round that we have done alone is believed of everybody: nothing is passed over by it.
+  /// round up to our own is always believed, because believing it skips no round.
   bool believes(std::size_t k, Round round) const {
     return round <= std::max(clock_ + 1, self_.round) || round <= heard_[k];
   }
@@ -103,7 +103,7 @@ class Pace {
   bool met_ = false;    ///< a neighbour, in this round
   Time round_began_{0};
   std::deque<Time> lengths_;  ///< of the rounds from one meeting to the next, see keep()
-  Time unmet_{0};             ///< likewise, since a neighbour was last met
+  Time unmet_{0};             ///< time since the last meeting, see keep()
   Time longest_{0};           ///< round of this life
   bool hastened_ = false;     ///< did not rest, since a neighbour was last met
   std::uint64_t rests_ = 0;

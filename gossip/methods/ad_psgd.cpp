@@ -20,8 +20,8 @@
 // were sent, and not as one atomic step; so there are no locks, a circle of waits cannot form, and
 // any graph will do. The answering peer applies its flow when it answers, the asking peer when the
 // answer arrives. The asking peer waits for as long as the network takes, so that each gradient has
-// its average on a slow network too, and continues if the neighbour is slow; so does a peer that
-// can ask nobody, because those it would ask owe an answer. Until the answer arrives the pair is
+// its average on a slow network too, and continues if the neighbour is slow. A peer whose
+// neighbours all owe an answer cannot ask, and waits as long. Until the answer arrives the pair is
 // open. Per round and peer: one message each way, 4 d bytes, and as many for each neighbour that
 // draws this peer.
 
@@ -158,7 +158,7 @@ Task<> ask(Peer& me, PeerId peer, Opens& opens) {
   opens[peer] = {me.round, me.life(peer), ours, me.world.now()};
 }
 
-/// Returns the neighbour that was asked last of those that are here and owe an answer.
+/// Returns the last neighbour that this peer asked, that is here and that owes an answer.
 std::optional<PeerId> last_asked(const Peer& me, const Opens& opens) {
   std::optional<PeerId> last;
   for (const auto& [peer, open] : opens)
@@ -175,8 +175,8 @@ std::optional<Time> longest_answer(const Pairs& pairs, PeerId peer) {
   return way->second.get() * 5 / 2 + 2 * pairs.handling.get();
 }
 
-/// Waits for the answer of a neighbour that is here, for as long as a fast neighbour would take to
-/// answer a question that was asked at time `asked`.
+/// Waits for the answer of a neighbour that is here, for as long as a fast neighbour would take
+/// after time `asked`.
 Task<> await_answer(Peer& me, PeerId peer, Time asked, const std::shared_ptr<Pairs>& pairs) {
   const auto missing = [&] {
     return pairs->opens.contains(peer) && me.here(peer) && !me.stopped();

@@ -29,8 +29,8 @@ Fleet at_its_fastest(Fleet fleet, bool waits) {
   return fleet;
 }
 
-/// Returns whether the deadline is longer than a round and the ways of two halves: where it is not,
-/// peers that an accident has put out of step need not wait for each other.
+/// Returns whether the deadline is longer than a round and the ways of two halves. With a shorter
+/// one, peers that an accident has put out of step need not wait for each other.
 bool leaves_time(const Fleet& fleet, Time round) {
   const NetworkSpec& network = fleet.network;
   Time longest = network.latency;

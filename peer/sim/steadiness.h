@@ -20,13 +20,13 @@ namespace gv {
 /// peer end more than twice the most rounds that it ended in any such window undisturbed, whatever
 /// happens. Skipped rounds do not count. A fleet may become faster when its slowest peer is
 /// missing, so the measure is the same fleet with every peer as fast as the fastest, every link as
-/// short as the shortest, and unlimited bandwidth. Where no peer waits for another, links of the
-/// measure take no time. For each member of the fleet and once more, as many rounds are allowed
-/// where a round is mostly arithmetic, because a peer that has lost neighbours mixes fewer models,
-/// and where nothing flows (pushes), because peers that did rounds apart take what was sent in
-/// several rounds. Peers without data (servers, memories, actors) are exempt: their rounds answer
-/// others, and requests that arrived during a pause are answered at once. So are those who ask them
-/// without waiting for each other: they are as fast as a server is free.
+/// short as the shortest, and unlimited bandwidth. If a method does not wait, links of the measure
+/// take no time. The limit of a fleet of n members is n + 1 times as high in two cases: a round is
+/// mostly arithmetic, because a peer that has lost neighbours mixes fewer models; or nothing flows
+/// (pushes), because peers that did rounds apart receive several rounds' messages at once. Peers
+/// without data (servers, memories, actors) are exempt: their rounds answer others, and requests
+/// that arrived during a pause are answered at once. Peers that ask servers without waiting for
+/// each other are exempt, too: the server's load sets their pace.
 ///
 /// The rule of edges: once nothing goes wrong any more, an edge that carried flows undisturbed
 /// carries them again. While each of its ends sees the other, not both end `most_silent` rounds
@@ -36,7 +36,7 @@ struct Usual {
   struct Pace {
     Time window{0};   ///< ten rounds; 0: the run is shorter, and the peer is not judged
     Round most = 0;   ///< rounds that ended in a window
-    Round times = 2;  ///< so many times as many may end in one
+    Round times = 2;  ///< limit, as a multiple of `most`
   };
   std::vector<Pace> paces;                            ///< by peer
   std::map<std::pair<PeerId, PeerId>, Round> pauses;  ///< key (a, b): rounds of a between two flows
@@ -61,7 +61,7 @@ class Steadiness {
 
   /// Returns the peers that ran ahead and the silent edges; ascending.
   std::vector<std::string> violations() const;
-  /// From now on edges alone are judged.
+  /// From now on only edges are judged.
   void stop_judging_pace() { judges_pace_ = false; }
   bool ran_ahead() const { return !ahead_.empty(); }
   /// Returns when the peer last ended a round.

@@ -56,8 +56,8 @@ std::uint64_t most_kept_bytes(const Peer& peer) {
 }
 
 /// Returns whether two peers can exchange. On a graph that changes with the round they have to be
-/// in the same one, and who is a few rounds behind may remain so: one neighbour's clock is believed
-/// slowly (ClockBound), and rounds within the fleet's size are tolerated (Pace::catch_up).
+/// in the same round. A peer that lags by a few rounds may keep lagging: a single neighbour's clock
+/// is believed slowly (ClockBound), and Pace::catch_up tolerates a lag up to the fleet's size.
 bool may_meet(const Peer& a, const Peer& b) {
   const Round behind = std::max(a.clock(), b.clock()) - std::min(a.clock(), b.clock());
   return !a.plan.schedule || behind <= 1;
@@ -279,7 +279,7 @@ bool Trial::lie(PeerId peer) {
   // Who waits for a living neighbour without end waits for a liar, too.
   if (present(peer).peer->plan.deadline == Time{0}) return false;
   lied_ = present(peer).liar = true;
-  // Nobody waits for who says that it has gone on.
+  // A peer does not wait for a liar that claims a later round, and may be faster than usual.
   if (steadiness_) steadiness_->stop_judging_pace();
   audit_.distrust(present(peer).life);
   return true;

@@ -175,7 +175,7 @@ TEST(FoundFleets, ACircleOfWaitsIsSoonOver) {
     options.threads = 1;
     options.faults = FaultPlan{.seed = seed, .until = std::chrono::seconds(2), .trace = {}};
     options.faults->times = swarm_times(fleet);
-    // Who has put all its neighbours in quarantine goes on at its pace, and that may be slow.
+    // A peer with all its neighbours in quarantine continues at its usual pace, which may be slow.
     options.faults->classes &= ~(FaultClasses{1} << static_cast<int>(Fault::poison));
     Observer observer(fleet.fleet.size(), fleet.evaluator(), {});
     EXPECT_LT(simulate(fleet, observer, options).virtual_time, std::chrono::seconds(12)) << seed;

@@ -113,8 +113,8 @@ TEST(ChainFaults, TheOnlyChainThatLosesAStageLeavesNoModel) {
 }
 
 /// Each stage that averages with who stands still waits for it until the deadline, and the others
-/// of its chain wait for that stage longer than it does. A chain that was behind ends with those
-/// that were not.
+/// of its chain wait for that stage longer than it does. A chain that lags ends when the other
+/// chains end.
 TEST(ChainFaults, AStopLongerThanTheDeadlineEndsNoChain) {
   ChainFleet file = slow_chains();
   for (const char* order : {"lian", "atc", "cta"})
