@@ -20,10 +20,10 @@
 // were sent, and not as one atomic step; so there are no locks, a circle of waits cannot form, and
 // any graph will do. The answering peer applies its flow when it answers, the asking peer when the
 // answer arrives. The asking peer waits for as long as the network takes, so that each gradient has
-// its average on a slow network too, and continues if the neighbour is slow. A peer whose
-// neighbours all owe an answer cannot ask, and waits as long. Until the answer arrives the pair is
-// open. Per round and peer: one message each way, 4 d bytes, and as many for each neighbour that
-// draws this peer.
+// its average on a slow network too, and continues if the neighbour is slow. A peer that
+// cannot ask, because too many neighbours owe an answer, waits as long. Until the answer arrives
+// the pair is open. Per round and peer: one message each way, 4 d bytes, and as many for each
+// neighbour that draws this peer.
 
 namespace gv {
 namespace {
