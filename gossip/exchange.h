@@ -114,9 +114,8 @@ class Exchange {
     /// present flow; each restarts the sum of the neighbour's increments.
     bool told_void = false;
     std::vector<Round> heard_void{};
-    bool told_anew = false;  ///< the open exchange is the first after the sum restarted
-    bool heard_anew =
-        false;  ///< the open exchange is the first after the neighbour's sum restarted
+    bool told_anew = false;       ///< the open exchange is the first after the sum restarted
+    bool heard_anew = false;      ///< as told_anew, for the neighbour's sum
     std::optional<Round> last{};  ///< round of the newest exchange of which a piece is applied
     bool late = false;            ///< the open exchange does not follow the last one: see late()
     std::uint32_t came = 0;       ///< pieces of the neighbour's newest half that have come
