@@ -54,10 +54,11 @@ bool could_be_programs(const Fleet& fleet) {
 
 /// Where what happens is the same to the moment. SlowMo and DecentLaM ask a program for the
 /// gradient and the step in two turns, since they need the rate; and who saves a state has one turn
-/// more, which decides who meets whom where nobody waits for a round.
+/// more, which decides who meets whom where nobody waits for a round. Under AD-PSGD a built-in peer
+/// answers while it computes a gradient, and a program does not.
 bool has_the_same_turns(const Assembly& fleet) {
   const std::string_view kind = fleet.algorithm->kind;
-  if (kind == "slowmo" || kind == "decentlam") return false;
+  if (kind == "slowmo" || kind == "decentlam" || kind == "ad-psgd") return false;
   return fleet.algorithm->synchronous || !fleet.fleet.checkpoint.every;
 }
 
