@@ -38,7 +38,7 @@ struct Plan {
   /// W of every round instead, of the neighbours above; null: one W for all.
   std::shared_ptr<const MixingSchedule> schedule{};
   Traffic traffic{};  ///< of averaging with the neighbours
-  /// How much it counts beside the others, 1 on average: a flow moves it by so much less.
+  /// How much it counts, 1 on average: a flow moves it by so much less. Of push-sum: its least w.
   double share = 1;
   /// Where a chain of peers divides each model: its place there. Nothing: it has all of one.
   std::optional<StagePlan> stage{};

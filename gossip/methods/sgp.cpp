@@ -37,10 +37,13 @@ Neighborhood row(const Peer& me, Round round) {
   return me.plan.schedule ? me.plan.schedule->row(round, me.plan.id) : me.plan.neighborhood;
 }
 
-/// x - gamma g, and u by as much, which moves u / w by gamma / w: a peer that has heard of nobody
-/// for long, and has little weight left, takes smaller steps, of 4 gamma at the most.
+/// x - gamma g, and u by as much, which moves u / w by gamma / w. A peer that has heard of nobody
+/// for long has less weight than undisturbed rounds ever leave it: below a quarter of that it takes
+/// smaller steps, of 4 gamma over that weight at the most. Otherwise u takes the whole step,
+/// however small a peer's weight is on its graph, or else the fleet's mean would favour who has
+/// more.
 Task<> step(Peer& me, Mass mass) {
-  const auto part = static_cast<float>(std::min(1.0, 4 * mass.w));
+  const auto part = static_cast<float>(std::min(1.0, 4 * mass.w / me.plan.share));
   const Vector before = mass.room;
   co_await me.gradient();
   co_await me.copy(Vector::x, before);

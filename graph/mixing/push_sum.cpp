@@ -1,7 +1,9 @@
 #include "graph/mixing/push_sum.h"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 #include <Eigen/Dense>
 
@@ -32,6 +34,35 @@ Eigen::VectorXd perron_vector(const Eigen::MatrixXd& p) {
   system.row(n - 1).setOnes();
   return system.partialPivLu().solve(Eigen::VectorXd::Unit(n, n - 1));
 }
+
+constexpr std::uint64_t most_pushes = 4'000'000, most_rounds = 20'000, least_rounds = 64;
+
+/// The weights w of all peers, and what of them is under way.
+class Weights {
+ public:
+  Weights(PeerId n, std::uint64_t overlap)
+      : w_(n, 1.0), under_way_(overlap + 1, std::vector<double>(n)) {}
+
+  /// Returns how many pushes there were.
+  std::uint64_t push(std::uint64_t round, const ReceiversOf& receivers_of) {
+    std::vector<double>& sent = under_way_[round % under_way_.size()];
+    std::uint64_t pushes = w_.size();
+    for (PeerId i = 0; i < w_.size(); ++i) {
+      const std::vector<PeerId> receivers = receivers_of(round, i);
+      w_[i] /= 1.0 + static_cast<double>(receivers.size());
+      for (const PeerId j : receivers) sent[j] += w_[i];
+      pushes += receivers.size();
+    }
+    std::vector<double>& come = under_way_[(round + 1) % under_way_.size()];
+    for (PeerId i = 0; i < w_.size(); ++i) w_[i] += std::exchange(come[i], 0.0);
+    return pushes;
+  }
+  const std::vector<double>& now() const { return w_; }
+
+ private:
+  std::vector<double> w_;
+  std::vector<std::vector<double>> under_way_;  ///< by round: what each receives of it
+};
 
 }  // namespace
 
@@ -76,6 +107,22 @@ PushSum push_sum(const Topology& t) {
   // The eigenvalue 1 is moved to 0, the others stay (Brauer 1952).
   const Eigen::MatrixXd rest = p - perron * Eigen::RowVectorXd::Ones(p.rows());
   return {general_values(rest).cwiseAbs().maxCoeff(), {perron.begin(), perron.end()}};
+}
+
+std::vector<double> least_weights(PeerId n,
+                                  std::uint64_t overlap,
+                                  const ReceiversOf& receivers_of) {
+  Weights weights(n, overlap);
+  std::vector<double> least(n, 1.0);
+  const std::uint64_t pushes = weights.push(0, receivers_of);
+  const std::uint64_t rounds =
+      std::max(least_rounds + 2 * overlap, std::min(most_rounds, most_pushes / pushes));
+  for (std::uint64_t round = 1; round < rounds; ++round) {
+    weights.push(round, receivers_of);
+    if (round < rounds / 2) continue;
+    for (PeerId i = 0; i < n; ++i) least[i] = std::min(least[i], weights.now()[i]);
+  }
+  return least;
 }
 
 }  // namespace gv

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -31,5 +33,14 @@ struct PushSum {
 /// Throws std::invalid_argument unless t is strongly connected and has at most 512 peers (all
 /// eigenvalues are computed).
 PushSum push_sum(const Topology& t);
+
+/// To whom peer i pushes in a round.
+using ReceiversOf = std::function<std::vector<PeerId>(std::uint64_t round, PeerId i)>;
+
+/// Returns the least weight w that each of n peers has in undisturbed rounds of push-sum once they
+/// have settled, but at most 1, the weight of the start. What is pushed in round t counts at the
+/// end of round t + overlap. Found by iteration of w <- P w, for so many rounds as 4 million pushes
+/// are.
+std::vector<double> least_weights(PeerId n, std::uint64_t overlap, const ReceiversOf& receivers_of);
 
 }  // namespace gv

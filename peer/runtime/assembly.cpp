@@ -255,6 +255,19 @@ void Assembly::make_mixing() {
     if (setup->by_shares) take_shares();
     if (rows_.empty()) w.emplace(mixing_matrix(fleet.weights, topology));
   }
+  if (algorithm->promise == Promise::push_sum) take_push_weights();
+}
+
+void Assembly::take_push_weights() {
+  const auto receivers = [&](Round round, PeerId i) {
+    if (schedule) return schedule->row(round, i).receivers;
+    return w ? w->row(i).receivers : rows_[i].receivers;
+  };
+  const auto overlap = setup->settings.find("overlap");
+  push_weights_ =
+      least_weights(fleet.models(),
+                    overlap == setup->settings.end() ? 0 : static_cast<Round>(overlap->second),
+                    receivers);
 }
 
 /// All count alike until their samples are counted.

@@ -103,6 +103,7 @@ class Assembly {
   ModelJudge model_judge() const;
   void make_mixing();
   void take_shares();
+  void take_push_weights();
   void make_verb_trees();
   void load_parts(std::optional<PeerId> only);
   void take_program(ProgramModel model);
@@ -136,6 +137,7 @@ class Assembly {
   QuadraticOptimum optimum_;
   /// The errors by peer that learns, where actors act: from its replica to what it sends.
   std::vector<std::shared_ptr<FoundErrors>> judged_;
+  std::vector<double> push_weights_;                         ///< of push-sum: least_weights()
   std::vector<Neighborhood> rows_;                           ///< of push-sum and of shares
   std::shared_ptr<const MixingSchedule> schedule_of_peers_;  ///< `schedule`, where it is of models
   std::vector<VerbTree>

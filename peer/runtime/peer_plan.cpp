@@ -215,6 +215,7 @@ Plan Assembly::plan(PeerId i) const {
       .patience = patience(fleet),
       .succession = succession(fleet, *algorithm)};
   if (i < shares.size()) plan.share = shares[i];
+  if (plan.trains && !push_weights_.empty()) plan.share = push_weights_[chains.chain(i)];
   plan.channels = channels(i, plan.experience);
   plan.standstill = standstill(*this, plan);
   return plan;

@@ -97,6 +97,28 @@ TEST(PushSum, OfCirculantsIsTheirSlem) {
   }
 }
 
+/// Theirs in the end, by the eigenvector, where a circle of peers with unlike degrees has some of
+/// less than 1; what is under way for `overlap` rounds is missing from all.
+TEST(PushSum, LeastWeightsAreThoseOfTheEigenvector) {
+  const Topology t = digraph(6, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 0}, {1, 0}, {2, 0}});
+  std::vector<std::vector<PeerId>> receivers(6);
+  for (PeerId i = 0; i < 6; ++i)
+    for (const PeerId j : t.neighbors[i]) receivers[j].push_back(i);
+  const auto of = [&](std::uint64_t, PeerId i) { return receivers[i]; };
+  const PushSum p = push_sum(t);
+  const std::vector<double> now = least_weights(6, 0, of);
+  const std::vector<double> later = least_weights(6, 3, of);
+  double under_way = 0;  // of one round's pushes, in parts of what all hold
+  for (PeerId i = 0; i < 6; ++i) {
+    const auto out = static_cast<double>(receivers[i].size());
+    under_way += p.perron[i] * out / (1 + out);
+  }
+  for (PeerId i = 0; i < 6; ++i) {
+    EXPECT_NEAR(now[i], std::min(1.0, 6 * p.perron[i]), 1e-9);
+    EXPECT_NEAR(later[i], 6 * p.perron[i] / (1 + 3 * under_way), 1e-9);
+  }
+}
+
 TEST(PushSum, NeedsAWayFromEveryoneToEveryone) {
   EXPECT_THROW(push_sum(digraph(3, {{0, 1}, {1, 2}})), std::invalid_argument);
   EXPECT_THROW(push_sum(build(parse_topology("exponential"), 513)), std::invalid_argument);
