@@ -66,4 +66,14 @@ std::string objection_to_delay(const Setup& setup, std::string_view kind) {
   return "";
 }
 
+std::string objection_to_clip_norm(const Setup& setup, std::string_view kind) {
+  if (setup.optimizer.clip_norm == 0) return "";
+  return fmt::format(
+      "{} ends at the optimum of everybody's data, and `clip_norm` shortens each peer's gradient "
+      "by "
+      "a factor of its own, so that it ends beside: leave out `train.optimizer.clip_norm`, or take "
+      "`d-psgd`",
+      kind);
+}
+
 }  // namespace gv

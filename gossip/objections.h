@@ -28,4 +28,8 @@ std::string objection_to_waits(const Setup& setup, std::string_view kind);
 /// Of one that goes on for `delay` inner steps before it waits.
 std::string objection_to_delay(const Setup& setup, std::string_view kind);
 
+/// Of one that ends at the optimum of everybody's data: gradients that each peer shortens by a
+/// factor of its own no longer add up to zero there.
+std::string objection_to_clip_norm(const Setup& setup, std::string_view kind);
+
 }  // namespace gv

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "gossip/objections.h"
+#include "gossip/objections.h"
 #include "gossip/plugin.h"
 
 namespace gv {
@@ -158,6 +160,8 @@ std::string objection_to(const AlgorithmRow& row, const Setup& setup, const Mixi
         "{} lets all models count alike, and under `weights: shares` they count by their samples: "
         "take `d-psgd`, or weights such as `metropolis` and `train.peer_weights: samples`",
         row.kind);
+  if (row.promise == Promise::tracking)
+    if (std::string why = objection_to_clip_norm(setup, row.kind); !why.empty()) return why;
   return row.objection != nullptr ? row.objection(setup, w) : "";
 }
 

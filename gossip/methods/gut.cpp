@@ -50,6 +50,7 @@ Traffic traffic(const Setup& setup) {
 }
 
 std::string objection(const Setup& setup, const MixingMatrix* w) {
+  if (std::string why = objection_to_clip_norm(setup, "gut"); !why.empty()) return why;
   if (std::string why = objection_to_remembered_flows(setup, "gut"); !why.empty()) return why;
   if (std::string why = objection_to_many_steps(setup, "gut"); !why.empty()) return why;
   const double limit = -1 / (1 + 2 * setup.settings.find("mu")->second);

@@ -151,6 +151,7 @@ std::vector<Channel> channels(const Setup& setup, std::size_t d) {
 }
 
 std::string objection(const Setup& setup, const MixingMatrix*) {
+  if (std::string why = objection_to_clip_norm(setup, "scaffold"); !why.empty()) return why;
   const OptimizerSpec& o = setup.optimizer;
   if (std::string why = objection_to_other_steps(setup, "scaffold"); !why.empty()) return why;
   if (o.lr == 0 || o.schedule.kind != "constant" || o.schedule.warmup > 0)
