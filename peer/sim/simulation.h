@@ -76,7 +76,8 @@ struct SimulationOptions {
   /// Polled with faults, now and then, with the events so far; true: nothing more happens, and the
   /// result says nothing but that.
   std::function<bool(std::uint64_t events)> abandon;
-  std::function<void(Round round, Time virtual_time)> on_progress;  ///< now and then, from the loop
+  /// Takes what round peer 0 has done, now and then, from the loop.
+  std::function<void(Round round, Time virtual_time)> on_progress;
   /// Ends a job of peer i, now or later, when its program has had its turn; null: now. Without
   /// faults.
   std::function<void(PeerId, std::function<void()> ended)> after_job;

@@ -36,34 +36,53 @@ double processor_seconds() {
 /// Thrown to leave a simulation of which enough was seen.
 struct SeenEnough {};
 
+/// The rounds that its peers have done, in the mean, and what that took of the processor.
+struct Progress {
+  double rounds = 0, at = 0;
+};
+
+/// Looks at the peers so seldom that it costs nothing beside what they do.
+class ProgressWatch {
+ public:
+  ProgressWatch(PeerId trainers, double budget) : trainers_(trainers), budget_(budget) {}
+
+  void look(const std::vector<Peer*>& peers) {
+    if (looks_++ % (1 + trainers_ / 16) != 0) return;
+    double rounds = 0;
+    for (PeerId i = 0; i < trainers_; ++i) rounds += static_cast<double>(peers[i]->round);
+    last_ = {rounds / trainers_, processor_seconds()};
+    if (first_.rounds == 0) first_ = last_;
+    if (last_.at - began_ > budget_ && last_.rounds > first_.rounds) throw SeenEnough{};
+  }
+  double seconds_per_round() const {
+    if (last_.rounds > first_.rounds)
+      return (last_.at - first_.at) / (last_.rounds - first_.rounds);
+    return (last_.at - began_) / std::max(1.0, last_.rounds);
+  }
+
+ private:
+  PeerId trainers_;
+  double budget_;
+  std::uint64_t looks_ = 0;
+  double began_ = processor_seconds();
+  Progress first_{0, began_}, last_{0, began_};
+};
+
 /// Seconds of one core per round. `blank`: of the clock alone.
 double seconds_per_round(const Assembly& fleet, double budget, bool blank) {
+  ProgressWatch watch(fleet.fleet.trainers(), budget);
   SimulationOptions options;
   options.threads = 1;
   options.rounds = std::min<Round>(fleet.rounds, 1'000'000'000);  // without evaluations
   if (blank) options.replica = blank_replicas(fleet);
-  const double began = processor_seconds();
-  Round first = 0;
-  Round last = 0;
-  double first_at = began;
-  double last_at = began;
-  options.on_progress = [&](Round round, Time) {
-    last = round;
-    last_at = processor_seconds();
-    if (first == 0) {
-      first = round;
-      first_at = last_at;
-    }
-    if (last_at - began > budget && last > first) throw SeenEnough{};
-  };
+  options.between = [&](const std::vector<Peer*>& peers) { watch.look(peers); };
   // It waits for one report more than there are peers, so it never looks at models.
   Observer blind(fleet.fleet.size() + 1, nullptr, {});
   try {
     simulate(fleet, blind, options);
   } catch (const SeenEnough&) {
   }
-  if (last > first) return (last_at - first_at) / static_cast<double>(last - first);
-  return (last_at - began) / static_cast<double>(std::max<Round>(1, last));
+  return watch.seconds_per_round();
 }
 
 /// Every peer looks at its own model, and the fleet at the mean.

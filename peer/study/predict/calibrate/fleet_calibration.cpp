@@ -47,6 +47,13 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+/// The minibatch whose gradient is as noisy as those of all peers are in the mean.
+std::uint32_t mean_batch(const Fleet& fleet) {
+  double noise = 0;
+  for (PeerId i = 0; i < fleet.trainers(); ++i) noise += 1.0 / fleet.peers[i].batch;
+  return static_cast<std::uint32_t>(std::lround(fleet.trainers() / noise));
+}
+
 /// The short training.
 class Trial {
  public:
@@ -60,7 +67,7 @@ class Trial {
       moving_.push_back(fleet.objective(i));
     }
     sample_flops_ = fresh_[0]->gradient_flops(1);
-    batch_ = fleet.fleet.peers[0].batch;
+    batch_ = mean_batch(fleet.fleet);
     x_.resize(fleet.dimension);
     if (fleet.start.empty())
       fresh_[0]->initialize(x_, Rng(fleet.fleet.seed).derive("init"));

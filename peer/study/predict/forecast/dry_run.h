@@ -8,12 +8,13 @@ namespace gv {
 /// sizes and the work of the real ones, and no values: the messages, the hops that wait for each
 /// other and the queues at the busiest peer are those of the code that will run.
 struct DryRun {
-  double seconds_per_round = 0;
-  double bytes_per_round = 0;  ///< out of the busiest peer
+  double seconds_per_round = 0;  ///< until all have done it, the slowest as well
+  double bytes_per_round = 0;    ///< out of the busiest peer
 };
 
-/// Runs some rounds, a whole number of periods where the method has one. Takes the time of the
-/// messages: no arithmetic.
+/// Runs some rounds, a whole number of periods where the method has one, and then twice as many:
+/// the second run takes longer by the cost of so many rounds. Where nobody waits, runs all of them,
+/// or many. Takes the time of the messages: no arithmetic.
 DryRun dry_run(const Assembly& fleet, const NetworkSpec& network);
 
 }  // namespace gv

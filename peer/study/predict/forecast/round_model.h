@@ -15,10 +15,26 @@ namespace gv {
 // "Optimization of collective communication operations in MPICH", IJHPCA 19(1), 2005. All times in
 // seconds, payloads in bytes. Jitter counts as it falls, loss and congestion not at all.
 
-/// Ring all-reduce of a vector of `bytes` over n peers: 2 (n - 1) hops of alpha + M / (n B).
-/// Patarasuk & Yuan, JPDC 2009. With links of their own a hop takes as long as the mean of the ring
-/// (the hops of different peers overlap), but no shorter than the slowest link is busy.
-double ring_all_reduce_seconds(const NetworkSpec& network, PeerId n, double bytes);
+/// One peer in a round of ring all-reduce, in seconds.
+struct RingPeer {
+  double before = 0;     ///< of compute before it sends
+  double per_float = 0;  ///< of copying one out, and of adding or copying one in
+  double after = 0;      ///< of compute when it has the sum
+};
+
+/// A piece of the chunk that goes on at each hop.
+struct RingPiece {
+  std::size_t floats = 0;
+  std::uint64_t bytes = 0;  ///< of its frame
+};
+
+/// Seconds per round of ring all-reduce: n - 1 hops of a chunk to the sum, and as many until all
+/// have it. Patarasuk & Yuan, JPDC 2009. Each peer copies a piece out, and adds in what comes, in
+/// the order of the code (collectives.cpp), by the recursion that stands below for gossip.
+double ring_round_seconds(const NetworkSpec& network,
+                          const std::vector<RingPeer>& peers,
+                          const std::vector<RingPiece>& chunk,
+                          std::uint64_t seed);
 
 /// One peer in a round of gossip.
 struct GossipPeer {

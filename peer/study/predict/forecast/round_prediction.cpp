@@ -70,29 +70,25 @@ std::uint64_t rounds_of(const MixingSchedule& schedule) {
   return static_cast<std::uint64_t>(std::clamp(1e7 / (n * n), 4.0, 64.0));
 }
 
-/// Each hop copies one chunk out and adds or copies one in: at the mean speed of the ring, since
-/// the hops of different peers overlap. Then each peer scales the sum.
-double ring_arithmetic_seconds(const Assembly& fleet) {
-  const PeerId n = fleet.fleet.trainers();
-  double mean = 0;     // seconds per operation
-  double slowest = 0;  // of all peers
-  for (const PeerSpec& peer : fleet.fleet.peers) {
-    const double seconds = 1 / (fleet.fleet.flops * peer.speed);
-    mean += seconds / n;
-    slowest = std::max(slowest, seconds);
+std::vector<RingPeer> ring_peers(const Assembly& fleet) {
+  const std::vector<double> before = seconds_alone(fleet);
+  std::vector<RingPeer> peers;
+  for (PeerId i = 0; i < fleet.fleet.trainers(); ++i) {
+    const double per_float = 1 / (fleet.fleet.flops * fleet.fleet.peers[i].speed);
+    peers.push_back({.before = before[i],
+                     .per_float = per_float,
+                     .after = static_cast<double>(fleet.dimension) * per_float});
   }
-  const double hops = 2.0 * (n - 1);
-  return hops * 2 * static_cast<double>(fleet.dimension / n) * mean +
-         static_cast<double>(fleet.dimension) * slowest;
+  return peers;
 }
 
-void predict_ring(const Assembly& fleet, RoundPrediction& round) {
-  const PeerId n = fleet.fleet.trainers();
-  round.compute_seconds += ring_arithmetic_seconds(fleet);
-  const auto chunk = static_cast<double>(frame_bytes(Kind::reduce, fleet.dimension / n));
-  round.bytes_per_round = 2.0 * (n - 1) * chunk;
-  round.seconds_per_round =
-      round.compute_seconds + ring_all_reduce_seconds(fleet.fleet.network, n, n * chunk);
+std::vector<RingPiece> ring_pieces(std::size_t chunk) {
+  std::vector<RingPiece> pieces;
+  for (std::size_t at = 0; at < chunk; at += piece_floats) {
+    const std::size_t floats = std::min(piece_floats, chunk - at);
+    pieces.push_back({floats, frame_bytes(Kind::reduce, floats)});
+  }
+  return pieces;
 }
 
 /// Gradients and steps alone.
@@ -187,9 +183,18 @@ RoundPrediction predict_gossip_round(const Assembly& fleet, const MixingSchedule
 }
 
 RoundPrediction predict_all_reduce_round(const Assembly& fleet) {
+  const std::vector<RingPeer> peers = ring_peers(fleet);
+  const std::vector<RingPiece> chunk =
+      ring_pieces(std::max<std::size_t>(1, fleet.dimension / peers.size()));
+  const auto seconds = [&](const NetworkSpec& network) {
+    return ring_round_seconds(network, peers, chunk, fleet.fleet.seed);
+  };
   RoundPrediction round = compute_alone(fleet);
-  predict_ring(fleet, round);
+  round.seconds_per_round = std::max(seconds(fleet.fleet.network), round.compute_seconds);
+  round.compute_seconds = std::max(seconds(NetworkSpec{}), round.compute_seconds);
   round.network_seconds = round.seconds_per_round - round.compute_seconds;
+  for (const RingPiece& piece : chunk)
+    round.bytes_per_round += 2.0 * static_cast<double>((peers.size() - 1) * piece.bytes);
   return round;
 }
 

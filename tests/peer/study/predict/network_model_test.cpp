@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -19,15 +20,18 @@ NetworkSpec network_of(NetworkShape shape) {
   return {.latency = milliseconds(10), .bandwidth = 1e8, .shape = shape};  // 10 ms + 10 ms per MB
 }
 
+/// Virtual seconds until all have done so many rounds.
+double simulated_seconds(Fleet fleet, Round rounds) {
+  fleet.stop.rounds = rounds;
+  const Assembly assembly(fleet);
+  Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
+  return std::chrono::duration<double>(simulate(assembly, observer, {}).virtual_time).count();
+}
+
 /// Virtual seconds of `rounds` rounds, the start excluded: of twice as many minus of as many.
-double simulated_round(Fleet fleet, Round rounds = 16) {
-  const auto seconds = [&fleet](Round last) {
-    fleet.stop.rounds = last;
-    const Assembly assembly(fleet);
-    Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
-    return std::chrono::duration<double>(simulate(assembly, observer, {}).virtual_time).count();
-  };
-  return (seconds(2 * rounds) - seconds(rounds)) / static_cast<double>(rounds);
+double simulated_round(const Fleet& fleet, Round rounds = 16) {
+  return (simulated_seconds(fleet, 2 * rounds) - simulated_seconds(fleet, rounds)) /
+         static_cast<double>(rounds);
 }
 
 /// Makes a fleet of a hundredth of a megabyte, on a network a hundred times slower.
@@ -47,8 +51,9 @@ TEST(NetworkModel, ClosedFormOfTheRing) {
   const NetworkSpec nic = network_of(NetworkShape::per_nic);
   const NetworkSpec link = network_of(NetworkShape::per_link);
   for (const NetworkSpec& network : {nic, link}) {
-    EXPECT_NEAR(ring_all_reduce_seconds(network, 5, megabyte), 8 * 0.012, 1e-12);
-    EXPECT_EQ(ring_all_reduce_seconds(network, 1, megabyte), 0);
+    const std::vector<RingPiece> fifth{{.floats = 1, .bytes = 200'000}};
+    EXPECT_NEAR(ring_round_seconds(network, std::vector<RingPeer>(5), fifth, 1), 8 * 0.012, 1e-12);
+    EXPECT_EQ(ring_round_seconds(network, std::vector<RingPeer>(1), fifth, 1), 0);
   }
 }
 
@@ -127,7 +132,7 @@ TEST(NetworkModel, SimulatedSecondsOfSchedules) {
   }
 }
 
-/// Eight rounds, which are enough where all wait for all, were off by a fifth.
+/// Where nobody waits for a round, what is said is the run itself, without its arithmetic.
 TEST(NetworkModel, SimulatedSecondsWherePairsAreDrawn) {
   for (const std::uint64_t seed : {7, 8, 9}) {
     SCOPED_TRACE(seed);
@@ -135,8 +140,74 @@ TEST(NetworkModel, SimulatedSecondsWherePairsAreDrawn) {
     fleet.algorithm = "ad-psgd";
     fleet.data.quadratic.dimension = 30'000;
     fleet.seed = seed;
+    fleet.stop.rounds = 100;
     const double predicted = predict_round(Assembly(fleet)).seconds_per_round;
-    EXPECT_NEAR(simulated_round(fleet, 100) / predicted, 1, 0.1);
+    EXPECT_NEAR(simulated_seconds(fleet, 100) / (100 * predicted), 1, 1e-6);
+    fleet.stop.rounds = 2500;  // more than are run
+    const double longer = predict_round(Assembly(fleet)).seconds_per_round;
+    EXPECT_NEAR(simulated_seconds(fleet, 2500) / (2500 * longer), 1, 0.03);
+  }
+}
+
+/// Found by a referee: seconds were those of peer 0, so that a slow link elsewhere made them 17
+/// times too short, and renumbering the peers changed the answer.
+TEST(NetworkModel, WhoeverHasTheSlowLinkTheFleetIsDoneWhenAllAre) {
+  for (const auto& [kind, order] : {std::pair{"ad-psgd", ""},
+                                    {"downpour", ""},
+                                    {"async-diloco", ""},
+                                    {"easgd", "async"},
+                                    {"parameter-server", "async"}}) {
+    double least = 1e9, most = 0;
+    for (PeerId slow = 0; slow < 4; ++slow) {
+      SCOPED_TRACE(testing::Message() << kind << ", slow link of " << slow);
+      Fleet fleet = quadratic_fleet(4, "complete", kind, order);
+      fleet.data.quadratic.dimension = 2500;
+      fleet.network = network_of(NetworkShape::per_nic);
+      for (PeerId other = 0; other < 5; ++other)
+        for (const auto& link : {std::pair{slow, other}, {other, slow}})
+          fleet.network.links[link] = {.latency = milliseconds(50), .bandwidth = 2.5e5};
+      fleet.stop.rounds = 60;
+      const double predicted = 60 * predict_round(Assembly(fleet)).seconds_per_round;
+      EXPECT_NEAR(simulated_seconds(fleet, 60) / predicted, 1, 1e-6);
+      least = std::min(least, predicted);
+      most = std::max(most, predicted);
+    }
+    EXPECT_LT(most / least, 1.35) << kind;
+  }
+}
+
+/// A slow link, a slow host, both, or two slow links.
+void draw_unlike(Fleet& fleet, Rng& rng) {
+  const auto n = static_cast<PeerId>(fleet.size());
+  fleet.network = {.latency = milliseconds(1 + rng.below(10)), .bandwidth = 1e6};
+  const auto slow = [&](PeerId a, PeerId b) {
+    for (const auto& link : {std::pair{a, b}, {b, a}})
+      fleet.network.links[link] = {.latency = milliseconds(20 + rng.below(40)), .bandwidth = 2e5};
+  };
+  const std::uint64_t what = rng.below(4);
+  const auto one = static_cast<PeerId>(rng.below(n));
+  if (what == 0 || what == 2)
+    for (PeerId other = 0; other < n + 2; ++other) slow(one, other);
+  if (what == 1 || what == 2) fleet.peers[rng.below(n)].speed = 0.1;
+  if (what == 3) slow(one, (one + 1) % n), slow((one + 2) % n, (one + 3) % n);
+  fleet.flops = 1e6;
+}
+
+TEST(NetworkModel, KnowsWhatARoundOfEveryMethodCostsOnUnlikeMachines) {
+  Rng rng(54);
+  for (const AlgorithmRow* row : algorithms()) {
+    for (int k = 0; k < 10; ++k) {
+      SCOPED_TRACE(testing::Message() << name_of(*row) << " " << k);
+      Fleet fleet = row_fleet(*row);
+      fleet.data.quadratic.dimension = 2000;
+      draw_unlike(fleet, rng);
+      fleet.stop.rounds = 96;
+      const double predicted = predict_round(Assembly(fleet)).seconds_per_round;
+      const double simulated =
+          row->synchronous ? simulated_round(fleet, 48) : simulated_seconds(fleet, 96) / 96;
+      // ProxSkip draws the rounds in which it exchanges, and few rounds are a sample of them.
+      EXPECT_NEAR(simulated / predicted, 1, row->kind == "proxskip" ? 0.2 : 0.05);
+    }
   }
 }
 
@@ -156,8 +227,9 @@ TEST(NetworkModel, KnowsWhatARoundOfEveryMethodCosts) {
     const bool talks = row->mixes || row->links != nullptr;
     EXPECT_EQ(predicted.bytes_per_round > 0, talks);
     EXPECT_EQ(predicted.network_seconds > 0, talks);
-    const double tolerance = row->synchronous ? 0.02 : 0.15;
-    EXPECT_NEAR(simulated_round(fleet, 96) / predicted.seconds_per_round, 1, tolerance);
+    const double simulated =
+        row->synchronous ? simulated_round(fleet, 96) : simulated_seconds(fleet, 12) / 12;
+    EXPECT_NEAR(simulated / predicted.seconds_per_round, 1, 0.02);
   }
 }
 
@@ -167,11 +239,9 @@ TEST(NetworkModel, ComputeCountsWhereTheOrderHasIt) {
     fleet.flops = 1e6;  // a gradient takes about as long as the network
     fleet.peers[3].speed = 0.5;
     fleet.local_steps = *order != 0 ? 2 : 1;
-    // All-reduce: a slow gradient partly hides behind the hops of the others.
-    const double tolerance = *order != 0 ? 0.05 : 0.1;
     const RoundPrediction predicted = predict_round(Assembly(fleet));
     EXPECT_GT(predicted.compute_seconds, 0.01);
-    EXPECT_NEAR(simulated_round(fleet) / predicted.seconds_per_round, 1, tolerance) << order;
+    EXPECT_NEAR(simulated_round(fleet) / predicted.seconds_per_round, 1, 0.02) << order;
   }
 }
 
@@ -182,7 +252,7 @@ TEST(NetworkModel, OneSlowLinkHoldsTheRingUp) {
     fleet.network.links[{3, 4}] = {.latency = milliseconds(50), .bandwidth = 1e5};
     const double uneven = predict_round(Assembly(fleet)).seconds_per_round;
     EXPECT_GT(uneven, 1.5 * even);
-    EXPECT_NEAR(simulated_round(fleet) / uneven, 1, 0.03) << order;
+    EXPECT_NEAR(simulated_round(fleet) / uneven, 1, 0.01) << order;
   }
 }
 
