@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 #include "peer/sim/blank_fleet.h"
 #include "peer/sim/simulation.h"
@@ -26,43 +25,44 @@ Round rounds_that_tell(const Assembly& fleet) {
   return period * std::max<Round>(1, least_rounds / period);
 }
 
-/// What a fleet takes until all have done so many rounds.
-struct Whole {
-  Time time{0};
-  std::vector<std::uint64_t> sent{};  ///< bytes, by peer
-};
+/// The last rounds of a chain without a flush, in which less and less goes forward.
+Round rounds_that_empty(const Assembly& fleet) {
+  const std::optional<ParallelSpec>& parallel = fleet.fleet.parallel;
+  const bool flushes = !parallel || parallel->schedule == ParallelSpec::Schedule::flush;
+  return flushes ? 0 : parallel->stages - 1;
+}
 
-Whole run(const Assembly& fleet, const NetworkSpec& network, Round rounds) {
-  SimulationOptions options;
-  options.threads = 1;
-  options.network = network;
-  options.rounds = rounds;
-  options.replica = blank_replicas(fleet);
-  // It waits for one report more than there are peers, so it never looks at models.
-  Observer blind(fleet.fleet.size() + 1, nullptr, {});
-  Whole whole{.time = simulate(fleet, blind, options).virtual_time};
-  for (const auto& [peer, report] : blind.finals()) whole.sent.push_back(report.costs.sent_bytes);
-  return whole;
+/// Where nobody waits, the fleet is done when the slowest is.
+Round rounds_of_all(const Assembly& fleet) {
+  return std::min(fleet.rounds, std::max(least_rounds, most_unlike / fleet.fleet.size()));
 }
 
 }  // namespace
 
 DryRun dry_run(const Assembly& fleet, const NetworkSpec& network) {
-  const auto dry = [&](const Whole& whole, Round all, Time time, Round rounds) {
-    return DryRun{.seconds_per_round = in_seconds(time) / static_cast<double>(rounds),
-                  .bytes_per_round =
-                      static_cast<double>(std::ranges::max(whole.sent)) / static_cast<double>(all)};
+  const bool waits = fleet.algorithm->synchronous;
+  const Round half = rounds_that_tell(fleet);
+  SimulationOptions options;
+  options.threads = 1;
+  options.network = network;
+  options.rounds = waits ? 2 * half + rounds_that_empty(fleet) : rounds_of_all(fleet);
+  options.replica = blank_replicas(fleet);
+  // The second half: the first holds the start, and what may follow it the end.
+  Time began{0};
+  Time ended{0};
+  options.on_progress = [&](Round round, Time now) {
+    if (round <= half) began = now;
+    if (round <= 2 * half) ended = now;
   };
-  if (!fleet.algorithm->synchronous) {
-    const Round enough = std::max(least_rounds, most_unlike / fleet.fleet.size());
-    const Round rounds = std::min(fleet.rounds, enough);
-    const Whole whole = run(fleet, network, rounds);
-    return dry(whole, rounds, whole.time, rounds);
-  }
-  const Round rounds = rounds_that_tell(fleet);
-  const Whole once = run(fleet, network, rounds);
-  const Whole twice = run(fleet, network, 2 * rounds);
-  return dry(twice, 2 * rounds, twice.time - once.time, rounds);
+  // It waits for one report more than there are peers, so it never looks at models.
+  Observer blind(fleet.fleet.size() + 1, nullptr, {});
+  const Time all = simulate(fleet, blind, options).virtual_time;
+  std::uint64_t most = 0;
+  for (const auto& [peer, report] : blind.finals()) most = std::max(most, report.costs.sent_bytes);
+  const auto rounds = static_cast<double>(options.rounds);
+  return {.seconds_per_round = waits ? in_seconds(ended - began) / static_cast<double>(half)
+                                     : in_seconds(all) / rounds,
+          .bytes_per_round = static_cast<double>(most) / rounds};
 }
 
 }  // namespace gv
