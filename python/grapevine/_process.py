@@ -5,7 +5,7 @@ import os
 import sys
 import threading
 import time
-from typing import Any, Callable, Dict, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
 from grapevine import _library as lib
 from grapevine import _meeting
@@ -33,6 +33,33 @@ class Process:
         self.forked = False
         self.layer: Any = None      # what grapevine.torch has made of it
         self.keeps: Any = None      # what owns the tensors: the library writes into them until the goodbye is said
+        self._gathers: Optional[AllGather] = None
+        self._waiting: List[Callable[[], None]] = []    # calls of all peers that come when they have links
+
+    @property
+    def tries(self) -> bool:
+        """Says whether this process tries what a script gave before it trains: the first one, or each without one."""
+        if self.info["task"] == "ask":
+            return True
+        return self.info["task"] in ("peer", "alone") and not self.info["control"] and virtual.open is None
+
+    def gather(self, text: str) -> Sequence[str]:
+        """Gathers a text of each peer before they have links. Raises Error if there is no way yet."""
+        if self._gathers is None and virtual.open is None:
+            self._gathers = _meeting.before_links(self.info, self.meet)
+        if self._gathers is None:
+            raise Error("what all peers do together comes after DistributedOptimizer, or grapevine.Peer, if the peers "
+                        "are on several machines: until then they have no links")
+        return self._gathers(text)
+
+    def later(self, call: Callable[[], None]) -> None:
+        """Makes a call when the peers have links, before any of them trains."""
+        self._waiting.append(call)
+
+    def take_waiting(self) -> List[Callable[[], None]]:
+        """Returns the calls that waited, once."""
+        waiting, self._waiting = self._waiting, []
+        return waiting
 
     def begin(self) -> None:
         """Meets the others where somebody said how, and begins to train."""

@@ -49,6 +49,10 @@ class ScriptedProcess:
         self.session, self.info = session, session.info()
         self.progress = Progress(self.info)
         self.attached = self.seeds = self.forked = False
+        self.tries = bool(self.info.get("tries"))
 
     def begin(self) -> None:
         self.attached = True
+
+    def take_waiting(self) -> List[Any]:
+        return []
