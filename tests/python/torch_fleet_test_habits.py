@@ -1,4 +1,4 @@
-"""What people's scripts do means in a fleet what it means elsewhere. GRAPEVINE_LIBRARY and GRAPEVINE_PROGRAM name both."""
+"""What people's scripts do means in a fleet what it means elsewhere. GRAPEVINE_PROGRAM and GRAPEVINE_LIBRARY are run."""
 
 import json
 import os
