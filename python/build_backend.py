@@ -45,8 +45,8 @@ def compiles() -> bool:
 
 
 def refuse(why: str) -> None:
-    raise SystemExit(f"error: {why}\nhelp: `./grapevine doctor` builds it and shows progress (18 minutes on two cores); "
-                     "installing then takes seconds. GRAPEVINE_COMPILE=1 compiles here")
+    raise SystemExit(f"error: {why}\nhelp: `./grapevine doctor` builds it and shows progress (18 minutes on two "
+                     "cores); installing then takes seconds. GRAPEVINE_COMPILE=1 compiles here")
 
 
 def newest() -> float:

@@ -4,7 +4,7 @@ from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence
 
 import torch
 
-from grapevine._errors import Error, Stopped
+from grapevine._errors import Disagreement, Error, Stopped
 from grapevine._hooks import Hooks
 from grapevine._norms import Statistics
 from grapevine._process import Process
@@ -14,6 +14,7 @@ from grapevine._tensors import Tensors, TrainedSet
 from grapevine._turns import Evaluations, Turns, finite
 
 Optimizers = Sequence[torch.optim.Optimizer]
+QUIET_STEPS = 20        # of other optimizers, after which a turn is missed
 
 
 class Attached:
@@ -35,10 +36,11 @@ class Attached:
         self._early: Optional[bool] = None      # what synchronize() found out; None: the step exchanges by itself
         self._fresh = False                     # a backward pass has run since the gradients were averaged
         self._steps = 0                         # of the script's optimizer, in all its lives
+        self._quiet = 0                         # steps of other optimizers since the last turn
         self._again = Again()
         self._broken = self._unsaid = False     # a gradient was not finite; the fleet has not been told
         self._marks = [p.register_hook(self._mark) for p in self._tensors.parameters] if self._averages else []
-        self._hooks = Hooks(optimizers[-1], self._before, self._after, self.synchronize)
+        self._hooks = Hooks(optimizers[-1], self._before, self._after, self.synchronize, self._goes_by)
         try:
             self._attach()
         except BaseException:
@@ -56,7 +58,7 @@ class Attached:
         if process.tries:
             self._try()
         rows = [len(sampler) for sampler in process.progress.samplers]
-        process.session.attach(self._tensors.described(), {
+        process.attach(self._tensors.described(), {
             "evaluates": self._evaluate is not None, "saves": True, "whole": self._model is not None,
             "arithmetic": "lent" if self._tensors.in_place else "own", "samples": sum(rows) or None,
             "optimizer": type(self._optimizers[-1]).__name__, "versions": {"torch": str(torch.__version__)}})
@@ -85,6 +87,40 @@ class Attached:
             self._evaluated(self._evaluations.tried)
         packed(self._state_now())
         be_random(random)
+
+    def change(self, optimizers: Optimizers, state: Sequence[Any]) -> None:
+        """Goes on with other optimizers of the same tensors, as a script of several phases does.
+
+        Raises Disagreement if they train a tensor that does not travel.
+        """
+        objections(self._process.info, optimizers)
+        before, self._trained.optimizers = self._trained.optimizers, optimizers
+        try:
+            self._trained.look()
+        except Disagreement:
+            self._trained.optimizers = before
+            raise
+        self._hooks.remove()
+        self._hooks = Hooks(optimizers[-1], self._before, self._after, self.synchronize, self._goes_by)
+        self._optimizers, self._state = optimizers, list(state)
+
+    @property
+    def optimizers(self) -> Optimizers:
+        return self._optimizers
+
+    def _goes_by(self, optimizer: torch.optim.Optimizer) -> None:
+        """Hears of a step of another optimizer. Raises Error if it leaves out what the method must average."""
+        if self._turns.over or any(optimizer is own for own in self._optimizers):
+            return
+        names = self._trained.names_of(optimizer)
+        text = (f"an optimizer that DistributedOptimizer was not given steps {', '.join(names[:3])}: "
+                f"{type(optimizer).__name__}\nhelp: give it to DistributedOptimizer, which may be called again for "
+                "another phase, and takes a list of optimizers that step in turn")
+        if names and self._averages:
+            raise Error(text)
+        self._quiet += bool(names)
+        if names and self._quiet == QUIET_STEPS:
+            self._process.session.say(text=f"{self._quiet} steps without a turn: {text}")
 
     def log(self, loss: Any, scalars: Dict[str, Any]) -> None:
         """Keeps what a script logs until the turn ends: reading a number now would wait for the device."""
@@ -157,6 +193,7 @@ class Attached:
 
     def _exchange(self) -> bool:
         """Ends the gradient's turn; returns False if the optimizer must not step."""
+        self._quiet = 0
         frozen = self._trained.look()
         if frozen:
             self._process.session.say(text=f"{', '.join(frozen)}: frozen by the script from now on. The fleet still "

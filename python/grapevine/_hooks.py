@@ -3,14 +3,16 @@
 import contextlib
 import functools
 import types
-from typing import Any, Callable, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 import torch
+from torch.optim import optimizer as steps     # a module, which torch.optim does not show
 
 from grapevine._errors import Error
 
 Before = Callable[[Any], bool]      # takes the loss, where it is known; False: this step must do nothing
 After = Callable[[], None]
+GLOBALLY = getattr(steps, "register_optimizer_step_post_hook", None)      # since torch 2.1
 MARK = "_grapevine_hooks"           # of an optimizer that has some
 
 
@@ -18,15 +20,20 @@ class Hooks:
     """Calls `before` when a step begins, or where a closure computes the gradient when that is done, and `after`."""
 
     def __init__(self, optimizer: torch.optim.Optimizer, before: Before, after: After,
-                 synchronize: After = lambda: None) -> None:
+                 synchronize: After = lambda: None,
+                 goes_by: Callable[[Any], None] = lambda optimizer: None) -> None:
         """synchronize: averages the gradients before the step where the method averages gradients; the optimizer gets
-        it as a method, with Horovod's skip_synchronize, and scalers and clipping call it."""
+        it as a method, with Horovod's skip_synchronize, and scalers and clipping call it. goes_by: is called after each
+        step that another optimizer has made while this one made none.
+        """
         if isinstance(optimizer, torch.optim.LBFGS):
             raise Error("LBFGS computes several gradients a step, and a peer has one a turn\n"
                         "help: an optimizer of one gradient a step")
         self._before, self._after = before, after
         self.synchronize = synchronize
         self._handles: list = []
+        self._goes_by, self._inside, self._steps = goes_by, False, 0
+        self._began: Dict[int, int] = {}        # how many steps this optimizer had made when another one began
         self._optimizer = optimizer
         vars(optimizer).update({"synchronize": synchronize, "skip_synchronize": contextlib.nullcontext, MARK: self})
         for kind in scalers():
@@ -37,6 +44,8 @@ class Hooks:
                 if hasattr(place, name):
                     average_before(place, name, lambda parameters, *rest, **named: _trains(parameters))
         _hooked.append(self)
+        self._global = [] if GLOBALLY is None else [
+            steps.register_optimizer_step_pre_hook(self._other_begins), GLOBALLY(self._other_ends)]
         if hasattr(optimizer, "_optimizer_step_pre_hooks"):
             self._handles = [optimizer.register_step_pre_hook(self._pre), optimizer.register_step_post_hook(self._post)]
         else:
@@ -46,6 +55,8 @@ class Hooks:
     def remove(self) -> None:
         """Leaves the optimizer as it was."""
         _hooked.remove(self)
+        for handle in self._global:
+            handle.remove()
         for name in ("synchronize", "skip_synchronize", MARK):
             vars(self._optimizer).pop(name, None)
         for handle in self._handles:
@@ -61,8 +72,20 @@ class Hooks:
         found = getattr(self._optimizer, "found_inf", None)
         return found is not None and bool(found)
 
+    def _other_begins(self, optimizer: torch.optim.Optimizer, args: tuple, kwargs: dict) -> None:
+        self._began[id(optimizer)] = self._steps
+
+    def _other_ends(self, optimizer: torch.optim.Optimizer, args: tuple, kwargs: dict) -> None:
+        """Passes over this optimizer, those that it steps, and those that step it, as SAM does with its base."""
+        began = self._began.pop(id(optimizer), None)
+        if optimizer is self._optimizer or self._inside or began != self._steps:
+            return
+        self._goes_by(optimizer)
+
     def _pre(self, optimizer: torch.optim.Optimizer, args: tuple, kwargs: dict) -> Optional[Tuple[tuple, dict]]:
         """args: the optimizer itself, and perhaps the closure."""
+        self._inside = True
+        self._steps += 1
         closure = args[1] if len(args) > 1 else kwargs.get("closure")
         if closure is None:
             self._gradient_is_there(None)
@@ -93,6 +116,7 @@ class Hooks:
                     p.grad = None       # of which every optimizer makes no step
 
     def _post(self, optimizer: torch.optim.Optimizer, args: tuple, kwargs: dict) -> None:
+        self._inside = False
         self._after()
 
 

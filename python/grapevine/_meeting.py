@@ -8,7 +8,7 @@ import shutil
 import tempfile
 import time
 from pathlib import Path
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from grapevine._errors import Disagreement, Error, PeerLost
 
@@ -25,22 +25,53 @@ class Launched(NamedTuple):
     all_gather: Callable[[str], Sequence[str]]
 
 
-def addresses(all_gather: Callable[[str], Sequence[str]], info: Dict[str, Any],
-              listen: Optional[str] = None) -> List[Dict[str, Any]]:
+Shapes = List[Tuple[str, List[int]]]        # of the tensors that travel, by their names
+
+
+def difference(mine: Shapes, theirs: Shapes) -> str:
+    """Returns the first tensor in which two models differ, as a sentence's part; "" if they are alike."""
+    for k in range(max(len(mine), len(theirs))):
+        here, there = (f"{each[k][0]} {list(each[k][1])}" if k < len(each) else "nothing" for each in (mine, theirs))
+        if here != there:
+            return f"tensor {k} is {there} there, and {here} here"
+    return ""
+
+
+def check_start(path: Optional[str], mine: Shapes) -> None:
+    """Raises Disagreement if this peer's tensors are not those of the file with which its launcher begins."""
+    if path is None or not Path(path).exists():
+        return
+    with open(path, "rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        about = json.loads(file.read(length)).get("__metadata__", {}).get("program")
+    if about is None:
+        return
+    first = [(each["name"], each["shape"]) for each in json.loads(about)["parameters"]]
+    unlike = difference(mine, first)
+    if unlike:
+        raise Disagreement(f"this peer trains other tensors than the script did when it was started first: {unlike}\n"
+                           "help: all peers make the same layers in the same order: no rank, set or random number may "
+                           "choose them")
+
+
+def addresses(all_gather: Callable[[str], Sequence[str]], info: Dict[str, Any], listen: Optional[str] = None,
+              tensors: Shapes = ()) -> List[Dict[str, Any]]:
     """Gathers where all peers listen: {"peer", "host", "port"} of each. listen: what this one was told, "HOST:PORT".
 
     Raises Disagreement where another has other tensors, or began with other values although none of the two goes on
     from anywhere.
     """
     mine = {"peer": info["id"], "host": own_host(listen), "port": info["port"], "model": info["model"],
-            "start": None if info["rejoined"] else info["start"]}
+            "start": None if info["rejoined"] else info["start"], "tensors": tensors}
     others = [json.loads(text) for text in all_gather(json.dumps(mine))]
     if sorted(other["peer"] for other in others) != list(range(info["peers"])):
         raise Disagreement(f"the peers {sorted(other['peer'] for other in others)} met, and the fleet has "
                            f"{info['peers']}")
     for other in others:
         if other["model"] != mine["model"]:
-            raise Disagreement(f"peer {other['peer']} trains other tensors than peer {mine['peer']}")
+            unlike = difference(tensors, other.get("tensors", ()))
+            raise Disagreement(f"peer {other['peer']} trains other tensors than peer {mine['peer']}"
+                               + (f": {unlike}" if unlike else ""))
         if None not in (other["start"], mine["start"]) and other["start"] != mine["start"]:
             raise Disagreement(f"peer {other['peer']} begins with other values than peer {mine['peer']}\n"
                                "help: make the model after init(), which seeds all peers alike, or give model.start")

@@ -24,7 +24,7 @@ class TrainedSet:
         Frozen tensors stay out. Tensors that no optimizer has are averaged all the same, because a script may step
         them itself. Raises Error if nothing is trained, or if a tensor cannot travel.
         """
-        self._optimizers = optimizers
+        self.optimizers = optimizers
         self._pairs = list(named) if named is not None else []
         self._model = model if named is None else None
         self.parameters: Named = dict(self._all())
@@ -47,6 +47,11 @@ class TrainedSet:
         new, self._frozen = frozen - self._frozen, frozen
         return sorted(new)
 
+    def names_of(self, optimizer: torch.optim.Optimizer) -> List[str]:
+        """Returns the names of the tensors here that an optimizer has."""
+        ids = {id(p) for group in optimizer.param_groups for p in group["params"]}
+        return [name for name, p in self.parameters.items() if id(p) in ids]
+
     def _all(self) -> Iterator[Tuple[str, TorchTensor]]:
         """Yields what needs a gradient now, by name."""
         known = set()
@@ -54,7 +59,7 @@ class TrainedSet:
             known.add(id(p))
             if p.requires_grad:
                 yield name, p
-        for i, optimizer in enumerate(self._optimizers):
+        for i, optimizer in enumerate(self.optimizers):
             trains = [p for group in optimizer.param_groups for p in group["params"]]
             for j, p in enumerate(trains):
                 if id(p) not in known:

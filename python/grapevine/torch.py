@@ -139,6 +139,8 @@ def DistributedOptimizer(optimizer: Any, model: Any = None, *, named_parameters:
     evaluate: evaluate(model) returns the test loss, (loss, accuracy) or a dictionary of numbers; without a model
     evaluate(). calibrate: a loader, on which batch norms of the mean model are computed anew before it is evaluated.
     state: what has state_dict and load_state_dict and belongs into a checkpoint: schedulers, scalers, averages.
+    Called again with other optimizers of the same tensors, for another phase, it goes on with those; `state` is then
+    theirs, and evaluate, calibrate and model are those of the first call.
     backward_passes_per_step: any number; a turn ends with a step, however many backward passes that took.
 
     Returns when the neighbours are there. Raises Error for tensors, optimizers and arguments that cannot be,
@@ -150,9 +152,13 @@ def DistributedOptimizer(optimizer: Any, model: Any = None, *, named_parameters:
     if gradient_predivide_factor != 1.0:
         raise Error(f"gradient_predivide_factor={gradient_predivide_factor}: the mean is taken in one step here")
     process = _process.current()
-    if process.attached:
-        raise Error("DistributedOptimizer was called before\nhelp: several optimizers go into one call, as a list")
     optimizers = list(map(plain, optimizer if isinstance(optimizer, (list, tuple)) else [optimizer]))
+    if process.attached:
+        known = process.layer.optimizers if process.layer is not None else optimizers
+        if any(own is other for own in known for other in optimizers):
+            raise Error("DistributedOptimizer was called before\nhelp: several optimizers go into one call, as a list")
+        process.layer.change(optimizers, state)
+        return optimizer
     whole, answers = model, evaluate
     if model is None:
         whole = owner(named_parameters)

@@ -51,6 +51,9 @@ class ScriptedProcess:
         self.attached = self.seeds = self.forked = False
         self.tries = bool(self.info.get("tries"))
 
+    def attach(self, tensors: List[Any], options: Dict[str, Any]) -> None:
+        self.session.attach(tensors, options)
+
     def begin(self) -> None:
         self.attached = True
 

@@ -1,4 +1,4 @@
-"""What people's scripts do means in a fleet what it means elsewhere. GRAPEVINE_PROGRAM and GRAPEVINE_LIBRARY are run."""
+"""What people's scripts do means in a fleet what it means elsewhere. GRAPEVINE_PROGRAM and _LIBRARY name what runs."""
 
 import json
 import os

@@ -10,6 +10,7 @@ import torch
 from grapevine import _library as lib
 from grapevine._attached import Attached
 from grapevine._errors import Disagreement, Error, Stopped
+from grapevine._hooks import GLOBALLY
 from grapevine._norms import Statistics, batches_of, recalibrate
 from grapevine._session import Told
 from grapevine._tensors import TrainedSet
@@ -193,6 +194,43 @@ class AttachedTest(unittest.TestCase):
         self.sgd.add_param_group({"params": [torch.nn.Parameter(torch.ones(1))]})
         with self.assertRaisesRegex(Disagreement, r"optimizer0.2 \[1\] is trained now"):
             stepped(self.model, self.sgd)
+
+    def test_another_phase_goes_on_with_another_optimizer_of_the_same_tensors(self):
+        process, made = attached(ROUND * 4, self.model, [self.sgd])
+        stepped(self.model, self.sgd)
+        second = torch.optim.Adam(self.model.parameters(), lr=0.1)
+        with self.assertRaisesRegex(Disagreement, "optimizer0.2 .* is trained now"):
+            made.change([torch.optim.SGD([*self.model.parameters(), torch.nn.Parameter(torch.ones(1))], lr=1)], ())
+        made.change([second], ())
+        process.session.calls.clear()
+        stepped(self.model, second)
+        self.assertEqual(process.session.calls, [Told(), Told()])
+
+    def test_steps_of_an_optimizer_that_was_not_given_are_an_error_or_said(self):
+        if GLOBALLY is None:
+            self.skipTest(f"torch {torch.__version__} tells nobody of all steps")
+        other = torch.optim.SGD(self.model.parameters(), lr=0.5)
+        elsewhere = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.5)
+        _, made = self.averaging(ROUND * 4)
+        stepped(self.model, self.sgd, elsewhere)
+        with self.assertRaisesRegex(Error, "was not given steps weight, bias: SGD"):
+            stepped(self.model, other)
+        made.detach()
+        process, made = attached(ROUND * 4, self.model, [self.sgd])
+        for _ in range(30):
+            stepped(self.model, other, elsewhere)
+        said = [call[1]["text"] for call in process.session.calls]
+        self.assertEqual(len(said), 1)
+        self.assertIn("without a turn: an optimizer that DistributedOptimizer was not given", said[0])
+        made.detach()
+
+        class Around(torch.optim.SGD):
+            def step(self, closure=None):
+                inner.step()
+        inner = torch.optim.SGD(self.model.parameters(), lr=0.5)
+        _, made = self.averaging(ROUND * 4)
+        made.change([inner], ())
+        stepped(self.model, Around(self.model.parameters(), lr=0.5))
 
     def resumed(self, aware, steps):
         process = ScriptedProcess(ScriptedSession(ROUND * 5))
