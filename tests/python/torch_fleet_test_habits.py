@@ -99,6 +99,21 @@ class HabitsTest(unittest.TestCase):
         loss, = re.findall(r"loss +([\d.e-]+) mean model", output)
         self.assertLess(float(loss), 1.1)       # of values with mean 0 and variance 1
 
+    def test_a_rate_of_0_is_a_rate_and_no_elements_are_no_obstacle(self):
+        for algorithm in ("slowmo", "k-gt", "quasi-global-momentum", "decentlam"):
+            with self.subTest(algorithm):
+                results, _ = self.run_habit("warm_up", algorithm=algorithm)
+                self.assertEqual(len(results), PEERS)
+                for result in results:
+                    self.assertAlmostEqual(result, 1.0, delta=0.2)      # the mean of 0, 1 and 2
+
+    def test_an_exit_code_of_a_script_is_not_lost_and_its_last_words_are_the_error(self):
+        results, output = self.run_habit("leaves", code=3)
+        self.assertRegex(output, r"peer 1 lost at round 2\d \(pid \d+, exit 3\)")
+        self.assertIn("loss       not evaluated", output)
+        _, output = self.run_habit("unfreezes", code=1)
+        self.assertRegex(output, r"peer \d lost at round \d+ \(.*Disagreement: 0.weight \[1, 3\] is trained now")
+
     def test_a_loop_that_counts_itself_ends_with_its_own_number_of_steps_and_the_same_bits(self):
         def params(output):
             return re.findall("params +([0-9a-f]+)", output)

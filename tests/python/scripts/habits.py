@@ -61,6 +61,17 @@ def unfreeze():
     return body.weight[0, 0].item(), head.weight[0, 0].item()
 
 
+def unfreezes():
+    """A body that was frozen at the start is trained."""
+    model = torch.nn.Sequential(torch.nn.Linear(3, 1, bias=False), torch.nn.Linear(3, 1, bias=False))
+    model[0].requires_grad_(False)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    gv.DistributedOptimizer(optimizer, model)
+    trained(model, optimizer, 3)
+    model[0].requires_grad_(True)
+    trained(model, optimizer, 3)
+
+
 def clip():
     """clip_grad_norm_ of gradients whose mean is clipped alone."""
     model = torch.nn.Linear(1, 1, bias=False)
@@ -158,6 +169,21 @@ def leaves():
     if gv.rank() == 1:
         sys.exit(3)
     trained(model, optimizer, 20)
+
+
+def warm_up():
+    """A rate that begins at 0, and a parameter without elements."""
+    model = torch.nn.Linear(4, 1, bias=False)
+    model.register_parameter("empty", torch.nn.Parameter(torch.empty(0, 3)))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1.0, step / 10))
+    gv.DistributedOptimizer(optimizer, model, state=[scheduler])
+    for _ in range(150):
+        optimizer.zero_grad()
+        (model(torch.ones(4, 4)) - gv.rank()).square().mean().backward()
+        optimizer.step()
+        scheduler.step()
+    return model.weight.sum().item()
 
 
 gv.init()
