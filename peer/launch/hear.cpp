@@ -6,6 +6,11 @@
 
 namespace gv {
 
+void keep_last_words(std::string& words, const std::string& line) {
+  const bool explains = line.empty() || line.starts_with("help:") || line.starts_with(" ");
+  if (!explains || words.empty()) words = line;
+}
+
 bool hear(Process& process, const OnLine& on_output, const OnLine& on_error) {
   const bool ended = process.reap();
   for (const std::string& line : process.take_errors()) on_error(line);

@@ -119,7 +119,7 @@ bool Launcher::can_hear() const {
 void Launcher::hear(PeerId id) {
   Slot& slot = slots_[id];
   const auto log = [&](const std::string& line) {
-    slot.last_words = line;
+    keep_last_words(slot.last_words, line);
     fmt::print(slot.log, "{}\n", line);
     std::fflush(slot.log);
     screen_.on_log(id, line);

@@ -138,6 +138,7 @@ class Launcher {
   void note_broken(PeerId by);
   void note_part_ended(PeerId by, const std::string& text);
   void ended(PeerId id);
+  void ended_after_goodbye(PeerId id);
   std::vector<PeerAddress> addresses(PeerId by) const;
   void keep_pid(PeerId id);
   std::string first_addresses(PeerId id) const;
@@ -185,8 +186,9 @@ class Launcher {
   Phase phase_ = Phase::starting;
   bool stopping_ = false;
   bool failed_to_start_ = false;
-  bool too_few_ = false;  ///< less than faults.min_peers
-  bool broken_ = false;   ///< a collective could not be completed, and the algorithm ended early
+  bool too_few_ = false;               ///< less than faults.min_peers
+  bool failed_after_goodbye_ = false;  ///< a script's exit code was not 0
+  bool broken_ = false;  ///< a collective could not be completed, and the algorithm ended early
   std::set<PeerId> parts_ended_;  ///< for want of whom, where the others go on
   std::optional<std::chrono::steady_clock::time_point> began_, ended_, kill_at_;
   /// Until `agree_by_` the peers answer after which round they can end. Then the launcher sends all

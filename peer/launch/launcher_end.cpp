@@ -163,7 +163,7 @@ LaunchResult Launcher::result() const {
     result.code = exit_code::peers_lost;
   } else if (too_few_ || !summary || has_diverged(summary->mean.loss)) {
     result.code = exit_code::failed;
-  } else if (gone() > 0 || broken_ || !parts_ended_.empty()) {
+  } else if (gone() > 0 || broken_ || !parts_ended_.empty() || failed_after_goodbye_) {
     result.code = exit_code::peers_lost;
   } else if (!summary->sound()) {
     result.code = exit_code::check_failed;

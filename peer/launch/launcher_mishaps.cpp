@@ -135,9 +135,27 @@ bool Launcher::restart_later(PeerId id) {
   return true;
 }
 
+/// A script may fail after its peer has said goodbye: the fleet lacks nothing, and the run reports
+/// the exit code that the script chose.
+void Launcher::ended_after_goodbye(PeerId id) {
+  const Slot& slot = slots_[id];
+  const std::string ending = slot.process->ending();
+  const bool failed = ending.starts_with("exit ") && ending != "exit 0";
+  if (!fleet_.fleet.program || !failed || signals_.code() != 0) return;
+  lost_.push_back({id,
+                   slot.process->pid(),
+                   slot.round,
+                   ending,
+                   slot.last_words,
+                   slot.folder + "/stderr.log",
+                   false});
+  screen_.on_lost(lost_.back());
+  failed_after_goodbye_ = true;
+}
+
 void Launcher::ended(PeerId id) {
   const Slot& slot = slots_[id];
-  if (slot.finished) return;
+  if (slot.finished) return ended_after_goodbye(id);
   const bool unexpected = !stopping_;
   lost_.push_back({id,
                    slot.process->pid(),

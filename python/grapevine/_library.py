@@ -72,10 +72,17 @@ _loaded: Optional[ctypes.CDLL] = None
 
 
 def library_path() -> str:
-    """Says which library is loaded: GRAPEVINE_LIBRARY, else the one beside this package, else the system's."""
+    """Says which library is loaded: GRAPEVINE_LIBRARY, else the one beside this package, else that of the checkout in
+    which the package lies, else the system's.
+    """
     named = os.environ.get("GRAPEVINE_LIBRARY")
-    beside = Path(__file__).with_name(NAME)
-    return named or (str(beside) if beside.exists() else NAME)
+    places = [Path(__file__).with_name(NAME), built(NAME)]
+    return named or next((str(place) for place in places if place.exists()), NAME)
+
+
+def built(name: str) -> Path:
+    """Says where the checkout has built a file, if this package lies in one."""
+    return Path(__file__).resolve().parents[2] / "build" / "release" / name
 
 
 def load() -> ctypes.CDLL:

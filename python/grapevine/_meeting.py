@@ -1,10 +1,14 @@
 """How peers that nobody launches together learn each other's addresses: one function, all_gather(text) -> texts."""
 
+import atexit
+import itertools
 import json
 import os
+import shutil
+import tempfile
 import time
 from pathlib import Path
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from grapevine._errors import Disagreement, Error, PeerLost
 
@@ -21,22 +25,53 @@ class Launched(NamedTuple):
     all_gather: Callable[[str], Sequence[str]]
 
 
-def addresses(all_gather: Callable[[str], Sequence[str]], info: Dict[str, Any],
-              listen: Optional[str] = None) -> List[Dict[str, Any]]:
+Shapes = List[Tuple[str, List[int]]]        # of the tensors that travel, by their names
+
+
+def difference(mine: Shapes, theirs: Shapes) -> str:
+    """Returns the first tensor in which two models differ, as a sentence's part; "" if they are alike."""
+    for k in range(max(len(mine), len(theirs))):
+        here, there = (f"{each[k][0]} {list(each[k][1])}" if k < len(each) else "nothing" for each in (mine, theirs))
+        if here != there:
+            return f"tensor {k} is {there} there, and {here} here"
+    return ""
+
+
+def check_start(path: Optional[str], mine: Shapes) -> None:
+    """Raises Disagreement if this peer's tensors are not those of the file with which its launcher begins."""
+    if path is None or not Path(path).exists():
+        return
+    with open(path, "rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        about = json.loads(file.read(length)).get("__metadata__", {}).get("program")
+    if about is None:
+        return
+    first = [(each["name"], each["shape"]) for each in json.loads(about)["parameters"]]
+    unlike = difference(mine, first)
+    if unlike:
+        raise Disagreement(f"this peer trains other tensors than the script did when it was started first: {unlike}\n"
+                           "help: all peers make the same layers in the same order: no rank, set or random number may "
+                           "choose them")
+
+
+def addresses(all_gather: Callable[[str], Sequence[str]], info: Dict[str, Any], listen: Optional[str] = None,
+              tensors: Shapes = ()) -> List[Dict[str, Any]]:
     """Gathers where all peers listen: {"peer", "host", "port"} of each. listen: what this one was told, "HOST:PORT".
 
     Raises Disagreement where another has other tensors, or began with other values although none of the two goes on
     from anywhere.
     """
     mine = {"peer": info["id"], "host": own_host(listen), "port": info["port"], "model": info["model"],
-            "start": None if info["rejoined"] else info["start"]}
+            "start": None if info["rejoined"] else info["start"], "tensors": tensors}
     others = [json.loads(text) for text in all_gather(json.dumps(mine))]
     if sorted(other["peer"] for other in others) != list(range(info["peers"])):
         raise Disagreement(f"the peers {sorted(other['peer'] for other in others)} met, and the fleet has "
                            f"{info['peers']}")
     for other in others:
         if other["model"] != mine["model"]:
-            raise Disagreement(f"peer {other['peer']} trains other tensors than peer {mine['peer']}")
+            unlike = difference(tensors, other.get("tensors", ()))
+            raise Disagreement(f"peer {other['peer']} trains other tensors than peer {mine['peer']}"
+                               + (f": {unlike}" if unlike else ""))
         if None not in (other["start"], mine["start"]) and other["start"] != mine["start"]:
             raise Disagreement(f"peer {other['peer']} begins with other values than peer {mine['peer']}\n"
                                "help: make the model after init(), which seeds all peers alike, or give model.start")
@@ -57,25 +92,64 @@ def own_host(listen: Optional[str] = None) -> str:
         return probe.getsockname()[0]
 
 
-def in_folder(folder: "str | os.PathLike", id: int, peers: int) -> Callable[[str], Sequence[str]]:
-    """Returns an all_gather by files of a folder that all peers can write, one file a peer.
+def in_folder(folder: "str | os.PathLike", id: int, peers: int,
+              patience_s: float = PATIENCE_S) -> Callable[[str], Sequence[str]]:
+    """Returns an all_gather by files of a folder that all peers can write, one file a peer and call.
 
     A folder serves one meeting: files of an earlier one would be believed.
     """
+    calls = itertools.count()
+
     def all_gather(text: str) -> Sequence[str]:
-        place = Path(folder)
+        place, call = Path(folder), next(calls)
+        end = f"-{call}.json" if call else ".json"
         place.mkdir(parents=True, exist_ok=True)
         written = place / f".peer-{id}"
         written.write_text(text)
-        written.rename(place / f"peer-{id}.json")
-        waited = time.monotonic() + PATIENCE_S
-        names = [place / f"peer-{other}.json" for other in range(peers)]
+        written.rename(place / f"peer-{id}{end}")
+        waited = time.monotonic() + patience_s
+        names = [place / f"peer-{other}{end}" for other in range(peers)]
         while missing := [name.stem for name in names if not name.exists()]:
             if time.monotonic() > waited:
-                raise PeerLost(f"{', '.join(missing)} did not come to {place} within {PATIENCE_S:.0f} s")
+                raise PeerLost(f"{', '.join(missing)} did not come to {place} within {patience_s:.0f} s")
             time.sleep(0.01)
         return [name.read_text() for name in names]
     return all_gather
+
+
+def before_links(info: Dict[str, Any], meet: Optional[Callable[[str], Sequence[str]]]
+                 ) -> Optional[Callable[[str], Sequence[str]]]:
+    """Returns an all_gather for what peers do together before they have links; None if there is no way.
+
+    There is one if somebody said how the peers meet, and if their launcher has started all of them on this machine.
+    The program that runs before there are peers is alone.
+    """
+    if info["task"] != "peer" or info["peers"] == 1:
+        return lambda text: [text]
+    if meet is not None:
+        return meet
+    launcher = launched_by() if info["control"] and info["local_peers"] == info["peers"] else None
+    if launcher is None:
+        return None
+    folder = Path(tempfile.gettempdir()) / f"grapevine-{os.getuid()}-{launcher}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if folder.stat().st_uid != os.getuid():
+        raise Error(f"{folder} belongs to another user")
+    if info["id"] == 0:
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return in_folder(folder, info["id"], info["peers"], float("inf"))
+
+
+def launched_by() -> Optional[str]:
+    """Returns what tells the launcher of this process from all others: its number and when it began."""
+    pid = os.getppid()
+    while pid > 1:
+        name, _, rest = Path(f"/proc/{pid}/stat").read_text().rpartition(")")
+        fields = rest.split()
+        if name.endswith("(grapevine"):
+            return f"{pid}-{fields[19]}"
+        pid = int(fields[1])
+    return None
 
 
 def by_torchrun(fleet: Any, id: Optional[int]) -> Optional[Launched]:
@@ -104,10 +178,14 @@ _stores: List[Any] = []     # one of the peers may serve the store, and others a
 
 def in_torch_store(rank: int, size: int) -> Callable[[str], Sequence[str]]:
     """Returns an all_gather by the TCPStore of torchrun, at MASTER_ADDR and MASTER_PORT."""
+    calls = itertools.count()
+
     def all_gather(text: str) -> Sequence[str]:
         import torch.distributed
-        store, _, _ = next(torch.distributed.rendezvous("env://"))
-        store.set(f"grapevine/{rank}", text)
-        _stores.append(store)
-        return [store.get(f"grapevine/{other}").decode() for other in range(size)]
+        call = next(calls)
+        store = _stores[-1] if call else next(torch.distributed.rendezvous("env://"))[0]
+        if not call:
+            _stores.append(store)
+        store.set(f"grapevine/{call}/{rank}", text)
+        return [store.get(f"grapevine/{call}/{other}").decode() for other in range(size)]
     return all_gather

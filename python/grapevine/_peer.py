@@ -51,8 +51,8 @@ class Peer:
         self._arrays = named(arrays, names)
         self._evaluations = Evaluations(process.session)
         process.keeps = self
-        process.session.attach([described(name, array) for name, array in self._arrays.items()],
-                               {"evaluates": evaluate is not None, "saves": state is not None, "optimizer": optimizer})
+        process.attach([described(name, array) for name, array in self._arrays.items()],
+                       {"evaluates": evaluate is not None, "saves": state is not None, "optimizer": optimizer})
         self._restore()
         self._turns = Turns(process.session, self)
         process.begin()

@@ -1,17 +1,18 @@
 """The peer of this process: how it begins, what a fork does to it and how it ends."""
 
 import atexit
+import json
 import os
 import sys
 import threading
 import time
-from typing import Any, Callable, Dict, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
 from grapevine import _library as lib
 from grapevine import _meeting
 from grapevine._errors import Error
 from grapevine._progress import Progress
-from grapevine._session import Session
+from grapevine._session import Session, Tensor
 
 AllGather = Callable[[str], Sequence[str]]
 INTERRUPTED_S = 0.4    # how long the goodbye of an interrupted script may take: a person waits
@@ -32,7 +33,42 @@ class Process:
         self.interrupted = False
         self.forked = False
         self.layer: Any = None      # what grapevine.torch has made of it
+        self.tensors: _meeting.Shapes = []      # names and shapes of what travels
         self.keeps: Any = None      # what owns the tensors: the library writes into them until the goodbye is said
+        self._gathers: Optional[AllGather] = None
+        self._waiting: List[Callable[[], None]] = []    # calls of all peers that come when they have links
+
+    @property
+    def tries(self) -> bool:
+        """Says whether this process tries what a script gave before it trains: the first one, or each without one."""
+        if self.info["task"] == "ask":
+            return True
+        return self.info["task"] in ("peer", "alone") and not self.info["control"] and virtual.open is None
+
+    def gather(self, text: str) -> Sequence[str]:
+        """Gathers a text of each peer before they have links. Raises Error if there is no way yet."""
+        if self._gathers is None and virtual.open is None:
+            self._gathers = _meeting.before_links(self.info, self.meet)
+        if self._gathers is None:
+            raise Error("what all peers do together comes after DistributedOptimizer, or grapevine.Peer, if the peers "
+                        "are on several machines: until then they have no links")
+        return self._gathers(text)
+
+    def attach(self, tensors: Sequence[Tensor], options: Dict[str, Any]) -> None:
+        """Says where the parameters lie. Raises Disagreement if they are not those of the fleet, and names one."""
+        self.tensors = [(tensor.name, list(tensor.shape)) for tensor in tensors]
+        if self.info["control"] and self.info["task"] == "peer" and virtual.open is None:
+            _meeting.check_start(json.loads(os.environ.get("GRAPEVINE_PEER", "{}")).get("start"), self.tensors)
+        self.session.attach(tensors, options)
+
+    def later(self, call: Callable[[], None]) -> None:
+        """Makes a call when the peers have links, before any of them trains."""
+        self._waiting.append(call)
+
+    def take_waiting(self) -> List[Callable[[], None]]:
+        """Returns the calls that waited, once."""
+        waiting, self._waiting = self._waiting, []
+        return waiting
 
     def begin(self) -> None:
         """Meets the others where somebody said how, and begins to train."""
@@ -40,7 +76,7 @@ class Process:
         self.info = self.session.info()
         addresses = None
         if self.meet is not None:
-            addresses = _meeting.addresses(self.meet, self.info, self.listen)
+            addresses = _meeting.addresses(self.meet, self.info, self.listen, self.tensors)
         self.session.begin(addresses)
 
     def end(self) -> None:

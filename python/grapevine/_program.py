@@ -7,13 +7,17 @@ from pathlib import Path
 from typing import Any, Dict, Sequence, Union
 
 from grapevine._errors import Error
+from grapevine._library import built
 
 
 def program_path() -> str:
-    """Says which program is asked: GRAPEVINE_PROGRAM, else the one of this package, else that of PATH."""
+    """Says which program is asked: GRAPEVINE_PROGRAM, else the one of this package, else that of the checkout in which
+    the package lies, else that of PATH.
+    """
     import shutil     # here, as below: both would be half of the time that importing this package takes
-    beside = Path(__file__).with_name("bin") / "grapevine"
-    found = os.environ.get("GRAPEVINE_PROGRAM") or (str(beside) if beside.exists() else shutil.which("grapevine"))
+    places = [Path(__file__).with_name("bin") / "grapevine", built("peer/grapevine")]
+    found = os.environ.get("GRAPEVINE_PROGRAM") or next((str(place) for place in places if place.exists()), None)
+    found = found or shutil.which("grapevine")
     if not found:
         raise Error("the program grapevine is not there\nhelp: GRAPEVINE_PROGRAM=PATH names it")
     return found

@@ -16,6 +16,7 @@ class Progress:
         self.samples = 0          # in them since the last turn
         self.active = False       # the script is inside `running`, which ends by itself
         self.within = False       # it has a batch of `running`, and comes back for the next one
+        self.aware = False        # the script's loop begins where a checkpoint was: by `epochs`, or by the round
         self.samplers: List[Any] = []
         self.over: Callable[[], bool] = lambda: False
         self.steps: Callable[[], Optional[int]] = lambda: None
@@ -28,6 +29,7 @@ class Progress:
     def epochs(self, n: Optional[int]) -> Iterator[int]:
         """Gives the epochs from the place at hand on, until n are done or the fleet stops."""
         last = self._epochs if n is None else n
+        self.aware = True
         while not self.over() and (last is None or self.epoch < last):
             for sampler in self.samplers:
                 sampler.set_epoch(self.epoch)
@@ -57,6 +59,10 @@ class Progress:
             self.active = self.within = False
             if not self.over():
                 self.given = 0
+
+    def asks(self) -> None:
+        """Notes that the script has asked for the round; before its first step, that is where its loop begins."""
+        self.aware = self.aware or self.steps() == 0
 
     def take_samples(self) -> Optional[int]:
         """Returns how many samples were given out since the last call; None where `running` gave none."""

@@ -1,6 +1,6 @@
 """A model's tensors as the library sees them: in place where they are float32 on the CPU, else in a copy there."""
 
-from typing import Dict, Iterable, List, Optional, Sequence, Tuple
+from typing import Dict, Iterable, Iterator, List, Optional, Sequence, Set, Tuple
 
 import torch
 from torch import Tensor as TorchTensor
@@ -11,27 +11,69 @@ from grapevine._session import Session, Tensor
 from grapevine._streams import Streams
 
 Named = Dict[str, TorchTensor]
+ABSENT = -0.0       # each element of a gradient that a script has not computed
 
 
-def trained(model: Optional[torch.nn.Module], named: Optional[Iterable[Tuple[str, TorchTensor]]],
-            optimizers: Sequence[torch.optim.Optimizer]) -> Named:
-    """Returns what is averaged, by name: what the model has, or what was named, and what the optimizers train beside.
+class TrainedSet:
+    """The tensors that a script trains, looked at in every turn: what joins them later would never be averaged."""
 
-    What is frozen stays out; what no optimizer has is averaged all the same, for a script may step it by itself.
-    """
-    pairs = list(named) if named is not None else list(model.named_parameters()) if model is not None else []
-    parameters = {name: p for name, p in pairs if p.requires_grad}
-    known = {id(p) for _, p in pairs}
-    for i, optimizer in enumerate(optimizers):
-        trains = [p for group in optimizer.param_groups for p in group["params"]]
-        parameters.update({f"optimizer{i}.{j}": p for j, p in enumerate(trains)
-                           if p.requires_grad and id(p) not in known})
-        known.update(id(p) for p in trains)
-    if not parameters:
-        raise Error("nothing of the model can be trained: each parameter is frozen, or there is none")
-    for name, parameter in parameters.items():
-        check(name, parameter)
-    return parameters
+    def __init__(self, model: Optional[torch.nn.Module], named: Optional[Iterable[Tuple[str, TorchTensor]]],
+                 optimizers: Sequence[torch.optim.Optimizer]) -> None:
+        """model, or without one named: whose tensors travel under their names. What only an optimizer has travels too.
+
+        Frozen tensors stay out. Tensors that no optimizer has are averaged all the same, because a script may step
+        them itself. Raises Error if nothing is trained, or if a tensor cannot travel.
+        """
+        self.optimizers = optimizers
+        self._pairs = list(named) if named is not None else []
+        self._model = model if named is None else None
+        self.parameters: Named = dict(self._all())
+        if not self.parameters:
+            raise Error("nothing of the model can be trained: each parameter is frozen, or there is none")
+        for name, parameter in self.parameters.items():
+            check(name, parameter)
+        self._known = {id(p) for p in self.parameters.values()}
+        self._frozen: Set[str] = set()
+
+    def look(self) -> List[str]:
+        """Returns the names of tensors that have been frozen since the last look.
+
+        Raises Disagreement if a tensor is trained that does not travel, and names it.
+        """
+        for name, p in self._all():
+            if id(p) not in self._known:
+                raise Disagreement(self._why_not(name, p))
+        frozen = {name for name, p in self.parameters.items() if not p.requires_grad}
+        new, self._frozen = frozen - self._frozen, frozen
+        return sorted(new)
+
+    def names_of(self, optimizer: torch.optim.Optimizer) -> List[str]:
+        """Returns the names of the tensors here that an optimizer has."""
+        ids = {id(p) for group in optimizer.param_groups for p in group["params"]}
+        return [name for name, p in self.parameters.items() if id(p) in ids]
+
+    def _all(self) -> Iterator[Tuple[str, TorchTensor]]:
+        """Yields what needs a gradient now, by name."""
+        known = set()
+        for name, p in self._pairs if self._model is None else self._model.named_parameters():
+            known.add(id(p))
+            if p.requires_grad:
+                yield name, p
+        for i, optimizer in enumerate(self.optimizers):
+            trains = [p for group in optimizer.param_groups for p in group["params"]]
+            for j, p in enumerate(trains):
+                if id(p) not in known:
+                    known.add(id(p))
+                    if p.requires_grad:
+                        yield f"optimizer{i}.{j}", p
+
+    def _why_not(self, name: str, p: TorchTensor) -> str:
+        text = f"{name} {list(p.shape)} is trained now, and was not when DistributedOptimizer was called"
+        if name in self.parameters:
+            return (f"{text}: another tensor had its name\nhelp: change values in place ({name}.copy_()), or begin "
+                    "with the new tensor")
+        return (f"{text}: the fleet would never average it\nhelp: have it trainable when DistributedOptimizer is "
+                "called, and freeze it afterwards, by requires_grad_(False) or a rate of 0, until it is its turn")
 
 
 def check(name: str, p: TorchTensor) -> None:
@@ -86,7 +128,7 @@ class Tensors:
         self._streams = Streams([p.device for p in self.parameters])
         self._shapes = [(tuple(p.shape), p.stride(), p.dtype, p.device) for p in self.parameters]
         self._memory = [p.data for p in self.parameters] if self.in_place else self._copies()
-        self._addresses = [m.data_ptr() for m in self._memory]
+        self._places = self._now()
         self._spare: List[Optional[TorchTensor]] = [None] * len(self.parameters)
         self._given: List[TorchTensor] = []
 
@@ -97,16 +139,17 @@ class Tensors:
 
     def give(self, session: Session) -> None:
         """Makes the memory hold x: copies it there, or says where it has moved. What take() began is over then."""
+        now = self._now()
+        if now != self._places:
+            self._check_moved()
         if not self.in_place:
             self.settle()
             copy(self._memory, self.parameters)
             self._streams.wait()
-            return
-        addresses = [p.data_ptr() for p in self.parameters]
-        if addresses != self._addresses:
-            self._moved(addresses)
-            session.point(lib.PARAMETERS, addresses)
-            self._addresses = addresses
+        elif now != self._places:
+            self._memory = [p.data for p in self.parameters]
+            session.point(lib.PARAMETERS, [p.data_ptr() for p in self.parameters])
+        self._places = now
 
     def take(self) -> None:
         """Makes the parameters what the memory holds; autograd is told that they changed.
@@ -134,14 +177,33 @@ class Tensors:
         self._given = [self._gradient(i, p) for i, p in enumerate(self.parameters)]
         return [g.data_ptr() for g in self._given]
 
-    def take_gradients(self) -> None:
-        """Writes gradients that were copied, and changed in the copy, back into .grad."""
+    def take_gradients(self, means: bool) -> None:
+        """Writes gradients that were copied, and changed in the copy, back into .grad.
+
+        A .grad of None stays None if no peer has that gradient, so that the optimizer leaves the tensor alone.
+        means: whether the gradients are means of all peers' gradients.
+        """
         for p, given in zip(self.parameters, self._given):
             if p.grad is None:
+                if is_absent(given, means):
+                    continue
                 p.grad = torch.empty_like(p.data)
             if p.grad.data_ptr() != given.data_ptr():
                 copy([p.grad], [given])
         self._streams.mark()
+
+    def finite_gradients(self) -> bool:
+        """Says whether all gradients are finite: their norms are, or else each is looked at."""
+        given = [values(p.grad) for p in self.parameters if p.grad is not None]
+        norms = torch._foreach_norm(given) if given else []
+        devices = {norm.device for norm in norms}
+        return all(bool(torch.isfinite(torch.stack([norm for norm in norms if norm.device == device]).sum()))
+                   for device in devices) or not self.broken_gradients()
+
+    def broken_gradients(self) -> List[str]:
+        """Returns the names of tensors whose gradient is not finite."""
+        return [name for name, p in zip(self.names, self.parameters)
+                if p.grad is not None and not torch.isfinite(values(p.grad)).all()]
 
     def _gradient(self, i: int, p: TorchTensor) -> TorchTensor:
         grad = p.grad
@@ -154,7 +216,7 @@ class Tensors:
             self._spare[i] = on_host(p)
         spare = self._spare[i]
         if grad is None:
-            return spare.zero_()
+            return spare.fill_(ABSENT)
         copy([spare], [grad])
         return spare
 
@@ -165,13 +227,32 @@ class Tensors:
         self._streams.wait()
         return copies
 
-    def _moved(self, addresses: List[int]) -> None:
+    def _now(self) -> List[Tuple[int, torch.Size, Tuple[int, ...]]]:
+        """Returns what changes when a parameter gets other memory, or becomes a part of its own."""
+        return [(p.data_ptr(), p.shape, p.stride()) for p in self.parameters]
+
+    def _check_moved(self) -> None:
         for name, p, known in zip(self.names, self.parameters, self._shapes):
             now = (tuple(p.shape), p.stride(), p.dtype, p.device)
             if now != known:
                 raise Disagreement(f"{name} has changed: {list(known[0])} {known[2]} on {known[3]} with the strides "
-                                   f"{list(known[1])}, and now {list(now[0])} {now[2]} on {now[3]} with {list(now[1])}")
-        self._memory = [p.data for p in self.parameters]
+                                   f"{list(known[1])}, and now {list(now[0])} {now[2]} on {now[3]} with "
+                                   f"{list(now[1])}\nhelp: shape, type and device of a tensor stay as they were when "
+                                   "DistributedOptimizer was called; a mask keeps them")
+
+
+def values(gradient: TorchTensor) -> TorchTensor:
+    """Returns the numbers of a gradient, dense or sparse."""
+    return gradient.detach().coalesce().values() if gradient.is_sparse else gradient.detach()
+
+
+def is_absent(gradient: TorchTensor, means: bool) -> bool:
+    """Says whether no peer has computed a gradient that this one has not.
+
+    A mean keeps the sign of ABSENT, and becomes +0.0 if another peer's gradient is zero. Methods that mix gradients
+    lose the sign: there, zeros count as absent.
+    """
+    return not gradient.any() and (not means or bool(torch.signbit(gradient).all()))
 
 
 def on_host(p: TorchTensor) -> TorchTensor:

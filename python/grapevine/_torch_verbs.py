@@ -1,12 +1,14 @@
 """What all peers do together with tensors of PyTorch."""
 
-from typing import Any, Optional
+from typing import Any, Callable, Dict, Optional
 
 import torch
 
 from grapevine import _library as lib
-from grapevine import _transfers, _verbs
+from grapevine import _process, _transfers, _verbs
 from grapevine._errors import Error
+from grapevine._hooks import plain
+from grapevine._state import filled, packed, unpacked
 
 Average = "average"
 Sum = "sum"
@@ -54,6 +56,66 @@ def broadcast_(tensor: torch.Tensor, root: int = 0, name: Optional[str] = None, 
     """Does what broadcast does in place."""
     _verb(lib.BROADCAST, tensor, tensor.dtype, root if root_rank is None else root_rank, name)
     return tensor
+
+
+def broadcast_parameters(parameters: Any, root_rank: int = 0) -> None:
+    """Makes tensors those of peer `root_rank`, at all peers: a state_dict(), named_parameters(), or pairs like these.
+
+    Before DistributedOptimizer it notes the root's values now, and they travel when the peers have links, before any of
+    them trains. Does nothing in a peer that resumes: a checkpoint holds the values. Raises Error if the others have
+    other tensors, and as broadcast does.
+    """
+    named = dict(parameters)
+    tensors = {name: value for name, value in named.items() if isinstance(value, torch.Tensor)}
+    _from_root(tensors, lambda values: _take_values(tensors, values), root_rank, "broadcast_parameters")
+
+
+def broadcast_optimizer_state(optimizer: Any, root_rank: int = 0) -> None:
+    """Makes the state of an optimizer that of peer `root_rank`, rates and momenta too; does so when
+    broadcast_parameters does."""
+    optimizer = plain(optimizer)
+    own = optimizer.state_dict()
+    _from_root(own, lambda state: optimizer.load_state_dict(filled(state, own)), root_rank, "broadcast_optimizer_state")
+
+
+def _from_root(value: Any, take: Callable[[Any], None], root: int, name: str) -> None:
+    """Hands what the root has to `take` at the other peers; now, or before the training begins."""
+    process = _process.current()
+    if process.session.info()["rejoined"]:
+        process.session.say(text=f"{name} does nothing in a peer that resumes: its checkpoint holds the values")
+        return
+    mine = process.info["id"] == root
+    block = packed({"value": value}) if mine else b""
+
+    def travel() -> None:
+        length = torch.tensor([len(block)])
+        broadcast_(length, root, name)
+        data = torch.frombuffer(bytearray(block), dtype=torch.uint8) if mine else torch.empty(
+            int(length), dtype=torch.uint8)
+        broadcast_(data, root, name)
+        if not mine:
+            take(unpacked(bytes(data.numpy() if data.numel() else b""))["value"])
+    if process.attached:
+        travel()
+    elif process.info["task"] == "peer":
+        _verbs.check_root(root, process.info["peers"])
+        process.later(travel)
+
+
+@torch.no_grad()
+def _take_values(tensors: Dict[str, torch.Tensor], values: Dict[str, torch.Tensor]) -> None:
+    if list(tensors) != list(values):
+        other = sorted(set(tensors) ^ set(values)) or ["their order"]
+        raise Error(f"broadcast_parameters: the root has other tensors than this peer: {', '.join(other[:3])}")
+    servers = _process.current().info["step_is_servers"]
+    for name, tensor in tensors.items():
+        if tensor.shape != values[name].shape:
+            raise Error(f"broadcast_parameters: {name} is {list(values[name].shape)} at the root, and "
+                        f"{list(tensor.shape)} here")
+        if servers and tensor.requires_grad and not torch.equal(tensor.cpu(), values[name]):
+            raise Error(f"broadcast_parameters: the servers hold the model, and {name} is another one at the root\n"
+                        "help: name the values by model.start in the fleet file")
+        tensor.copy_(values[name])
 
 
 def neighbor_average(tensor: torch.Tensor, name: Optional[str] = None) -> torch.Tensor:

@@ -113,30 +113,56 @@ class Evaluations:
         self._last_failure = ""
 
     def told(self, evaluate, *arguments) -> Told:
-        """Calls evaluate; a failure is told as NaN, which counts as no figure, and printed where it is a new one."""
+        """Calls evaluate; a failure is told as NaN, which counts as no figure, and printed if it is a new one."""
         try:
-            result = evaluate(*arguments)
-            return self._figures(result)
-        except Exception:
+            return self._figures(evaluate(*arguments))
+        except Exception as why:
             import traceback
-            text = traceback.format_exc()
+            text = str(why) if isinstance(why, Error) else "\n" + traceback.format_exc()
             if text != self._last_failure:
-                self._session.say(text="evaluate failed; its figure is left out:\n" + text)
+                self._session.say(text="evaluate failed; its figure is left out: " + text)
             self._last_failure = text
             return Told(test_loss=float("nan"))
 
+    def tried(self, evaluate, *arguments) -> Told:
+        """Calls evaluate before anything trains. Raises Error for a value that gives no figures."""
+        try:
+            return self._figures(evaluate(*arguments))
+        except Error:
+            raise
+        except Exception as why:
+            raise Error(f"evaluate is tried once before the start, and failed: {why}") from why
+
     def _figures(self, result) -> Told:
+        """Returns the figures in what evaluate returned. Raises Error if there are none."""
+        others = {}
         if isinstance(result, dict):
-            named = {name: float(value) for name, value in result.items()}
-            others = finite({name: value for name, value in named.items() if name not in ("loss", "accuracy")})
-            if others:
-                self._session.say(figures=others)
-            return Told(test_loss=named.get("loss", float("nan")), accuracy=named.get("accuracy"))
-        if isinstance(result, tuple) and len(result) == 2:
-            return Told(test_loss=float(result[0]), accuracy=float(result[1]))
-        if isinstance(result, str) or result is None:
-            raise Error(f"evaluate returned {result!r}, and not a loss, (loss, accuracy) or a dictionary of numbers")
-        return Told(test_loss=float(result))
+            others = {name: number(name, value) for name, value in result.items()}
+            if not others.keys() & {"loss", "accuracy"}:
+                raise Error(f"evaluate returned {', '.join(map(repr, others)) or 'nothing'}, and neither 'loss' nor "
+                            "'accuracy'\nhelp: give one of these names to what the table and stop.target look at")
+            loss, accuracy = others.pop("loss", float("nan")), others.pop("accuracy", None)
+        elif isinstance(result, (tuple, list)) and len(result) == 2:
+            loss, accuracy = number("the loss", result[0]), number("the accuracy", result[1])
+        elif isinstance(result, (str, tuple, list)) or result is None:
+            raise Error(f"evaluate returned {str(result)[:100]!r}, and not a loss, (loss, accuracy) or a dictionary of "
+                        "numbers")
+        else:
+            loss, accuracy = number("the loss", result), None
+        if accuracy is not None and not 0 <= accuracy <= 1:
+            raise Error(f"evaluate returned an accuracy of {accuracy:g}: it is 0 to 1"
+                        + ("\nhelp: divide percent by 100" if 1 < accuracy <= 100 else ""))
+        if finite(others):
+            self._session.say(figures=finite(others))
+        return Told(test_loss=loss, accuracy=accuracy)
+
+
+def number(name: str, value) -> float:
+    """Returns a number of any library as Python's. Raises Error with its name if it is none."""
+    try:
+        return float(value)
+    except (TypeError, ValueError, RuntimeError):
+        raise Error(f"{name} of evaluate is a {type(value).__name__}, and no number") from None
 
 
 def finite(numbers: dict) -> dict:

@@ -1,10 +1,13 @@
 """What all peers do together beside the method: sums, means, broadcasts, barriers. Every peer makes the same calls."""
 
-from typing import Any, Optional
+import ctypes
+import json
+from array import array
+from typing import Any, Dict, Optional
 
 from grapevine import _library as lib
 from grapevine import _process
-from grapevine._errors import Error, Stopped
+from grapevine._errors import Disagreement, Error, Stopped
 from grapevine._peer import address
 
 VERBS = {"sum": lib.SUM, "mean": lib.MEAN, "average": lib.MEAN}
@@ -41,6 +44,12 @@ def barrier(name: Optional[str] = None) -> None:
     together(lib.BROADCAST, lib.BYTES, 0, 0, name=name)
 
 
+def check_root(root: int, peers: int) -> None:
+    """Raises Error if no peer that trains has that number."""
+    if not 0 <= root < peers:
+        raise Error(f"the root is peer {root}, and those that train are 0 to {peers - 1}")
+
+
 def verb_of(op: str) -> int:
     """Returns the verb of an operation's name. Raises Error where there is none."""
     if op not in VERBS:
@@ -65,7 +74,12 @@ def on_buffer(verb: int, array: Any, root: int = 0, name: Optional[str] = None) 
 
 
 def together(verb: int, kind: int, where: int, length: int, root: int = 0, name: Optional[str] = None) -> None:
-    """Makes a call about `length` bytes in place. Raises Error before the peer has its model, and as allreduce does."""
+    """Makes a call about `length` bytes in place. Raises Error as allreduce does."""
+    process = _process.current()
+    if verb == lib.BROADCAST:
+        check_root(root, process.info["peers"])
+    if not process.attached:
+        return gathered(process, {"verb": verb, "type": kind, "size": length, "root": root, "name": name}, where)
     process = joined()
     lends = bool(process.keeps.lends)
     if lends:
@@ -75,6 +89,30 @@ def together(verb: int, kind: int, where: int, length: int, root: int = 0, name:
         pass
     if code == lib.STOPPED:
         raise Stopped()
+
+
+def gathered(process: _process.Process, call: Dict[str, Any], where: int) -> None:
+    """Makes a call before the peers have links: each hands all others its bytes, by files or by how they meet."""
+    own = process.info["id"]
+    sends = call["verb"] != lib.BROADCAST or call["root"] == own
+    data = ctypes.string_at(where, call["size"]) if sends and call["size"] else b""
+    heard = [json.loads(text) for text in process.gather(json.dumps({**call, "data": data.hex()}))]
+    for i, other in enumerate(heard):
+        unlike = [member for member in call if other[member] != call[member]]
+        if unlike:
+            raise Disagreement(f"peer {i} made another call than peer {own}: its {unlike[0]} is {other[unlike[0]]}, "
+                               f"and here it is {call[unlike[0]]}")
+    if call["verb"] == lib.NEIGHBOR_AVERAGE or call["verb"] == lib.MEAN and call["type"] == lib.INT64:
+        raise Error("neighbours average after DistributedOptimizer, and whole numbers have a sum and no mean")
+    blocks = [bytes.fromhex(other["data"]) for other in heard]
+    if call["verb"] == lib.BROADCAST:
+        result = blocks[call["root"]] if len(blocks) > 1 else data or ctypes.string_at(where, call["size"])
+    else:
+        letter = {lib.FLOAT32: "f", lib.FLOAT64: "d", lib.INT64: "q"}[call["type"]]
+        share = len(blocks) if call["verb"] == lib.MEAN else 1
+        sums = map(sum, zip(*(array(letter, block) for block in blocks)))
+        result = array(letter, [total if share == 1 else total / share for total in sums]).tobytes()
+    ctypes.memmove(where, result, call["size"])
 
 
 def joined() -> _process.Process:

@@ -35,7 +35,7 @@ class Sampler:
         if not rows:
             raise Error(f"peer {process.info['id']} has none of the {len(dataset)} samples\n"
                         "help: fewer peers, or another data.partition")
-        self.rows = rows
+        self.rows, self.dataset = rows, dataset
         self._shuffle = shuffle
         self._seed = process.info["peer_seed"]
         self._epoch = 0

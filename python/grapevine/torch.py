@@ -9,19 +9,23 @@ The script keeps its model, its data, its optimizer and its loop; what the fleet
 the method and who is where. Parameters are averaged in float32 between the steps, as the method says.
 """
 
+import inspect
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence
 
 import torch
 
 from grapevine import _process
-from grapevine._attached import Attached, recalibrate, seed_all
+from grapevine._attached import Attached
 from grapevine._errors import Disagreement, Error, PeerLost, Stopped
+from grapevine._hooks import plain
 from grapevine._launch import launch
+from grapevine._norms import recalibrate
 from grapevine._process import initialized as is_initialized
 from grapevine._simulate import simulate
-from grapevine._tensors import trained
+from grapevine._state import seed_all
+from grapevine._tensors import TrainedSet
 from grapevine._torch_verbs import (Average, Compression, Sum, allreduce, allreduce_, broadcast, broadcast_,
-                                    neighbor_average, pull, push)
+                                    broadcast_optimizer_state, broadcast_parameters, neighbor_average, pull, push)
 from grapevine._transfers import wait
 from grapevine._verbs import barrier
 from grapevine.sampler import Sampler, shard
@@ -86,12 +90,16 @@ def weights() -> Dict[int, float]:
 
 
 def round() -> int:
-    """Returns how many rounds are done."""
+    """Returns how many rounds are done. A resumed script whose loop begins there, `range(gv.round(), n)`, asks for it
+    between DistributedOptimizer and its first step.
+    """
+    _process.current().progress.asks()
     return _now()["round"]
 
 
 def rejoined() -> bool:
     """Says whether this peer went on from a checkpoint or a neighbour's model."""
+    _process.current().progress.asks()
     return _now()["rejoined"]
 
 
@@ -131,6 +139,8 @@ def DistributedOptimizer(optimizer: Any, model: Any = None, *, named_parameters:
     evaluate: evaluate(model) returns the test loss, (loss, accuracy) or a dictionary of numbers; without a model
     evaluate(). calibrate: a loader, on which batch norms of the mean model are computed anew before it is evaluated.
     state: what has state_dict and load_state_dict and belongs into a checkpoint: schedulers, scalers, averages.
+    Called again with other optimizers of the same tensors, for another phase, it goes on with those; `state` is then
+    theirs, and evaluate, calibrate and model are those of the first call.
     backward_passes_per_step: any number; a turn ends with a step, however many backward passes that took.
 
     Returns when the neighbours are there. Raises Error for tensors, optimizers and arguments that cannot be,
@@ -142,12 +152,28 @@ def DistributedOptimizer(optimizer: Any, model: Any = None, *, named_parameters:
     if gradient_predivide_factor != 1.0:
         raise Error(f"gradient_predivide_factor={gradient_predivide_factor}: the mean is taken in one step here")
     process = _process.current()
+    optimizers = list(map(plain, optimizer if isinstance(optimizer, (list, tuple)) else [optimizer]))
     if process.attached:
-        raise Error("DistributedOptimizer was called before\nhelp: several optimizers go into one call, as a list")
-    optimizers = list(optimizer) if isinstance(optimizer, (list, tuple)) else [optimizer]
-    parameters = trained(model, named_parameters, optimizers)
-    process.layer = Attached(process, optimizers, parameters, model, evaluate, calibrate, state)
+        known = process.layer.optimizers if process.layer is not None else optimizers
+        if any(own is other for own in known for other in optimizers):
+            raise Error("DistributedOptimizer was called before\nhelp: several optimizers go into one call, as a list")
+        process.layer.change(optimizers, state)
+        return optimizer
+    whole, answers = model, evaluate
+    if model is None:
+        whole = owner(named_parameters)
+        answers = evaluate if evaluate is None or whole is None else lambda of: evaluate()
+    trained = TrainedSet(model, named_parameters, optimizers)
+    process.layer = Attached(process, optimizers, trained, whole, answers, calibrate, state)
     return optimizer
+
+
+def owner(named_parameters: Any) -> Any:
+    """Returns the module whose named_parameters() these are, if they have not been looked at; else None."""
+    if not inspect.isgenerator(named_parameters):
+        return None
+    module = inspect.getgeneratorlocals(named_parameters).get("self")
+    return module if isinstance(module, torch.nn.Module) else None
 
 
 def refuse_horovod(compression: str, op: str) -> None:
@@ -186,13 +212,3 @@ def log(loss: Any = None, **scalars: Any) -> None:
 def stop() -> None:
     """Leaves after this round: `running` and `epochs` end in time."""
     _process.current().session.say(stop=True)
-
-
-def broadcast_parameters(parameters: Any = None, root_rank: int = 0) -> None:
-    """Does nothing, so that a script of Horovod's runs: all peers begin with one model, which is checked."""
-    _process.current()
-
-
-def broadcast_optimizer_state(optimizer: Any = None, root_rank: int = 0) -> None:
-    """Does nothing, so that a script of Horovod's runs: an optimizer begins empty, or with a checkpoint's state."""
-    _process.current()

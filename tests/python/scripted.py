@@ -49,6 +49,13 @@ class ScriptedProcess:
         self.session, self.info = session, session.info()
         self.progress = Progress(self.info)
         self.attached = self.seeds = self.forked = False
+        self.tries = bool(self.info.get("tries"))
+
+    def attach(self, tensors: List[Any], options: Dict[str, Any]) -> None:
+        self.session.attach(tensors, options)
 
     def begin(self) -> None:
         self.attached = True
+
+    def take_waiting(self) -> List[Any]:
+        return []

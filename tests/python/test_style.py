@@ -6,9 +6,11 @@ import unittest
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "python" / "grapevine"
-WITH = {"torch": {"torch", "_attached", "_torch_verbs", "_hooks", "_state", "_streams", "_tensors", "_meeting"},
-        "jax": {"jax"}, "numpy": {"jax"}, "pandas": {"_runs"}, "cloudpickle": {"_launch"}, "lightning": {"lightning"},
-        "pytorch_lightning": {"lightning"}, "transformers": {"transformers"}, "ray": {"ray"}, "pyspark": {"spark"}}
+WITH = {"torch": {"torch", "_attached", "_hooks", "_meeting", "_norms", "_state", "_streams", "_tensors",
+                  "_torch_verbs"},
+        "jax": {"jax"}, "numpy": {"jax", "_state"}, "pandas": {"_runs"}, "cloudpickle": {"_launch"},
+        "lightning": {"lightning"}, "pytorch_lightning": {"lightning"}, "transformers": {"transformers"},
+        "ray": {"ray"}, "pyspark": {"spark"}}
 LONGEST = 70
 
 

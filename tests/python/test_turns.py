@@ -3,6 +3,7 @@
 import unittest
 
 from grapevine import _library as lib
+from grapevine._errors import Error
 from grapevine._session import Told
 from grapevine._turns import Evaluations, Turns
 from scripted import ScriptedSession
@@ -112,14 +113,29 @@ class EvaluationsTest(unittest.TestCase):
     def test_what_evaluate_may_return(self):
         self.assertEqual(self.told(0.25), (Told(test_loss=0.25), []))
         self.assertEqual(self.told((0.25, 0.5)), (Told(test_loss=0.25, accuracy=0.5), []))
+        self.assertEqual(self.told([0.25, 0.5]), (Told(test_loss=0.25, accuracy=0.5), []))
         self.assertEqual(self.told({"loss": 1, "accuracy": 0.5, "f1": 0.75, "odd": float("nan")}),
                          (Told(test_loss=1.0, accuracy=0.5), [("say", {"figures": {"f1": 0.75}})]))
 
-    def test_text_and_nothing_are_no_figure(self):
-        for result in ("0.25", None):
-            told, calls = self.told(result)
-            self.assertNotEqual(told.test_loss, told.test_loss)     # NaN: no figure
-            self.assertIn("not a loss, (loss, accuracy)", calls[0][1]["text"])
+    def test_what_gives_no_figures_is_refused_before_the_start_and_left_out_later(self):
+        cases = [("0.25", "not a loss"), (None, "not a loss"), ((1.0, 0.5, 2), "not a loss"),
+                 ((0.4, 83.7), "accuracy of 83.7: it is 0 to 1\nhelp: divide percent by 100"),
+                 ((0.4, -0.5), "accuracy of -0.5: it is 0 to 1"), ((0.4, float("nan")), "accuracy of nan"),
+                 ({"f1": 0.7}, "'f1', and neither 'loss' nor 'accuracy'"), ({}, "nothing, and neither"),
+                 ({"loss": 1, "matrix": [1]}, "matrix of evaluate is a list, and no number")]
+        for result, words in cases:
+            with self.subTest(result):
+                told, calls = self.told(result)
+                self.assertNotEqual(told.test_loss, told.test_loss)     # NaN: no figure
+                self.assertIsNone(told.accuracy)
+                self.assertIn(words, calls[0][1]["text"])
+                with self.assertRaises(Error) as refused:
+                    Evaluations(ScriptedSession([])).tried(lambda: result)
+                self.assertIn(words, str(refused.exception))
+
+    def test_an_exception_at_the_start_is_the_scripts(self):
+        with self.assertRaisesRegex(Error, "tried once before the start, and failed: .*division"):
+            Evaluations(ScriptedSession([])).tried(lambda: 1 // 0)
 
     def test_a_traceback_is_said_once(self):
         session = ScriptedSession([])

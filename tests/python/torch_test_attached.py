@@ -8,10 +8,12 @@ import unittest
 import torch
 
 from grapevine import _library as lib
-from grapevine._attached import Attached, recalibrate
-from grapevine._errors import Error, Stopped
+from grapevine._attached import Attached
+from grapevine._errors import Disagreement, Error, Stopped
+from grapevine._hooks import GLOBALLY
+from grapevine._norms import Statistics, batches_of, recalibrate
 from grapevine._session import Told
-from grapevine._tensors import trained
+from grapevine._tensors import TrainedSet
 from scripted import ScriptedProcess, ScriptedSession
 
 ROUND = [lib.GRADIENT, lib.STEP]
@@ -19,7 +21,7 @@ ROUND = [lib.GRADIENT, lib.STEP]
 
 def attached(turns, model, optimizers, evaluate=None, calibrate=None, **info):
     process = ScriptedProcess(ScriptedSession(turns, **info))
-    made = Attached(process, optimizers, trained(model, None, optimizers), model, evaluate, calibrate, ())
+    made = Attached(process, optimizers, TrainedSet(model, None, optimizers), model, evaluate, calibrate, ())
     process.session.calls.clear()
     return process, made
 
@@ -73,7 +75,7 @@ class AttachedTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             process = ScriptedProcess(ScriptedSession([lib.SAVE], task="ask", save_to=folder))
             with self.assertRaises(Stopped):
-                Attached(process, [self.sgd], trained(self.model, None, [self.sgd]), self.model, None, None, ())
+                Attached(process, [self.sgd], TrainedSet(self.model, None, [self.sgd]), self.model, None, None, ())
         self.assertTrue(process.session.attached[1]["whole"])
         said = [call[1]["text"] for call in process.session.calls if isinstance(call, tuple) and call[0] == "say"]
         self.assertEqual(len(said), 1)
@@ -100,6 +102,171 @@ class AttachedTest(unittest.TestCase):
         stepped(self.model, self.sgd)
         self.assertEqual(process.session.calls[0],
                          ("point", lib.GRADIENTS, [p.grad.data_ptr() for p in self.model.parameters()]))
+
+    def test_figures_and_state_are_tried_before_anything_is_attached(self):
+        class Loader:
+            def state_dict(self):
+                return {"rows": (i for i in range(3))}
+        for evaluate, state, words in ((lambda model: (0.5, 83.7), (), "divide percent by 100"),
+                                       (lambda model: model.nothing, (), "tried once before the start"),
+                                       (None, [Loader()], "cannot be kept in a checkpoint: .*rows")):
+            process = ScriptedProcess(ScriptedSession([], tries=True))
+            with self.assertRaisesRegex(Error, words):
+                Attached(process, [self.sgd], TrainedSet(self.model, None, [self.sgd]), self.model, evaluate, None,
+                         state)
+            self.assertFalse(process.attached)
+
+    def test_a_state_that_fails_later_costs_the_state_of_one_checkpoint(self):
+        class Part:
+            value = 1
+
+            def state_dict(self):
+                return {"value": self.value}
+        process = ScriptedProcess(ScriptedSession([*ROUND, lib.SAVE, lib.GRADIENT], tries=True))
+        Attached(process, [self.sgd], TrainedSet(self.model, None, [self.sgd]), self.model, None, None, [Part()])
+        Part.value = (i for i in range(3))
+        process.session.calls.clear()
+        stepped(self.model, self.sgd)
+        self.assertIn("this checkpoint holds the model alone", process.session.calls[2][1]["text"])
+        self.assertEqual(process.session.calls[3], ("state", b""))
+
+    def averaging(self, turns, **info):
+        return attached(turns, self.model, [self.sgd], gradients="written", algorithm="all-reduce", **info)
+
+    def test_gradients_averaged_before_the_step_are_not_averaged_again(self):
+        process, _ = self.averaging(ROUND * 2 + [lib.GRADIENT])
+        self.model(torch.ones(2, 3)).sum().backward()
+        self.sgd.synchronize()
+        self.sgd.synchronize()
+        pointed = [call for call in process.session.calls if call and call[0] == "point"]
+        self.assertEqual(len(pointed), 1)
+        self.sgd.step()
+        self.assertEqual([call for call in process.session.calls if call and call[0] == "point"], pointed)
+        self.assertEqual(process.session.calls[-1], Told())
+
+    def test_a_step_left_out_after_its_gradients_were_averaged_ends_its_turn(self):
+        process, made = self.averaging(ROUND * 5)
+        for how in ("clip", "step"):
+            self.model(torch.ones(2, 3)).sum().backward()
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+            self.sgd.zero_grad()                          # `if not isfinite(norm): continue`
+            process.session.calls.clear()
+            self.model(torch.ones(2, 3)).sum().backward()
+            self.sgd.synchronize() if how == "clip" else self.sgd.step()
+            self.assertEqual(process.session.calls[0], Told())
+            self.assertEqual(process.session.calls[1][:2], ("point", lib.GRADIENTS))
+
+    def test_steps_that_would_break_the_model_are_left_out_and_told(self):
+        for gradients, tells in (("kept", 0), ("written", 1), ("read", 1)):
+            optimizer = torch.optim.SGD(self.model.parameters(), lr=0.5)
+            turns = [lib.GRADIENT] * 3 if gradients == "read" else ROUND * 2 + [lib.GRADIENT]
+            process, made = attached(turns, self.model, [optimizer], gradients=gradients, algorithm="all-reduce")
+            value = self.model.weight.tolist()
+            for factor in (float("nan"), 1.0):
+                optimizer.zero_grad()
+                (self.model(torch.ones(2, 3)).sum() * factor).backward()
+                optimizer.step()
+                if factor != 1.0:
+                    self.assertEqual(self.model.weight.tolist(), value)
+            if gradients != "read":
+                self.assertNotEqual(self.model.weight.tolist(), value)
+            said = [call[1]["text"] for call in process.session.calls if call and call[0] == "say"]
+            self.assertEqual(len(said), 1)
+            self.assertRegex(said[0], "the gradient of weight.* is not finite")
+            told = [call for call in process.session.calls if isinstance(call, Told) and call.loss is not None]
+            self.assertNotEqual(told[0].loss, told[0].loss)
+            made.detach()
+
+    def test_an_unused_parameter_has_no_gradient_and_is_left_alone(self):
+        model = torch.nn.ModuleDict({"used": torch.nn.Linear(3, 1), "unused": torch.nn.Linear(3, 1)})
+        sgd = torch.optim.SGD(model.parameters(), lr=0.5, weight_decay=0.5)
+        attached(ROUND + [lib.GRADIENT], model, [sgd], gradients="written", algorithm="all-reduce")
+        value = model["unused"].weight.tolist()
+        stepped(model["used"], sgd)
+        self.assertIsNone(model["unused"].weight.grad)
+        self.assertEqual(model["unused"].weight.tolist(), value)
+
+    def test_what_is_frozen_later_is_told_and_what_is_trained_later_is_refused(self):
+        process, _ = attached(ROUND * 2 + [lib.GRADIENT], self.model, [self.sgd])
+        self.model.bias.requires_grad_(False)
+        stepped(self.model, self.sgd)
+        self.assertIn("bias: frozen by the script", process.session.calls[0][1]["text"])
+        self.sgd.add_param_group({"params": [torch.nn.Parameter(torch.ones(1))]})
+        with self.assertRaisesRegex(Disagreement, r"optimizer0.2 \[1\] is trained now"):
+            stepped(self.model, self.sgd)
+
+    def test_another_phase_goes_on_with_another_optimizer_of_the_same_tensors(self):
+        process, made = attached(ROUND * 4, self.model, [self.sgd])
+        stepped(self.model, self.sgd)
+        second = torch.optim.Adam(self.model.parameters(), lr=0.1)
+        with self.assertRaisesRegex(Disagreement, "optimizer0.2 .* is trained now"):
+            made.change([torch.optim.SGD([*self.model.parameters(), torch.nn.Parameter(torch.ones(1))], lr=1)], ())
+        made.change([second], ())
+        process.session.calls.clear()
+        stepped(self.model, second)
+        self.assertEqual(process.session.calls, [Told(), Told()])
+
+    def test_steps_of_an_optimizer_that_was_not_given_are_an_error_or_said(self):
+        if GLOBALLY is None:
+            self.skipTest(f"torch {torch.__version__} tells nobody of all steps")
+        other = torch.optim.SGD(self.model.parameters(), lr=0.5)
+        elsewhere = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.5)
+        _, made = self.averaging(ROUND * 4)
+        stepped(self.model, self.sgd, elsewhere)
+        with self.assertRaisesRegex(Error, "was not given steps weight, bias: SGD"):
+            stepped(self.model, other)
+        made.detach()
+        process, made = attached(ROUND * 4, self.model, [self.sgd])
+        for _ in range(30):
+            stepped(self.model, other, elsewhere)
+        said = [call[1]["text"] for call in process.session.calls]
+        self.assertEqual(len(said), 1)
+        self.assertIn("without a turn: an optimizer that DistributedOptimizer was not given", said[0])
+        made.detach()
+
+        class Around(torch.optim.SGD):
+            def step(self, closure=None):
+                inner.step()
+        inner = torch.optim.SGD(self.model.parameters(), lr=0.5)
+        _, made = self.averaging(ROUND * 4)
+        made.change([inner], ())
+        stepped(self.model, Around(self.model.parameters(), lr=0.5))
+
+    def resumed(self, aware, steps):
+        process = ScriptedProcess(ScriptedSession(ROUND * 5))
+        process.progress.aware = aware
+        optimizer = torch.optim.SGD(self.model.parameters(), lr=0.5, momentum=0.5)
+        made = Attached(process, [optimizer], TrainedSet(self.model, None, [optimizer]), self.model, None, None, ())
+        for _ in range(steps):
+            stepped(self.model, optimizer)
+        block = made.save()
+        made.detach()
+        process = ScriptedProcess(ScriptedSession(ROUND * 5, rejoined=True))
+        process.session.take_state = lambda: block
+        again = torch.optim.SGD(self.model.parameters(), lr=0.5, momentum=0.5)
+        made = Attached(process, [again], TrainedSet(self.model, None, [again]), self.model, None, None, ())
+        process.session.calls.clear()
+        return process, optimizer, again
+
+    def test_a_loop_that_counts_from_the_beginning_makes_its_steps_again_without_training(self):
+        process, before, optimizer = self.resumed(aware=False, steps=3)
+        value = self.model.weight.tolist()
+        for left in (2, 1, 0):
+            optimizer.zero_grad()
+            stepped(self.model, optimizer)
+            self.assertEqual(self.model.weight.tolist(), value)
+            self.assertEqual(len(optimizer.state) > 0, left == 0)       # it has its momentum again behind the last one
+        self.assertEqual([call[0] for call in process.session.calls], ["say"])
+        stepped(self.model, optimizer)
+        self.assertNotEqual(self.model.weight.tolist(), value)
+
+    def test_a_loop_that_asks_for_its_place_resumes_at_once(self):
+        process, before, optimizer = self.resumed(aware=True, steps=3)
+        self.assertEqual(optimizer.state_dict()["param_groups"], before.state_dict()["param_groups"])
+        self.assertGreater(len(optimizer.state), 0)
+        value = self.model.weight.tolist()
+        stepped(self.model, optimizer)
+        self.assertNotEqual(self.model.weight.tolist(), value)
 
     def test_where_servers_step_the_optimizer_does_not(self):
         _, _ = attached([lib.GRADIENT] * 3, self.model, [self.sgd], gradients="read")
@@ -155,6 +322,29 @@ class RecalibrationTest(unittest.TestCase):
         recalibrate(model, [(batch, None) for batch in data.split(16)])
         self.assertTrue(torch.allclose(model[0].running_mean, data.mean(0), atol=1e-5))
         self.assertEqual((model[0].momentum, model[0].training), (0.1, False))
+
+    def test_without_calibrate_the_data_of_the_sampler_or_of_evaluate_count_and_never_the_initial_ones(self):
+        torch.manual_seed(1)
+        data = torch.randn(64, 3) * 2 + 5
+        rows = torch.utils.data.TensorDataset(data)
+        for datasets, evaluate in (([rows], None), ([], lambda model: model(data)),
+                                   ([range(3)], lambda model: model(data))):
+            model = torch.nn.Sequential(torch.nn.BatchNorm1d(3)).eval()
+            statistics = Statistics(model, None, datasets, evaluate and (lambda: evaluate(model)))
+            self.assertIn("gv.Sampler" if datasets else "evaluate", statistics.described())
+            statistics.renew()
+            self.assertTrue(torch.allclose(model[0].running_mean, data.mean(0), atol=1e-5))
+        words = "have no statistics.*evaluate failed: a batch norm has seen no batch\n.*calibrate="
+        with self.assertRaisesRegex(Error, words):
+            Statistics(model, None, [], lambda: None).renew()
+        self.assertIn("no statistics", Statistics(model, None, [], None).described())
+        self.assertIsNone(Statistics(torch.nn.Linear(1, 1), None, [], None).described())
+
+    def test_batches_lie_evenly_over_a_data_set(self):
+        batches = list(batches_of(list(range(5000))))
+        self.assertEqual((len(batches), sum(map(len, batches))), (16, 1024))
+        self.assertEqual(sorted(int(row) for batch in batches for row in batch)[-1], 4995)
+        self.assertEqual([batch.tolist() for batch in batches_of([7, 8, 9])], [[7], [8], [9]])
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import warnings
 import torch
 
 from grapevine._errors import Error
-from grapevine._hooks import Hooks
+from grapevine._hooks import Hooks, plain
 
 OPTIMIZERS = ["Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "ASGD", "NAdam", "RAdam", "RMSprop", "Rprop", "SGD"]
 OPTIONS = {"SGD": {"momentum": 0.9, "weight_decay": 0.1}}
@@ -89,6 +89,60 @@ class HooksTest(unittest.TestCase):
                     optimizer.step()
                     made[0].step()
                     self.assertEqual(optimizer.param_groups[0]["lr"], expected)
+
+    def test_scalers_and_clipping_average_first_and_only_for_the_optimizer_with_hooks(self):
+        other = torch.nn.Parameter(torch.ones(2))
+        optimizer, plain = torch.optim.SGD([self.x], lr=0.5), torch.optim.SGD([other], lr=0.5)
+        averaged = []
+        hooks = Hooks(optimizer, lambda loss: True, lambda: None, lambda: averaged.append(1))
+        other.grad = torch.ones(2)
+        self.loss()
+        torch.nn.utils.clip_grad_norm_([other], 1.0)
+        self.assertEqual(averaged, [])
+        torch.nn.utils.clip_grad_norm_(iter([self.x]), 1.0)
+        torch.nn.utils.clip_grad_value_(self.x, 1.0)
+        self.assertEqual(averaged, [1, 1])
+        kind = getattr(torch.amp, "GradScaler", None)
+        if kind is not None:        # on the CPU since torch 2.3
+            scaler = kind("cpu")
+            scaler.scale((other ** 2).sum()).backward()
+            scaler.step(plain)
+            self.assertEqual(averaged, [1, 1])
+            scaler.scale((self.x ** 2).sum()).backward()
+            scaler.unscale_(optimizer)
+            scaler.step(optimizer)
+            self.assertEqual(averaged, [1] * 4)
+        optimizer.synchronize()
+        with optimizer.skip_synchronize():
+            optimizer.step()
+        self.assertEqual(averaged[-1:], [1])
+        hooks.remove()
+        self.assertFalse(hasattr(optimizer, "synchronize"))
+        count = len(averaged)
+        torch.nn.utils.clip_grad_norm_([self.x], 1.0)
+        self.assertEqual(len(averaged), count)
+
+    def test_the_optimizer_inside_one_that_wraps_it_is_found(self):
+        class Wrapper(torch.optim.Optimizer):
+            """As accelerate's: an Optimizer whose __init__ is never called."""
+
+            def __init__(self, optimizer):
+                self.optimizer = optimizer
+
+            def step(self, closure=None):
+                self.optimizer.step(closure)
+
+            @property
+            def param_groups(self):
+                return self.optimizer.param_groups
+        inner = torch.optim.SGD([self.x], lr=0.5)
+        self.assertIs(plain(inner), inner)
+        if hasattr(inner, "_optimizer_step_pre_hooks"):       # since torch 2.0
+            self.assertIs(plain(Wrapper(Wrapper(inner))), inner)
+        self.hooked(plain(Wrapper(inner)))
+        self.loss()
+        Wrapper(inner).step()
+        self.assertEqual(self.calls, [("before", [1.0, 1.0], None), ("after", [0.5, 0.5])])
 
     def test_removed_hooks_leave_the_optimizer_as_it_was(self):
         optimizer = torch.optim.SGD([self.x], lr=0.5)

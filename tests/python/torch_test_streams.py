@@ -10,7 +10,7 @@ from grapevine import _library as lib
 from grapevine import _tensors
 from grapevine._attached import Attached
 from grapevine._streams import Streams
-from grapevine._tensors import trained
+from grapevine._tensors import TrainedSet
 from scripted import ScriptedProcess, ScriptedSession
 
 RATE = 0.25
@@ -111,7 +111,7 @@ def played(turns, **info):
         tensors.append(self)
 
     with mock.patch.object(_tensors.Tensors, "__init__", noted):
-        attached = Attached(ScriptedProcess(session), [optimizer], trained(model, None, [optimizer]), model,
+        attached = Attached(ScriptedProcess(session), [optimizer], TrainedSet(model, None, [optimizer]), model,
                             lambda m: 0.5, None, ())
     return session, model, optimizer, attached, patches
 

@@ -98,7 +98,7 @@ typedef struct gv_told {
   uint32_t size;    /* sizeof(gv_told) */
   uint32_t has;     /* which of the following are said */
   double loss;      /* mean over the minibatch of this turn's gradient; may be NaN */
-  double rate;      /* of the optimizer's next step, > 0; where gv_info says "rate": true */
+  double rate;      /* of the optimizer's next step, >= 0; where gv_info says "rate": true */
   uint64_t samples; /* in the minibatch of this turn's gradient; usually the "batch" of gv_info */
   double test_loss; /* of x; of GV_TURN_EVALUATE */
   double accuracy;  /* of x, 0 to 1; of GV_TURN_EVALUATE */

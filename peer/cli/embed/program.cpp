@@ -71,8 +71,8 @@ void check_told(const gv_told& told) {
   constexpr std::uint32_t known =
       GV_HAS_LOSS | GV_HAS_RATE | GV_HAS_SAMPLES | GV_HAS_TEST_LOSS | GV_HAS_ACCURACY;
   if ((told.has & ~known) != 0) no("gv_told.has says what this library does not know");
-  if ((told.has & GV_HAS_RATE) != 0 && !(told.rate > 0 && std::isfinite(told.rate)))
-    no(fmt::format("a rate of {}: it is above 0", told.rate));
+  if ((told.has & GV_HAS_RATE) != 0 && !(told.rate >= 0 && std::isfinite(told.rate)))
+    no(fmt::format("a rate of {}: it is 0 or above", told.rate));
   if ((told.has & GV_HAS_ACCURACY) != 0 && !(told.accuracy >= 0 && told.accuracy <= 1))
     no(fmt::format("an accuracy of {}: it is 0 to 1", told.accuracy));
 }

@@ -158,7 +158,7 @@ class SafeTensors : public TensorFile {
       throw std::runtime_error("its data lie beyond the end of the file");
     std::uint64_t bytes = known->bytes;
     for (const std::uint64_t extent : tensor.shape) {
-      if (extent == 0 || extent > data_bytes_ / bytes)
+      if (bytes > 0 && extent > data_bytes_ / bytes)
         throw std::runtime_error("a shape that its data do not have");
       bytes *= extent;
     }

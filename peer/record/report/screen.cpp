@@ -17,6 +17,7 @@
 #include "peer/record/report/loss_rise.h"
 #include "peer/record/report/uneven.h"
 #include "peer/record/report/unsteady.h"
+#include "peer/record/unknown_figure.h"
 
 namespace gv {
 namespace {
@@ -62,8 +63,10 @@ std::string consensus_of(const FleetRecord& r) {
   return std::isnan(r.consensus) ? "-" : fmt::format("{:.2e}", r.consensus);
 }
 
-/// Says nothing of local models where a program ended before its last evaluation.
+/// Says nothing of local models where a program ended before its last evaluation, and of no loss
+/// where a program has none.
 std::string loss_text(const FleetRecord& r) {
+  if (is_unknown(r.mean.loss) && std::isnan(r.loss_local)) return "\nloss       not evaluated";
   const std::string mean = fmt::format("\nloss       {:.6g} mean model", unsigned_nan(r.mean.loss));
   if (std::isnan(r.loss_local) && !std::isnan(r.mean.loss)) return mean;
   return fmt::format("{}, {:.6g} mean of local models", mean, unsigned_nan(r.loss_local));

@@ -67,7 +67,7 @@ TrialOutcome real_trial(const TrialJob& job,
   hear_out(
       child,
       [&](const std::string& line) { tell_round(line, progress); },
-      [&](const std::string& line) { last_words = printable(line, 200); });
+      [&](const std::string& line) { keep_last_words(last_words, printable(line, 200)); });
   const int status = child.status();
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   const auto summary = read_whole(job.working + "/summary.json", largest_json);

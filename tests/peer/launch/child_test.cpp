@@ -33,6 +33,18 @@ TEST(Child, HasNoFilesOfItsLauncher) {
   EXPECT_EQ(said.find("metrics.jsonl"), std::string::npos) << said;
 }
 
+/// A script's error has its help on the lines below it.
+TEST(Child, TheLastWordsAreTheErrorAndNotItsHelp) {
+  std::string words;
+  for (const char* line :
+       {"help: alone it is all there is", "Traceback:", "  File x", "Error: no", "help: do", ""})
+    keep_last_words(words, line);
+  EXPECT_EQ(words, "Error: no");
+  words.clear();
+  keep_last_words(words, "help: alone it is all there is");
+  EXPECT_EQ(words, "help: alone it is all there is");
+}
+
 /// A process that never ends its line would otherwise take all memory of who hears it.
 TEST(Child, HearsALineWithoutEndInPieces) {
   constexpr std::size_t longest = std::size_t{64} << 20;

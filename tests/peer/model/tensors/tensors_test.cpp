@@ -89,6 +89,15 @@ TEST_F(Tensors, TensorsAreFoundByName) {
   EXPECT_EQ(start_values(path("m"), parameters), (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}));
 }
 
+TEST_F(Tensors, ATensorWithoutElementsIsOne) {
+  write_safetensors(path("m"), {{"fc.bias", {2}, bias}, {"none", {0, 3}, {}}}, {});
+  const auto file = open_safetensors(path("m"));
+  ASSERT_EQ(file->tensors().size(), 2U);
+  EXPECT_EQ(file->tensors()[1].shape, (std::vector<std::uint64_t>{0, 3}));
+  EXPECT_TRUE(file->read(1).empty());
+  EXPECT_EQ(file->read(0).size(), 2U);
+}
+
 TEST_F(Tensors, OtherNumbersBecomeFloats) {
   const std::string header = R"({"a":{"dtype":"BF16","shape":[2],"data_offsets":[0,4]},)"
                              R"("b":{"dtype":"F16","shape":[2],"data_offsets":[4,8]},)"

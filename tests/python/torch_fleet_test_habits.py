@@ -1,0 +1,129 @@
+"""What people's scripts do means in a fleet what it means elsewhere. GRAPEVINE_PROGRAM and _LIBRARY name what runs."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+import torch
+
+from fleets import PATIENCE_S, SCRIPTS, Fleet
+from grapevine._program import program_path
+
+FLEET = """version: 1
+seed: 5
+peers: {peers}
+program: {program}
+algorithm: {algorithm}
+topology: ring
+checkpoint: {{ every: 20 rounds }}
+faults: {{ deadline: 0 s }}
+output: {{ dir: "{folder}" }}
+"""
+PEERS = 3
+
+
+class HabitsTest(unittest.TestCase):
+    def setUp(self):
+        self.fleet = Fleet(peers=PEERS)
+        self.addCleanup(self.fleet.close)
+
+    def run_habit(self, *words, algorithm="d-psgd", code=0, resume=False, **environment):
+        """Runs a habit as the program of a fleet; returns what the ranks ended with, and all that was shown."""
+        name = re.sub("[^a-z]", "", "".join(words) + algorithm)
+        self.path = self.fleet.folder / name
+        program = json.dumps([sys.executable, "-W", "ignore", str(SCRIPTS / "habits.py"), *words])
+        file = self.path.with_suffix(".yaml")
+        file.write_text(FLEET.format(peers=PEERS, program=program, algorithm=algorithm, folder=self.path))
+        done = subprocess.run([program_path(), "run", *(["--resume", str(self.path)] if resume else [str(file)])],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE_S,
+                              env={**os.environ, **environment})
+        self.assertEqual(done.returncode, code, done.stdout)
+        return [json.loads(line) for line in re.findall("RESULT (.*)", done.stdout)], done.stdout
+
+    def test_what_rank_0_loads_after_wrapping_and_broadcasts_is_everybodys(self):
+        for algorithm in ("d-psgd", "all-reduce"):
+            with self.subTest(algorithm):
+                results, _ = self.run_habit("broadcast_after", algorithm=algorithm)
+                self.assertEqual(results, [[7.0, 1.0, 0.0]] * PEERS)
+                self.assertTrue((self.path / "model.pt").exists())      # of named_parameters alone
+
+    def test_peers_work_together_before_there_is_an_optimizer(self):
+        results, _ = self.run_habit("together_before")
+        for result in results:
+            self.assertEqual(result[:4], [1.0, 6, 6, 2.0])
+        self.assertEqual(len(results), PEERS)
+
+    def test_what_travels_from_the_start_may_be_frozen_and_trained_again(self):
+        results, output = self.run_habit("unfreeze", algorithm="all-reduce")
+        for body, head in results:
+            self.assertAlmostEqual(body, -0.01 * 30 * 2, places=5)
+            self.assertAlmostEqual(head, -0.01 * 40 * 2, places=5)
+        self.assertIn("0.weight: frozen by the script from now on", output)
+
+    def test_clipping_is_of_the_mean_gradient(self):
+        results, _ = self.run_habit("clip", algorithm="all-reduce")
+        for result in results:
+            self.assertAlmostEqual(result, -1.0, places=5)
+
+    def test_a_layer_that_no_rank_uses_is_left_alone_and_one_that_some_use_is_alike(self):
+        results, _ = self.run_habit("unused", algorithm="all-reduce")
+        self.assertEqual(results, [results[0]] * PEERS)
+        self.assertEqual(results[0][2], 1.0)
+        self.assertLess(results[0][1], 0.8)
+
+    @unittest.skipUnless(hasattr(torch.amp, "GradScaler"), "torch has no scaler for the CPU before 2.3")
+    def test_a_step_that_one_rank_must_skip_is_skipped_by_all(self):
+        for words in ((), ("fused",)):
+            with self.subTest(words):
+                results, _ = self.run_habit("scaler", *words, algorithm="all-reduce")
+                self.assertEqual(results, [results[0]] * PEERS)
+                self.assertAlmostEqual(results[0][0], -0.01 * 18, places=5)
+                self.assertEqual(results[0][1], 1024.0)
+
+    def test_a_batch_of_nan_is_told_and_the_model_stays_finite(self):
+        for algorithm in ("d-psgd", "all-reduce"):
+            with self.subTest(algorithm):
+                results, output = self.run_habit("nan", algorithm=algorithm, code=4)
+                self.assertEqual(results, [True] * PEERS)
+                self.assertIn("the gradient of weight is not finite", output)
+                self.assertTrue(torch.load(self.path / "model.pt")["weight"].isfinite().all())
+
+    def test_batch_norms_have_statistics_without_calibrate(self):
+        _, output = self.run_habit("norms")
+        self.assertIn("the statistics of the data set of gv.Sampler", output)
+        saved = torch.load(self.path / "model.pt")
+        self.assertGreater(saved["1.running_mean"].abs().max().item(), 5)
+        loss, = re.findall(r"loss +([\d.e-]+) mean model", output)
+        self.assertLess(float(loss), 1.1)       # of values with mean 0 and variance 1
+
+    def test_a_rate_of_0_is_a_rate_and_no_elements_are_no_obstacle(self):
+        for algorithm in ("slowmo", "k-gt", "quasi-global-momentum", "decentlam"):
+            with self.subTest(algorithm):
+                results, _ = self.run_habit("warm_up", algorithm=algorithm)
+                self.assertEqual(len(results), PEERS)
+                for result in results:
+                    self.assertAlmostEqual(result, 1.0, delta=0.2)      # the mean of 0, 1 and 2
+
+    def test_an_exit_code_of_a_script_is_not_lost_and_its_last_words_are_the_error(self):
+        results, output = self.run_habit("leaves", code=3)
+        self.assertRegex(output, r"peer 1 lost at round 2\d \(pid \d+, exit 3\)")
+        self.assertIn("loss       not evaluated", output)
+        _, output = self.run_habit("unfreezes", code=1)
+        self.assertRegex(output, r"peer \d lost at round \d+ \(.*Disagreement: 0.weight \[1, 3\] is trained now")
+
+    def test_a_loop_that_counts_itself_ends_with_its_own_number_of_steps_and_the_same_bits(self):
+        def params(output):
+            return re.findall("params +([0-9a-f]+)", output)
+        _, whole = self.run_habit("counted")
+        self.run_habit("counted", code=-9, DIES="1")
+        results, output = self.run_habit("counted", resume=True)
+        self.assertEqual(results, [60] * PEERS)
+        self.assertIn("goes through its first", output)
+        self.assertEqual(params(output), params(whole))
+
+
+if __name__ == "__main__":
+    unittest.main()
