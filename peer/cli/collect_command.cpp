@@ -10,7 +10,7 @@
 
 #include "optim/printable.h"
 #include "optim/shell_word.h"
-#include "peer/record/unknown_figure.h"
+#include "optim/unknown_figure.h"
 #include "peer/cli/asked_fleet.h"
 #include "peer/cli/batch_job.h"
 #include "peer/cli/fleet_options.h"

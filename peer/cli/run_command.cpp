@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "optim/unknown_figure.h"
 #include "peer/cli/asked_fleet.h"
 #include "peer/cli/batch_job.h"
 #include "peer/cli/fleet_options.h"
@@ -32,7 +33,6 @@
 #include "peer/record/report/metrics.h"
 #include "peer/record/report/metrics_row.h"
 #include "peer/record/report/screen.h"
-#include "peer/record/unknown_figure.h"
 #include "peer/show/live/live_address.h"
 #include "peer/show/live/live_service.h"
 #include "peer/show/live/live_socket.h"
