@@ -277,7 +277,7 @@ int run_fleet(const RunOptions& given) {
   std::vector<PeerId> everyone(fleet.fleet.size());
   std::iota(everyone.begin(), everyone.end(), PeerId{0});
   if (!lan && !scout) tell_devices(fleet, everyone);  // a program finds its devices itself
-  warn_of_rate(fleet);
+  print_warnings(fleet);
   const RunFolder folder = folder_of(fleet, options, grown);
   keep_room(folder);
   LiveService live(title_of(fleet, folder), folder, options.live);

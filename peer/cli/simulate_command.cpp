@@ -310,7 +310,7 @@ int simulate_fleet(SimulateOptions given) {
   const InterruptWatch interrupts;  // before anything computes
   const Assembly fleet =
       given.resume.empty() ? assemble(given.file) : assemble_again(given.resume, given.file);
-  warn_of_rate(fleet);
+  print_warnings(fleet);
   ResumePoint from = resume_point(fleet, given.resume);
   check_until(fleet, given, from);
   Lines lines(fleet, folder_for(fleet, given, from), from.lines, given.file.json);
