@@ -60,11 +60,13 @@ bool was_good(int code) {
 }
 
 RunTitle title_of(const Assembly& fleet, const RunFolder& folder) {
-  return {.name = fleet.fleet.name,
-          .folder = folder.path(),
-          .method = fmt::format("{} {}", fleet.algorithm->kind, fleet.algorithm->order),
-          .graph = mixing_figures(fleet).name,
-          .hosts = host_names(fleet.fleet)};
+  RunTitle title{.name = fleet.fleet.name,
+                 .folder = folder.path(),
+                 .method = fmt::format("{} {}", fleet.algorithm->kind, fleet.algorithm->order),
+                 .graph = mixing_figures(fleet).name,
+                 .hosts = host_names(fleet.fleet)};
+  if (fleet.fleet.stop.time) title.stop_seconds = in_seconds(*fleet.fleet.stop.time);
+  return title;
 }
 
 RunFolder new_run(const Assembly& fleet, const FleetOptions& file) {
