@@ -1,6 +1,7 @@
 # For programs that embed a peer: one header, one archive of all our libraries, and a target that names what it needs of
 # the system. Not part of the Debian package: `cmake --build ... --target grapevine_embed`, then
-# `cmake --install ... --component development`.
+# `cmake --install ... --component development`. Methods outside the tree need no archive, so without it the rest is
+# installed.
 include(CMakePackageConfigHelpers)
 set(GV_EMBED_ARCHIVE ${PROJECT_BINARY_DIR}/libgrapevine.a)
 set(GV_EMBED_PARTS gv_embed gv_show gv_live gv_study gv_launch gv_sim gv_runtime gv_model gv_wire gv_record
@@ -27,7 +28,10 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/GrapevineConfig.cmake.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/GrapevineConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_SOURCE_DIR}/peer/cli/embed/grapevine.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/grapevine
   COMPONENT development EXCLUDE_FROM_ALL)
-install(FILES ${GV_EMBED_ARCHIVE} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development EXCLUDE_FROM_ALL)
+install(FILES ${GV_EMBED_ARCHIVE} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development EXCLUDE_FROM_ALL OPTIONAL)
+install(CODE "if(NOT EXISTS \"${GV_EMBED_ARCHIVE}\")
+    message(STATUS \"Without libgrapevine.a, which programs that embed peers need: it is the target grapevine_embed\")
+  endif()" COMPONENT development EXCLUDE_FROM_ALL)
 install(FILES ${PROJECT_BINARY_DIR}/GrapevineConfig.cmake ${PROJECT_BINARY_DIR}/GrapevineConfigVersion.cmake
   ${PROJECT_SOURCE_DIR}/cmake/FindDnnl.cmake
   DESTINATION ${GV_EMBED_CMAKE} COMPONENT development EXCLUDE_FROM_ALL)

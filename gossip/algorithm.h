@@ -72,7 +72,8 @@ struct AlgorithmRow {
   /// Steps that the optimizer of peer i takes in a round, from which its schedule knows the end;
   /// null: train.local_steps.
   double (*steps)(const Setup&, PeerId i) = nullptr;
-  /// After how many rounds it does the same again; null: every one.
+  /// Rounds after which it does the same again: `plan` counts bytes and seconds over so many
+  /// rounds. Null: each round does the same.
   Round (*period)(const Setup&) = nullptr;
   /// Whether `robust.clip` bounds what each peer gives to its sums (norms.h), beside the flows of
   /// averaging.

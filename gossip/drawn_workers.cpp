@@ -6,7 +6,7 @@ namespace gv {
 
 PeerId draws(const Setup& setup) {
   const double fraction = setup.settings.find("fraction")->second;
-  return static_cast<PeerId>(fraction * setup.peers + 1e-9);
+  return std::max<PeerId>(1, static_cast<PeerId>(fraction * setup.peers + 1e-9));
 }
 
 std::vector<PeerId> drawn(const Setup& setup, Round round) {
@@ -17,12 +17,6 @@ std::vector<PeerId> drawn(const Setup& setup, Round round) {
   all.resize(count);
   std::ranges::sort(all);
   return all;
-}
-
-std::string drawing_objection(const Setup& setup) {
-  if (draws(setup) > 0) return "";
-  return "a `fraction` of " + std::to_string(setup.peers) +
-         " peers that draws nobody: take 1 / n at least";
 }
 
 Task<std::optional<Message>> Talks::answer_of(PeerId worker) {

@@ -2,7 +2,6 @@
 
 #include <map>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "gossip/peer.h"
@@ -20,11 +19,9 @@ inline constexpr Option fraction_option{.name = "fraction",
                                         .most = 1,
                                         .help = "of the peers that take part in a round, C"};
 
-PeerId draws(const Setup& setup);  ///< how many take part in a round
+PeerId draws(const Setup& setup);  ///< peers that take part in a round, max(C n, 1)
 /// Returns who takes part, ascending; everybody draws alike.
 std::vector<PeerId> drawn(const Setup& setup, Round round);
-/// Returns why nobody would take part; "" when somebody does.
-std::string drawing_objection(const Setup& setup);
 
 /// A server's questions to the workers and their answers; both ends count them from 0 on.
 class Talks {

@@ -67,9 +67,10 @@ struct Report {
   Round round = 0;  ///< rounds completed
   /// The periods that the training clock counts, of an evaluation by time; 0: it is by rounds.
   std::uint64_t tick = 0;
-  Time due{0};            ///< what that clock shows then
-  bool last = false;      ///< the peer has stopped; `model` is its final replica
-  double train_loss = 0;  ///< mean minibatch loss since the last report
+  Time due{0};        ///< what that clock shows then
+  bool last = false;  ///< the peer has stopped; `model` is its final replica
+  /// Mean minibatch loss since the last report; unknown_figure() if there was no minibatch.
+  double train_loss = 0;
   bool trains = true;     ///< else `train_loss` and `evaluation` say nothing
   Holding holds{};        ///< what `model` is of the fleet's
   Evaluation evaluation;  ///< of the local model

@@ -16,7 +16,7 @@ class LossWatch {
  public:
   /// The loss of a minibatch. The rise, when it is found for the first time.
   std::optional<LossRise> see(Round round, double loss) {
-    // An agent that has nothing to learn from yet says exactly 0, from which nothing rises.
+    // A loss of exactly 0 does not count: every other one is more than a hundredfold of it.
     if (first_ || loss == 0) return {};
     const bool known = seen_ >= least_seen;
     const bool high = loss > hundredfold * lately_ && loss > tenfold * greatest_;

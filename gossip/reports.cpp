@@ -5,11 +5,13 @@
 #include <utility>
 
 #include "gossip/experience.h"
+#include "optim/unknown_figure.h"
 
 namespace gv {
 
 void Reports::add_loss(double loss, double batches) {
   add_batches(batches);
+  if (is_unknown(loss)) return;
   loss_sum_ += loss;
   ++losses_;
   if (const auto rise = watch_.see(self_.round, loss)) self_.journal.note(event::LossRose{*rise});
@@ -102,12 +104,13 @@ Report Reports::begin_report(bool last) {
   const bool by_time = plan.evaluate_period > Time{0};
   const std::uint64_t tick = by_time ? ticks_ + (last ? 1 : 0) : 0;
   const Round round = self_.round;
+  const double loss = losses_ > 0 ? loss_sum_ / static_cast<double>(losses_) : unknown_figure();
   Report report{.peer = plan.id,
                 .round = last || by_time ? round : round - round % plan.evaluate_every,
                 .tick = tick,
                 .due = plan.evaluate_period * static_cast<std::int64_t>(tick),
                 .last = last,
-                .train_loss = losses_ == 0 ? 0 : loss_sum_ / static_cast<double>(losses_),
+                .train_loss = loss,
                 .trains = plan.trains,
                 .holds = plan.holds,
                 .evaluation = {},

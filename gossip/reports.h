@@ -26,7 +26,7 @@ class Reports {
         exchange_(exchange),
         steady_(self, roster, post, pace, exchange) {}
 
-  /// The loss of so many minibatches that the peer trained on.
+  /// Adds minibatches that the peer trained on, and their mean loss or unknown_figure().
   void add_loss(double loss, double batches);
   /// Minibatches of others, whose loss is theirs.
   void add_batches(double batches) { batches_ += batches; }

@@ -31,6 +31,8 @@ void Timesheet::begin() {
   stood_ = world_.stood_still();
   spent_ = {};
   intervals_.clear();
+  travelled_.clear();
+  uncovered_from_ = since_;
 }
 
 void Timesheet::job_offered(Activity activity, Lane lane) {
@@ -75,11 +77,39 @@ void Timesheet::wait_ends(Time now, std::optional<std::size_t> neighbor, std::op
   }
   waited_.clear();
   if (neighbor) waits_[*neighbor].longest = std::max(waits_[*neighbor].longest, now - wait_began_);
-  if (sent) spent_.hidden_wire += std::max(Time{0}, wait_began_ - *sent);
+  if (sent) hide(*sent, wait_began_);
+  cover(wait_began_, now);
 }
 
 void Timesheet::arrives(Time sent) {
-  if (!waiting_) spent_.hidden_wire += std::max(Time{0}, world_.now() - sent);
+  hide(sent, waiting_ ? wait_began_ : world_.now());
+}
+
+void Timesheet::hide(Time sent, Time end) {
+  spent_.hidden_wire += cover(sent, end);
+}
+
+/// Joins the stretch with those that it touches, and returns the part of it that was in none. No
+/// stretch ends before an earlier one does, so those that it touches are the last ones. Of a great
+/// many the first is forgotten, and with it the time before its end: nothing counts twice.
+Time Timesheet::cover(Time begin, Time end) {
+  constexpr std::size_t most_stretches = 256;
+  begin = std::max(begin, uncovered_from_);
+  if (begin >= end) return Time{0};
+  Time fresh = end - begin;
+  while (!travelled_.empty() && travelled_.back().second >= begin) {
+    const auto [first, last] = travelled_.back();
+    travelled_.pop_back();
+    fresh -= std::max(Time{0}, std::min(last, end) - std::max(first, begin));
+    begin = std::min(begin, first);
+    end = std::max(end, last);
+  }
+  travelled_.emplace_back(begin, end);
+  if (travelled_.size() > most_stretches) {
+    uncovered_from_ = travelled_.front().second;
+    travelled_.pop_front();
+  }
+  return fresh;
 }
 
 /// Begins what it does from now on. A clock that was set back makes nothing shorter than nothing.

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -36,7 +37,8 @@ inline std::string_view name_of(Activity activity) {
 /// The time spent at each activity.
 struct Spent {
   std::array<Time, activities> at{};
-  /// The time that messages travelled while the peer did not wait: no part of the sum.
+  /// The time in which a message was on its way to the peer while it did not wait; messages that
+  /// travel at the same time count once. No part of the sum.
   Time hidden_wire{0};
 
   Time& operator[](Activity activity) { return at[static_cast<std::size_t>(activity)]; }
@@ -92,6 +94,8 @@ class Timesheet {
   void turn(Time now);
   void keep(const Interval& past);
   void add(const Interval& interval);
+  void hide(Time sent, Time end);
+  Time cover(Time begin, Time end);
 
   const World& world_;
   std::vector<Waits> waits_;
@@ -102,6 +106,10 @@ class Timesheet {
   bool waiting_ = false;
   Time wait_began_{0};
   std::vector<Interval> waited_;  ///< of this wait, as far as no job was done meanwhile
+  /// The stretches in which messages travelled, hidden or waited for: ascending, apart from each
+  /// other, none before `uncovered_from_`.
+  std::deque<std::pair<Time, Time>> travelled_;
+  Time uncovered_from_{0};
   bool keeps_ = false;
   std::vector<Interval> intervals_;
 };

@@ -3,6 +3,7 @@
 
 #include "gossip/peer.h"
 #include "optim/check.h"
+#include "optim/unknown_figure.h"
 
 // The verbs of training: gradients and steps, on samples of our own, on those that others supply,
 // in a chain and on a device.
@@ -28,7 +29,7 @@ Task<> Peer::train_supplied(Supplied work) {
     if (work == Supplied::gradient_beside) lane = co_await freeze();
     co_await compute(
         replica.gradient_flops() + (steps ? step_flops() : 0), job, Activity::compute, lane);
-    reports_.add_loss(loss.value_or(0), 1);
+    reports_.add_loss(loss.value_or(unknown_figure()), 1);
   }
   if (loss) co_return;
   co_await scale(Vector::g, 0);

@@ -56,7 +56,7 @@ constexpr Option options[] = {servers_option,
                                .usual = 0.9,
                                .least = 0,
                                .most = 0.999999,
-                               .help = "their momentum; not of mean"},
+                               .help = "their momentum; not of mean (adagrad is run with 0)"},
                               {.name = "beta2",
                                .usual = 0.99,
                                .least = 0,
@@ -173,7 +173,6 @@ double steps_on_average(const Setup& setup, PeerId i) {
 }
 
 std::string objection(const Setup& setup, const MixingMatrix*) {
-  if (std::string why = drawing_objection(setup); !why.empty()) return why;
   if (std::string why = aggregate_objection(setup, draws(setup)); !why.empty()) return why;
   if (setup.local_steps != 1)
     return "fedavg counts its steps by `epochs`: train.local_steps must be 1";

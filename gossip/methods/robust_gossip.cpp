@@ -7,9 +7,11 @@
 
 // Averaging with neighbours of whom up to f = `liars` of each peer's may send anything. D-PSGD that
 // adapts and combines, where the combination is one of
-// nearest: the models of all neighbours but the f farthest from the own, by their weights in W.
-//   Farhadkhani, Guerraoui, Gupta, Hoang, Pinot & Stephan, "Robust collaborative learning with
-//   linear gradient overhead", ICML 2023, arXiv:2209.10931 (NNA, on complete graphs); on others
+// nearest: the models of all neighbours but the f farthest from the own. On complete graphs all
+// that
+//   are left count alike: Farhadkhani, Guerraoui, Gupta, Hoang, Pinot & Stephan, "Robust
+//   collaborative learning with linear gradient overhead", ICML 2023, arXiv:2209.10931 (NNA). On
+//   others they count by their weights in W, and the own model by the rest:
 //   Gaucher, Dieuleveut & Hendrikx, "Unified breakdown analysis for Byzantine robust gossip", ICML
 //   2025, arXiv:2410.10418;
 // trimmed-mean: in each coordinate the own value and those of the neighbours without the f largest
@@ -53,19 +55,22 @@ std::size_t liars_of(const Setup& setup) {
 struct Models {
   Vectors vectors;
   std::vector<float> weights;  ///< W_ij of each; of the own: none
+  bool of_all = false;         ///< the graph is complete
 
   Vectors others() const { return {vectors.begin() + 1, vectors.end()}; }
 };
 
-/// x_i + sum_j W_ij (x_j - x_i) over the neighbours that are left.
+/// x_i + sum_j W_ij (x_j - x_i) over the neighbours that are left. On a complete graph they and the
+/// own model count alike, 1 / (n - f) each: Farhadkhani et al. 2023, Algorithm 1.
 void average_nearest(const Models& models, std::size_t liars, std::span<float> out) {
   const Vectors others = models.others();
   const std::span<const float> own = models.vectors[0];
   const std::size_t kept = others.size() > liars ? others.size() - liars : 0;
   std::ranges::copy(own, out.begin());
-  for (const std::size_t j : nearest(others, own, kept))
-    for (std::size_t k = 0; k < out.size(); ++k)
-      out[k] += models.weights[j + 1] * (others[j][k] - own[k]);
+  for (const std::size_t j : nearest(others, own, kept)) {
+    const float w = models.of_all ? 1 / static_cast<float>(kept + 1) : models.weights[j + 1];
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] += w * (others[j][k] - own[k]);
+  }
 }
 
 /// Gives the own where so many may lie that nothing is left of the others.
@@ -122,6 +127,7 @@ Task<> robust_gossip(Peer& me) {
     const std::map<PeerId, ExchangeNumber> before = me.exchanges();
     co_await me.average();  // what comes stands in "theirs"
     Models models;
+    models.of_all = me.plan.neighborhood.peers.size() + 1 == setup.peers;
     const std::vector<Payload> came = co_await came_since(me, before, models.weights);
     for (const Payload& model : came) models.vectors.push_back(model->floats());
     const auto next = me.pool().acquire(all.count * sizeof(float));

@@ -157,7 +157,6 @@ std::string objection(const Setup& setup, const MixingMatrix*) {
   if (o.lr == 0 || o.schedule.kind != "constant" || o.schedule.warmup > 0)
     return "scaffold divides what a peer has moved by its rate: take a `lr` above 0, and no "
            "`schedule` or `warmup`";
-  if (std::string why = drawing_objection(setup); !why.empty()) return why;
   return own_samples_objection(setup);
 }
 

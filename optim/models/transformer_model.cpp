@@ -65,7 +65,7 @@ NeuralNetwork transformer_network(const TransformerShape& shape) {
 
 ModelRow transformer_model() {
   return {.kind = "transformer",
-          .summary = "decoder-only transformer over characters, Vaswani et al. 2017",
+          .summary = "decoder-only transformer over bytes of text, Vaswani et al. 2017",
           .fits = {DataForm::text},
           .keys = {{.name = "width",
                     .usual = 64U,

@@ -9,6 +9,7 @@
 #include "optim/rl/memory.h"
 #include "optim/rl/q_loss.h"
 #include "optim/rl/transitions.h"
+#include "optim/unknown_figure.h"
 
 namespace gv {
 namespace {
@@ -51,7 +52,7 @@ class QAgent : public Objective {
     for (std::uint32_t k = 0; k < spec_.steps; ++k) act(x);
     if (memory_.size() < spec_.warm_up) {
       std::ranges::fill(g, 0.0F);
-      return 0;
+      return unknown_figure();
     }
     memory_.draw(batch, draws_, drawn_);
     const double loss = loss_.value_and_gradient(x, target_, drawn_, g, errors_);

@@ -23,11 +23,11 @@ struct AgentPlace {
 
 /// An agent as an objective, a bundle of actor, learner and memory in the words of Nair et al.
 /// 2015, arXiv:1507.04296: each gradient acts a few steps with x, keeps them, and is that of QLoss
-/// on a minibatch of what was kept; zero before the memory has `warm_up` transitions. An evaluation
-/// is the mean return of greedy episodes, with the opposite sign. gradient_over() takes minibatches
-/// that a memory elsewhere has drawn (transitions.h). Throws std::invalid_argument for
-/// an unknown environment, and for a network that was made for another or has batch norms, whose
-/// moments nobody measures here.
+/// on a minibatch of what was kept. Before the memory has `warm_up` transitions it is zero, and its
+/// loss is unknown_figure(). An evaluation is the mean return of greedy episodes, with the opposite
+/// sign. gradient_over() takes minibatches that a memory elsewhere has drawn (transitions.h).
+/// Throws std::invalid_argument for an unknown environment, and for a network that was made for
+/// another or has batch norms, whose moments nobody measures here.
 std::unique_ptr<Objective> make_q_agent(const AgentSpec& spec,
                                         NeuralNetwork network,
                                         const AgentPlace& place);

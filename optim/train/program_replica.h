@@ -11,6 +11,7 @@
 #include "optim/train/named_state.h"
 #include "optim/train/replica.h"
 #include "optim/train/turns.h"
+#include "optim/unknown_figure.h"
 
 namespace gv {
 
@@ -59,7 +60,8 @@ class ProgramReplica : public Replica {
   void gradient() override { turns_.ask(Turn::gradient); }
   void step() override { turns_.ask(Turn::step); }
   void gradient_and_step() override { turns_.ask(Turn::gradient_and_step); }
-  double loss() const override { return turns_.told().loss.value_or(0); }
+  /// Returns unknown_figure() if the program has told none.
+  double loss() const override { return turns_.told().loss.value_or(unknown_figure()); }
   double rate() const override { return turns_.told().rate.value_or(0); }
   NotFinite mix(Range r, const Flows& flows) override;
   NotFinite mix_and_step(Range r, const Flows& flows) override;

@@ -206,13 +206,18 @@ void print_text(const AlgorithmsArguments& arguments) {
   }
 }
 
-/// Prints each paper's entry once; a plug-in names its paper in its summary.
+/// Prints each paper's entry once; a plug-in names its paper in its summary. The papers on agents
+/// are about all methods, and not about one that was asked for.
 void print_bibtex(const AlgorithmsArguments& arguments) {
   std::set<std::string> printed;
-  for (const AlgorithmRow* row : rows_of(arguments.kind))
-    for (const std::string_view name : {row->kind, agent_use(*row).name})
-      for (const std::string& entry : bibtex_of(name))
-        if (printed.insert(entry).second) fmt::print("{}", entry);
+  const auto print = [&](std::string_view name) {
+    for (const std::string& entry : bibtex_of(name))
+      if (printed.insert(entry).second) fmt::print("{}", entry);
+  };
+  for (const AlgorithmRow* row : rows_of(arguments.kind)) {
+    print(row->kind);
+    if (arguments.kind.empty()) print(agent_use(*row).name);
+  }
 }
 
 int list(const AlgorithmsArguments& arguments) {

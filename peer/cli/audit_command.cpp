@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "graph/formats/file_bytes.h"
+#include "optim/printable.h"
 #include "peer/cli/command.h"
 #include "peer/fleet/json/json.h"
+#include "peer/fleet/json/json_member.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/runtime/ledger_audit.h"
 
@@ -49,14 +52,37 @@ void print_text(const LedgerAudit& result) {
       result.findings.size());
 }
 
+/// Returns a word of run.json, which may come from anybody; "" if it has none.
+std::string about(const std::string& folder, const std::string& key) {
+  try {
+    const std::string path = folder + "/run.json";
+    return printable(json_text(parse_json(file_bytes(path, 1U << 20U), path), key), 40);
+  } catch (const std::exception&) {
+    return "";
+  }
+}
+
+[[noreturn]] void refuse_nothing(const std::string& folder, const Ledgers& ledgers) {
+  const std::string method = about(folder, "algorithm");
+  if (!ledgers.here.empty())
+    throw std::invalid_argument(fmt::format(
+        "{}: the ledgers are empty: {} wrote nothing there; methods that average with all "
+        "neighbours do on undirected graphs, such as d-psgd on a ring",
+        folder,
+        method.empty() ? "its method" : method));
+  if (about(folder, "kind") == "simulate")
+    throw std::invalid_argument(folder +
+                                ": a simulation compares both ends of each exchange itself and "
+                                "leaves no ledgers; audit a `run` with --set faults.ledger=true");
+  throw std::invalid_argument(folder + ": there are no ledgers; run with --set faults.ledger=true");
+}
+
 int audit_run(const AuditArguments& arguments) {
   const std::string& folder = arguments.folder;
   if (!std::filesystem::is_directory(folder + "/peers"))
     throw std::invalid_argument(folder + ": not the folder of a run (it has no peers/)");
   const Ledgers ledgers = read_ledgers(folder);
-  if (ledgers.entries.empty())
-    throw std::invalid_argument(folder +
-                                ": there are no ledgers; run with --set faults.ledger=true");
+  if (ledgers.entries.empty()) refuse_nothing(folder, ledgers);
   const LedgerAudit result = audit(ledgers);
   arguments.json ? print_json(result) : print_text(result);
   return result.findings.empty() ? exit_code::done : exit_code::check_failed;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "optim/shell_word.h"
 #include "peer/cli/command.h"
 #include "peer/record/report/screen.h"
 #include "peer/runtime/exit_code.h"
@@ -53,7 +54,7 @@ int keep_checkpoint(const CheckpointArguments& arguments) {
         "{}: every peer has a checkpoint of round {}\nresume     grapevine run --resume {}\n",
         folder,
         round,
-        folder);
+        shell_word(folder));
   }
   return exit_code::done;
 }

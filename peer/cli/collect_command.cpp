@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "optim/printable.h"
+#include "optim/shell_word.h"
+#include "optim/unknown_figure.h"
 #include "peer/cli/asked_fleet.h"
 #include "peer/cli/batch_job.h"
 #include "peer/cli/fleet_options.h"
@@ -21,14 +23,12 @@
 #include "peer/launch/agent/ssh.h"
 #include "peer/launch/child.h"
 #include "peer/launch/collected_run.h"
-#include "peer/launch/deploy/shell_word.h"
 #include "peer/launch/hear.h"
 #include "peer/launch/resume.h"
 #include "peer/launch/run_record.h"
 #include "peer/record/report/metrics.h"
 #include "peer/record/report/regression.h"
 #include "peer/record/report/screen.h"
-#include "peer/record/unknown_figure.h"
 #include "peer/show/live/live_socket.h"
 #include "peer/study/predict/forecast/codec_trial.h"
 

@@ -1,7 +1,11 @@
 #include "peer/cli/completion.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "peer/fleet/reference/key_table.h"
 
 namespace gv::cli {
 namespace {
@@ -59,6 +63,19 @@ std::string word_cases(const std::vector<CommandFacts>& all, std::string_view va
   return text;
 }
 
+/// Returns the keys of the fleet file that `--set` takes, each with its `=`: all but those within
+/// the items of lists.
+std::string settable_keys() {
+  std::vector<std::string> keys;
+  std::string list;  // the last key whose values may be lists
+  for (const KeyRow& row : fleet_file_keys()) {
+    if (!list.empty() && row.key.starts_with(list)) continue;
+    if (row.takes.find("list") != std::string::npos) list = row.key + ".";
+    keys.push_back(row.key + "=");
+  }
+  return fmt::format("{}", fmt::join(keys, " "));
+}
+
 std::string groups(const std::vector<CommandFacts>& all) {
   std::vector<std::string> names;
   for (const CommandFacts& command : all)
@@ -79,12 +96,14 @@ std::string bash_completion(const std::vector<CommandFacts>& all) {
       "    path=\"${{path:+$path }}${{COMP_WORDS[k]}}\"\n"
       "    case \"$path\" in {}) ;; *) break ;; esac\n"
       "  done\n"
-      "  case \"$path $before\" in\n{}    *) ;;\n  esac\n"
+      "  case \"$path $before\" in\n    *' --set') words={} ;;\n{}    *) ;;\n  esac\n"
+      "  [[ $before == --set ]] && compopt -o nospace 2> /dev/null\n"
       "  [[ -z $words ]] && case \"$path\" in\n{}    *) ;;\n  esac\n"
       "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
       "}}\n"
       "complete -o default -F _grapevine grapevine\n",
       groups(all),
+      quoted(settable_keys(), "'\\''"),
       value_cases(all, "words"),
       word_cases(all, "words"));
 }
@@ -102,6 +121,7 @@ std::string zsh_completion(const std::vector<CommandFacts>& all) {
       "    case \"$path_\" in {}) ;; *) break ;; esac\n"
       "  done\n"
       "  local offers=\n"
+      "  [[ $before == --set ]] && {{ compadd -S '' -- ${{=:-{}}}; return }}\n"
       "  case \"$path_ $before\" in\n{}    *) ;;\n  esac\n"
       "  [[ -z $offers ]] && case \"$path_\" in\n{}    *) ;;\n  esac\n"
       "  [[ -n $offers ]] && compadd -- ${{=offers}}\n"
@@ -109,13 +129,16 @@ std::string zsh_completion(const std::vector<CommandFacts>& all) {
       "}}\n"
       "compdef _grapevine grapevine\n",
       groups(all),
+      settable_keys(),
       value_cases(all, "offers"),
       word_cases(all, "offers"));
 }
 
 std::string fish_completion(const std::vector<CommandFacts>& all) {
   std::string text =
-      "# Completion of grapevine for fish, written by `grapevine completion fish`.\n";
+      "# Completion of grapevine for fish, written by `grapevine completion fish`.\n"
+      "function __grapevine_keys; string split ' ' " +
+      quoted(settable_keys(), "\\'") + "; end\n";
   for (const CommandFacts& command : all) {
     if (!command.path.empty()) {
       const std::string before =
@@ -135,6 +158,8 @@ std::string fish_completion(const std::vector<CommandFacts>& all) {
       for (const std::string& name : option.names)
         text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
       if (!option.value.empty()) text += " -r";
+      if (std::ranges::find(option.names, "--set") != option.names.end())
+        text += " -f -a '(__grapevine_keys)'";
       if (!option.words.empty()) text += fmt::format(" -f -a '{}'", fmt::join(option.words, " "));
       text += fmt::format(" -d {}\n", quoted(first_sentence(option.help), "\\'"));
     }

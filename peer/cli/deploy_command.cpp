@@ -7,12 +7,12 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
+#include "optim/shell_word.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/written_file.h"
 #include "peer/launch/agent/fleet_copy.h"
 #include "peer/launch/deploy/kubernetes.h"
 #include "peer/launch/deploy/kubernetes_name.h"
-#include "peer/launch/deploy/shell_word.h"
 #include "peer/launch/deploy/systemd.h"
 
 namespace gv::cli {

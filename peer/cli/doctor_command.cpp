@@ -1,6 +1,5 @@
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include <Eigen/Core>
 #include <fmt/format.h>
@@ -8,6 +7,8 @@
 #include <unistd.h>
 
 #include "gpu/cuda_replica.h"
+#include "optim/shell_word.h"
+#include "optim/usable_cores.h"
 #include "peer/cli/asked_fleet.h"
 #include "peer/cli/command.h"
 #include "peer/cli/doctor_hosts.h"
@@ -44,8 +45,12 @@ Finding libraries() {
 }
 
 Finding cores() {
-  const unsigned n = std::thread::hardware_concurrency();
-  return {"cores", n > 0, fmt::format("{}", n)};
+  const UsableCores cores = usable_cores();
+  std::string text = fmt::format("{}", cores.count());
+  if (cores.count() < cores.online)
+    text += fmt::format(" of {}: CPU affinity allows {}", cores.online, cores.allowed);
+  if (cores.quota) text += fmt::format(", the control group's quota is {:.3g}", *cores.quota);
+  return {"cores", true, text};
 }
 
 Finding memory() {
@@ -109,7 +114,7 @@ std::string keys_text(const Fleet& fleet, const KeyCheck& keys) {
         "no keys in {}: `run` makes its own; peers that are started by hand need those of "
         "`grapevine keygen {}`",
         folder,
-        fleet.path);
+        shell_word(fleet.path));
   }
   if (keys.good.empty()) return "";
   std::string text = fmt::format(

@@ -15,6 +15,7 @@
 #include "peer/fleet/program_reader.h"
 #include "peer/fleet/reference/key_table.h"
 #include "peer/launch/resume.h"
+#include "peer/runtime/ledger.h"
 #include "peer/study/predict/forecast/codec_trial.h"
 #include "peer/study/predict/forecast/forecast_advice.h"
 
@@ -119,8 +120,8 @@ Assembly assemble(const FleetOptions& given, std::optional<PeerId> only, bool la
   return Assembly(std::move(fleet), only);
 }
 
-void warn_of_rate(const Assembly& fleet) {
-  for (const std::string& warning : {rate_warning(fleet), codec_warning(fleet)})
+void print_warnings(const Assembly& fleet) {
+  for (const std::string& warning : {rate_warning(fleet), codec_warning(fleet), ledger_gap(fleet)})
     if (!warning.empty()) fmt::print(stderr, "warning: {}\n", warning);
 }
 

@@ -55,7 +55,8 @@ Assembly assemble_again(const std::string& run_folder, FleetOptions& options);
 
 /// Checks the devices of peers to be started: see check_devices. Notices go to stderr.
 void tell_devices(const Assembly& fleet, const std::vector<PeerId>& peers);
-/// Warns on stderr of a rate, or a step of consensus, at which the fleet is known to diverge.
-void warn_of_rate(const Assembly& fleet);
+/// Warns on stderr of a rate, a step of consensus or a codec with which the fleet is known to
+/// diverge, and of ledgers that record nothing.
+void print_warnings(const Assembly& fleet);
 
 }  // namespace gv::cli

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "optim/printable.h"
+#include "optim/shell_word.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/fleet/draft/fleet_draft.h"
 #include "peer/fleet/json/json.h"
@@ -89,11 +90,11 @@ int init(const InitArguments& given) {
                    .dump());
   else
     fmt::print(
-        "wrote {0}{1}\n\ngrapevine data {0}      what it learns from\ngrapevine simulate {0}  a "
-        "dry "
-        "run in virtual time\ngrapevine run {0}       all peers for real\n",
+        "wrote {0}{1}\n\ngrapevine data {2}      what it learns from\ngrapevine simulate {2}  a "
+        "dry run in virtual time\ngrapevine run {2}       all peers for real\n",
         name,
-        decisions_text(draft.decisions));
+        decisions_text(draft.decisions),
+        shell_word(name));
   return exit_code::done;
 }
 

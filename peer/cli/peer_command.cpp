@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "optim/shell_word.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/start_checks.h"
 #include "peer/cli/version.h"
@@ -86,7 +87,7 @@ void save(const Assembly& fleet, const Report& report) {
   fmt::print(stderr,
              "saved {}/model.safetensors; of all peers: grapevine collect {}\n",
              folder,
-             fleet.fleet.output_dir);
+             shell_word(fleet.fleet.output_dir));
 }
 
 /// A finished run keeps its models: only `run` and `simulate` write a summary.

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "optim/shell_word.h"
 #include "peer/cli/asked_fleet.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/mixing_figures.h"
@@ -269,7 +270,7 @@ void print_text(const Assembly& fleet,
   if (!known.why_not.empty()) fmt::print("losses are not predicted: {}\n", known.why_not);
   if (const std::string warning = codec_warning(fleet); !warning.empty())
     fmt::print("{}\n", wrapped("warning: " + warning, 7));
-  fmt::print("nothing was started: grapevine run {}\n", path);
+  fmt::print("nothing was started: grapevine run {}\n", shell_word(path));
 }
 
 ParallelQuestion asked_of(const PlanOptions& options) {

@@ -19,7 +19,8 @@ constexpr std::uint32_t more_steps = 8;
 /// Counts the samples of a round; where it draws those that train, so many on average.
 std::vector<double> samples_of(const Assembly& fleet) {
   const auto part = fleet.setup->settings.find(fraction_option.name);
-  const double trains = part == fleet.setup->settings.end() ? 1 : part->second;
+  const bool all = part == fleet.setup->settings.end();
+  const double trains = all ? 1 : static_cast<double>(draws(*fleet.setup)) / fleet.setup->peers;
   std::vector<double> samples;
   for (PeerId i = 0; i < fleet.fleet.trainers(); ++i)
     samples.push_back(trains * fleet.fleet.batch_of(i) * fleet.setup->steps_of(i));

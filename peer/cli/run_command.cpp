@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "optim/unknown_figure.h"
 #include "peer/cli/asked_fleet.h"
 #include "peer/cli/batch_job.h"
 #include "peer/cli/fleet_options.h"
@@ -32,7 +33,6 @@
 #include "peer/record/report/metrics.h"
 #include "peer/record/report/metrics_row.h"
 #include "peer/record/report/screen.h"
-#include "peer/record/unknown_figure.h"
 #include "peer/show/live/live_address.h"
 #include "peer/show/live/live_service.h"
 #include "peer/show/live/live_socket.h"
@@ -60,11 +60,13 @@ bool was_good(int code) {
 }
 
 RunTitle title_of(const Assembly& fleet, const RunFolder& folder) {
-  return {.name = fleet.fleet.name,
-          .folder = folder.path(),
-          .method = fmt::format("{} {}", fleet.algorithm->kind, fleet.algorithm->order),
-          .graph = mixing_figures(fleet).name,
-          .hosts = host_names(fleet.fleet)};
+  RunTitle title{.name = fleet.fleet.name,
+                 .folder = folder.path(),
+                 .method = fmt::format("{} {}", fleet.algorithm->kind, fleet.algorithm->order),
+                 .graph = mixing_figures(fleet).name,
+                 .hosts = host_names(fleet.fleet)};
+  if (fleet.fleet.stop.time) title.stop_seconds = in_seconds(*fleet.fleet.stop.time);
+  return title;
 }
 
 RunFolder new_run(const Assembly& fleet, const FleetOptions& file) {
@@ -277,7 +279,7 @@ int run_fleet(const RunOptions& given) {
   std::vector<PeerId> everyone(fleet.fleet.size());
   std::iota(everyone.begin(), everyone.end(), PeerId{0});
   if (!lan && !scout) tell_devices(fleet, everyone);  // a program finds its devices itself
-  warn_of_rate(fleet);
+  print_warnings(fleet);
   const RunFolder folder = folder_of(fleet, options, grown);
   keep_room(folder);
   LiveService live(title_of(fleet, folder), folder, options.live);

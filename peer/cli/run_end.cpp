@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "optim/shell_word.h"
 #include "peer/cli/end_advice.h"
 #include "peer/launch/run_record.h"
 #include "peer/record/report/attackers.h"
@@ -112,7 +113,7 @@ std::string not_fetched_text(const std::vector<std::string>& hosts, const std::s
       "error: checkpoints, records and ledgers of the peers of {} are still there alone\nhelp:  "
       "once it answers: grapevine collect {} --trust",
       fmt::join(hosts, ", "),
-      run_folder);
+      shell_word(run_folder));
 }
 
 std::string unsaved_text(const std::string& why, const std::string& run_folder) {
@@ -120,7 +121,7 @@ std::string unsaved_text(const std::string& why, const std::string& run_folder) 
       "error: the model is not saved: {}\nhelp:  free some space, then: grapevine run --resume {} "
       "(with checkpoints)",
       why,
-      run_folder);
+      shell_word(run_folder));
 }
 
 std::string without_summary(const LaunchResult& result,

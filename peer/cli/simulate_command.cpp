@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "optim/shell_word.h"
 #include "peer/cli/end_advice.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/run_end.h"
@@ -205,8 +206,9 @@ class Lines {
     if (!folder_) return;
     fmt::print(json_ ? stderr : stdout, "saved      {}\n", folder_->path());
     if (goes_on)
-      fmt::print(
-          json_ ? stderr : stdout, "go on with grapevine simulate --resume {}\n", folder_->path());
+      fmt::print(json_ ? stderr : stdout,
+                 "go on with grapevine simulate --resume {}\n",
+                 shell_word(folder_->path()));
   }
 
  private:
@@ -308,7 +310,7 @@ int simulate_fleet(SimulateOptions given) {
   const InterruptWatch interrupts;  // before anything computes
   const Assembly fleet =
       given.resume.empty() ? assemble(given.file) : assemble_again(given.resume, given.file);
-  warn_of_rate(fleet);
+  print_warnings(fleet);
   ResumePoint from = resume_point(fleet, given.resume);
   check_until(fleet, given, from);
   Lines lines(fleet, folder_for(fleet, given, from), from.lines, given.file.json);

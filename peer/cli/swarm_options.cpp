@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "optim/shell_word.h"
 #include "peer/cli/healing_options.h"
 #include "peer/cli/swarm_text.h"
 #include "peer/launch/interrupt_watch.h"
@@ -28,7 +29,7 @@ void print_first_failing(const SwarmResult& r,
   if (arguments.until_ms) more += fmt::format(" --faults-until {}", *arguments.until_ms);
   if (!arguments.only_faults.empty()) more += " --only-faults " + arguments.only_faults;
   fmt::print("replay    grapevine simulate {} --faults swarm --seed {}{}\n",
-             file,
+             shell_word(file),
              *r.first_failing_seed,
              more);
 }

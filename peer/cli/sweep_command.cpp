@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 
+#include "optim/usable_cores.h"
 #include "peer/cli/command.h"
 #include "peer/cli/sweep_answer.h"
 #include "peer/cli/this_program.h"
@@ -65,7 +66,7 @@ Workers workers_of(const SweepArguments& arguments, const SweepPlan& plan) {
     fmt::print(stderr,
                "warning: the memory of some trials could not be measured: {}\n",
                memory.unmeasured);
-  const std::size_t wanted = arguments.workers > 0 ? arguments.workers : cores_to_use();
+  const std::size_t wanted = arguments.workers > 0 ? arguments.workers : usable_cores().count();
   const std::size_t fitting = memory.fitting(wanted);
   if (fitting == wanted) return {.count = wanted, .memory = memory};
   fmt::print(stderr,

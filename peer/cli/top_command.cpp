@@ -125,7 +125,9 @@ int follow(const Watched& run, const TopArguments& arguments) {
       fmt::print("{}\n", json_of(*view).dump());
       std::fflush(stdout);
     } else if (view) {
-      const TerminalSize size = terminal_size(STDOUT_FILENO);
+      // What a pipe or a file takes is cut nowhere.
+      const TerminalSize size =
+          terminal ? terminal_size(STDOUT_FILENO) : TerminalSize{1000, 100'000};
       const std::string text = top_screen(*view, size.columns, size.lines - 1);
       if (redraws) {
         block.show(text);

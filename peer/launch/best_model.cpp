@@ -28,6 +28,20 @@ FleetRecord record_of(const MetricsRow& row) {
   return record;
 }
 
+/// Agents learn from minus their returns; the file says the return.
+constexpr const char* of_agents = "return";
+
+Json best_json(const Assembly& fleet, const BestModel& best) {
+  if (!fleet.aims().frames) return {{"round", best.round}, {"figure", best.figure}};
+  return {{"round", best.round}, {"figure", 0 - best.figure}, {"of", of_agents}};
+}
+
+double figure_in(const JsonValue& json) {
+  const JsonValue* const of = json.find("of");
+  const double figure = json_number(json, "figure");
+  return of != nullptr && of->text == of_agents ? 0 - figure : figure;
+}
+
 /// A model of another round than the figure's is what a crash has left between the two files.
 std::optional<BestModel> read_best(const Assembly& fleet, const RunFolder& folder) {
   std::ifstream in(folder.file(figure_name));
@@ -39,7 +53,7 @@ std::optional<BestModel> read_best(const Assembly& fleet, const RunFolder& folde
     const std::unique_ptr<TensorFile> file = open_tensors(path);
     const std::vector<float> values = flat_values(path, *file, fleet.parameters);
     BestModel best{.round = json_integer<Round>(json, "round"),
-                   .figure = json_number(json, "figure"),
+                   .figure = figure_in(json),
                    .x = in_order_of_memory(values, fleet.parameters, fleet.orders)};
     if (read_card(path, file->metadata()).rounds != best.round) return std::nullopt;
     return best;
@@ -58,7 +72,7 @@ void keep_best(const Assembly& fleet,
   const std::optional<BestModel>& best = observer.best();
   if (!best || best->round != round) return;
   save_model(folder.file(model_name), fleet, best->x, {.rounds = round, .version = version});
-  folder.write(figure_name, Json{{"round", round}, {"figure", best->figure}}.dump() + "\n");
+  folder.write(figure_name, best_json(fleet, *best).dump() + "\n");
 }
 
 std::vector<FleetRecord> records_in(const std::string& lines) {

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "optim/printable.h"
+#include "optim/unknown_figure.h"
 #include "peer/fleet/json/json.h"
 #include "peer/fleet/json/json_member.h"
 #include "peer/wire/seal/key_file.h"
@@ -89,7 +90,8 @@ Reported parse_report(const JsonValue& json) {
   r.holds.weight = json_number(json, "weight");
   if (json_member(json, "model").kind != JsonValue::Kind::null)
     r.holds.model = json_integer<PeerId>(json, "model");
-  r.train_loss = json_number(json, "train_loss");
+  const bool known = json.find("train_loss") != nullptr;
+  r.train_loss = known ? json_number(json, "train_loss") : unknown_figure();
   r.evaluation.loss = json_number(json, "loss");
   if (json_member(json, "accuracy").kind != JsonValue::Kind::null)
     r.evaluation.accuracy = json_number(json, "accuracy");
@@ -246,7 +248,6 @@ std::string line(const Reported& says) {
             {"ranges", ranges_json(r.holds.ranges)},
             {"weight", r.holds.weight},
             {"model", r.holds.model},
-            {"train_loss", r.train_loss},
             {"loss", r.evaluation.loss},
             {"accuracy", accuracy},
             {"clipped", clipped_json(r.clipped)},
@@ -256,6 +257,8 @@ std::string line(const Reported& says) {
             {"staleness", r.staleness},
             {"queue", r.queue}};
   add_costs(json, r.costs);
+  // Without the key it is not known; null is a loss that is no number.
+  if (!is_unknown(r.train_loss)) json["train_loss"] = r.train_loss;
   if (r.experience) json["experience"] = experience_json(*r.experience);
   if (r.ran_ahead) json["ran_ahead"] = ahead_json(*r.ran_ahead);
   if (!r.silent.empty()) json["silent"] = silent_json(r.silent);

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "optim/unknown_figure.h"
 #include "peer/launch/launcher.h"
-#include "peer/record/unknown_figure.h"
 #include "peer/runtime/chains_view.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/runtime/supply_view.h"

@@ -2,10 +2,10 @@
 
 #include <fstream>
 
-#include <sched.h>
 #include <unistd.h>
 
 #include "optim/printable.h"
+#include "optim/usable_cores.h"
 
 namespace gv {
 namespace {
@@ -23,18 +23,11 @@ std::string processor_name() {
   return "unknown";
 }
 
-unsigned usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<unsigned>(CPU_COUNT(&set));
-  return static_cast<unsigned>(sysconf(_SC_NPROCESSORS_ONLN));
-}
-
 }  // namespace
 
 MachineFacts machine_facts() {
   return {.processor = processor_name(),
-          .cores = usable_cores(),
+          .cores = usable_cores().count(),
           .memory_bytes = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
                           static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE))};
 }

@@ -25,8 +25,10 @@ struct FleetRecord {
   std::optional<Evaluation> test;  ///< of the final record: the saved model on the test set, where
                                    ///< the evaluations are of the validation set
   std::optional<Round> saved;  ///< of the final record: where the best model is saved, its round
-  double train_loss = 0;       ///< mean over peers of their minibatch losses since the last report
-  double loss_local = 0;       ///< mean over local models
+  /// Mean minibatch loss since the last report, over the peers that had a minibatch since then;
+  /// unknown_figure() if none had.
+  double train_loss = 0;
+  double loss_local = 0;                                ///< mean over local models
   std::optional<double> accuracy_min, accuracy_max;     ///< over local models
   double consensus = 0;                                 ///< (1/n) sum_i ||x_i - mean||^2
   std::map<PeerId, Time> longest_wait;                  ///< of each peer, for a neighbour's half

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "optim/unknown_figure.h"
 #include "peer/record/held_ranges.h"
 
 namespace gv {
@@ -49,14 +50,18 @@ std::vector<float> join(const std::vector<Stretch>& pieces) {
 
 /// Each copy of the last stage knows the loss of its own samples.
 double train_loss(const Parts& parts, const Report& last) {
+  double one = last.train_loss;
   double sum = 0;
   double samples = 0;
+  int known = 0;
   for (const Report* part : parts) {
-    if (part->costs.samples == 0) continue;
-    sum += static_cast<double>(part->costs.samples) * part->train_loss;
+    if (part->costs.samples == 0 || is_unknown(part->train_loss)) continue;
+    one = part->train_loss;
+    sum += static_cast<double>(part->costs.samples) * one;
     samples += static_cast<double>(part->costs.samples);
+    ++known;
   }
-  return samples > static_cast<double>(last.costs.samples) ? sum / samples : last.train_loss;
+  return known > 1 ? sum / samples : one;
 }
 
 }  // namespace

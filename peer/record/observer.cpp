@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include "optim/unknown_figure.h"
 #include "peer/record/held_ranges.h"
 #include "peer/record/mean_of_reports.h"
-#include "peer/record/unknown_figure.h"
 
 namespace gv {
 namespace {
@@ -328,6 +328,9 @@ FleetRecord Observer::look(const ReportsByPeer& reports, std::span<const float> 
   Time looking{0};
   bool by_time = false;
   Round rounds = 0;
+  const auto with_loss = static_cast<double>(std::ranges::count_if(reports, [](const auto& each) {
+    return each.second->trains && !is_unknown(each.second->train_loss);
+  }));
   Counted counted;
   for (const auto& [peer, each] : reports) {
     const Report& report = *each;
@@ -348,7 +351,7 @@ FleetRecord Observer::look(const ReportsByPeer& reports, std::span<const float> 
     if (judged) record.consensus += squared_distance(report, mean, counted) / n;
     if (!report.trains) continue;
     if (report.loss_rise) record.loss_rises[peer] = *report.loss_rise;
-    record.train_loss += report.train_loss / n;
+    if (!is_unknown(report.train_loss)) record.train_loss += report.train_loss / with_loss;
     record.loss_local += report.evaluation.loss / n;
     record.passed_over[peer] = report.costs.passed_over;
     if (!report.evaluation.accuracy) continue;
@@ -356,6 +359,8 @@ FleetRecord Observer::look(const ReportsByPeer& reports, std::span<const float> 
     record.accuracy_min = std::min(record.accuracy_min.value_or(accuracy), accuracy);
     record.accuracy_max = std::max(record.accuracy_max.value_or(accuracy), accuracy);
   }
+  if (with_loss == 0) record.train_loss = unknown_figure();
+  if (n == 0) record.loss_local = record.consensus = unknown_figure();
   costs_.add_to(record, aims_.frames);
   if (by_time && record.peers > 0) record.round = rounds / record.peers;
   record.training_time = std::max(Time{0}, now - looking);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "gossip/attack.h"
+#include "gossip/robust_rules.h"
 #include "gpu/cuda_replica.h"
 #include "optim/data/class_weights.h"
 #include "optim/models/hidden_matrices.h"
@@ -45,7 +46,10 @@ void check_peer_weights(const Assembly& of) {
   const AlgorithmRow& row = *of.algorithm;
   if (!fleet.by_samples) return;
   const auto no = [&](const std::string& why) { refuse(fleet, "train.peer_weights", why); };
-  if (row.kind == "fedavg") no("fedavg weighs peers by their samples already: leave it out");
+  if (row.kind == "fedavg")
+    no(aggregate_of(*of.setup) == Aggregate::mean
+           ? "fedavg weighs peers by their samples already: leave it out"
+           : "this `aggregate` of fedavg counts all peers alike: leave it out");
   if (const std::string why = why_not_by_samples(of); !why.empty()) no(why);
   for (PeerId i = 0; i < fleet.trainers(); ++i)
     if (const std::string kind = kind_of_optimizer(of, i);
@@ -201,10 +205,12 @@ void Assembly::check_own_tables() const {
     refuse(fleet, "stop.epochs", fmt::format("{}: take `stop: {{ rounds: N }}`", why));
   if (fleet.evaluate_every_epochs)
     refuse(fleet, "evaluate.every", fmt::format("{}: say it in rounds, or as a time", why));
-  if (algorithm->kind == "fedavg")
+  if (algorithm->kind == "fedavg" && aggregate_of(*setup) == Aggregate::mean)
     refuse(fleet,
            "algorithm",
-           fmt::format("fedavg weighs peers by their samples, and {}: take `local-sgd`", why));
+           fmt::format("fedavg weighs peers by their samples, and {}: take `local-sgd`, or another "
+                       "`aggregate`, which counts all alike",
+                       why));
 }
 
 void Assembly::check_flows() const {

@@ -12,6 +12,7 @@
 #include <xxhash.h>
 
 #include "optim/printable.h"
+#include "peer/runtime/assembly.h"
 
 namespace gv {
 namespace {
@@ -83,6 +84,27 @@ void read_ledger(const fs::path& path, Ledgers& ledgers) {
   if (!closed) ledgers.dead.insert(incarnation);
 }
 
+/// Averaging settles exchanges. A row that mixes, says nothing of its traffic and has channels does
+/// so by messages of its own, such as pushes.
+bool makes_exchanges(const AlgorithmRow& row) {
+  return row.mixes && (row.traffic != nullptr || row.channels == nullptr);
+}
+
+struct Edges {
+  std::size_t one_way = 0, two_way = 0;  ///< each counted at the end that receives
+};
+
+Edges edges_of(const Assembly& fleet) {
+  Edges edges;
+  const bool directed = fleet.schedule && fleet.schedule->directed();
+  for (PeerId i = 0; i < fleet.fleet.trainers(); ++i) {
+    const Neighborhood row = fleet.neighborhood(i);
+    for (const PeerId j : row.peers)
+      !directed&& std::ranges::binary_search(row.receivers, j) ? ++edges.two_way : ++edges.one_way;
+  }
+  return edges;
+}
+
 }  // namespace
 
 LedgerFile::LedgerFile(const std::string& folder, PeerId peer, std::uint64_t incarnation)
@@ -125,6 +147,29 @@ Ledgers read_ledgers(const std::string& run_folder) {
     }
   }
   return ledgers;
+}
+
+std::string ledger_gap(const Assembly& fleet) {
+  const AlgorithmRow& row = *fleet.algorithm;
+  if (!fleet.fleet.faults.ledger) return "";
+  if (!makes_exchanges(row))
+    return fmt::format(
+        "`faults.ledger` records nothing: {} keeps no ledger; d-psgd does, and so do the other "
+        "methods that average with all neighbours on undirected graphs",
+        row.kind);
+  const auto [one_way, two_way] = edges_of(fleet);
+  if (one_way == 0) return "";
+  const std::string both =
+      "a ledger is compared with that of the other end, which needs edges that carry both ways: "
+      "take an undirected graph, such as `ring`";
+  if (two_way == 0)
+    return fmt::format(
+        "`faults.ledger` records nothing of {} on this directed graph: {}", row.kind, both);
+  return fmt::format("`faults.ledger` leaves out {} of {} messages a round of {}: {}",
+                     one_way,
+                     one_way + two_way,
+                     row.kind,
+                     both);
 }
 
 }  // namespace gv

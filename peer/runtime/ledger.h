@@ -10,6 +10,8 @@
 
 namespace gv {
 
+class Assembly;
+
 /// One line of a peer's book: a piece of an exchange that it applied, as hashes of the two vectors.
 struct LedgerEntry {
   PeerId peer = 0;
@@ -52,5 +54,9 @@ struct Ledgers {
 /// All books under a run folder's peers/. A last line that its process did not live to finish is
 /// left out. Throws std::runtime_error naming a file and line that make no sense.
 Ledgers read_ledgers(const std::string& run_folder);
+
+/// Returns which messages of the fleet no ledger records, although `faults.ledger` asks for it, and
+/// what has ledgers; "" if they record all, or the fleet keeps none.
+std::string ledger_gap(const Assembly& fleet);
 
 }  // namespace gv

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -10,6 +9,7 @@
 #include "optim/check.h"
 #include "optim/data/class_weights.h"
 #include "optim/train/host_replica.h"
+#include "optim/usable_cores.h"
 
 namespace gv {
 
@@ -39,10 +39,9 @@ AmongPeers among_peers(const Fleet& fleet, PeerId i) {
 Device device_of(const Fleet& fleet, PeerId i) {
   const std::string& word = fleet.peers.at(i).device;
   if (word == "cpu") return {};
-  return choose_device(
-      word,
-      among_peers(fleet, i),
-      {.devices = cuda_status().devices.size(), .cores = std::thread::hardware_concurrency()});
+  return choose_device(word,
+                       among_peers(fleet, i),
+                       {.devices = cuda_status().devices.size(), .cores = usable_cores().count()});
 }
 
 Device choose_device(const std::string& word, const AmongPeers& among, const MachineParts& here) {

@@ -3,6 +3,32 @@
 #include <algorithm>
 
 namespace gv {
+namespace {
+
+/// Returns whether models of fewer bytes would arrive clearly sooner: somewhere a model takes more
+/// than a seventh of the latency to go out, so that a quarter of its bytes save a tenth of the way.
+/// If the file does not describe the network, models of more than a few packets would.
+bool bytes_count(const Assembly& fleet) {
+  constexpr double few_packets = 16 * 1024;
+  const NetworkSpec& network = fleet.fleet.network;
+  const double bytes = static_cast<double>(fleet.dimension) * sizeof(float);
+  const auto slow = [bytes](double bandwidth, Time latency) {
+    return bandwidth > 0 && 7 * bytes / bandwidth > in_seconds(latency);
+  };
+  bool said = network.bandwidth > 0 || network.latency > Time{0};
+  bool count = slow(network.bandwidth, network.latency);
+  for (const auto& [ends, link] : network.links) {
+    said = said || link.bandwidth > 0 || link.latency > Time{0};
+    count = count || slow(link.bandwidth, link.latency);
+  }
+  for (const auto& [peer, bandwidth] : network.cards) {
+    said = said || bandwidth > 0;
+    count = count || slow(bandwidth, network.latency);
+  }
+  return said ? count : bytes > few_packets;
+}
+
+}  // namespace
 
 Remedies remedies_of(const Assembly& fleet) {
   Setup slower = *fleet.setup;
@@ -12,7 +38,7 @@ Remedies remedies_of(const Assembly& fleet) {
   return {
       .local_steps = fleet.fleet.own_steps.empty() &&
                      objection_to(*fleet.algorithm, slower, fleet.w ? &*fleet.w : nullptr).empty(),
-      .codec = !fleet.fleet.codec && fleet.algorithm->codecs != Codecs::none,
+      .codec = !fleet.fleet.codec && fleet.algorithm->codecs != Codecs::none && bytes_count(fleet),
       .unequal_work =
           !fleet.division && fleet.fleet.own_steps.empty() && std::ranges::all_of(peers, alike),
       .other_stages = fleet.fleet.stages() > 1};

@@ -9,6 +9,7 @@
 
 #include "optim/train/named_state.h"
 #include "optim/train/replica.h"
+#include "optim/unknown_figure.h"
 
 namespace gv {
 
@@ -29,7 +30,7 @@ class BlankReplica : public Replica {
   }
   void gradient() override {}
   bool freeze() override { return true; }
-  double loss() const override { return 0; }
+  double loss() const override { return unknown_figure(); }
   std::vector<Slice> draw(std::uint32_t parts) override { return samples_.draw(batch_, parts); }
   std::optional<double> gradient_over(const Buffer&) override { return 0; }
   void forward(std::uint32_t, Vector, const Buffer*, Buffer* out) override { clear(out); }

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,6 +12,7 @@
 #include "gossip/costs_state.h"
 #include "optim/check.h"
 #include "optim/state.h"
+#include "optim/usable_cores.h"
 #include "optim/workers.h"
 #include "peer/runtime/link_bounds.h"
 #include "peer/sim/sim_journal.h"
@@ -186,9 +186,7 @@ class Simulation {
   }
 
   static int threads(const SimulationOptions& options) {
-    return options.threads > 0
-               ? options.threads
-               : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    return options.threads > 0 ? options.threads : static_cast<int>(usable_cores().count());
   }
 
   void run_next() { rows_ ? rows_->run_next() : shared_.queue.run_next(); }

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "gossip/same_bits.h"
+#include "optim/usable_cores.h"
 
 namespace gv {
 namespace {
@@ -185,7 +186,7 @@ SwarmResult swarm(const Assembly& fleet, const SwarmOptions& options) {
       if (options.on_progress) options.on_progress(all.seeds);
     }
   };
-  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+  const unsigned cores = usable_cores().count();
   std::vector<std::thread> threads;
   try {
     for (unsigned t = 0; t < (options.jobs > 0 ? static_cast<unsigned>(options.jobs) : cores); ++t)

@@ -155,6 +155,60 @@ TEST_F(Sheet, TheWayOfAMessageIsHiddenWhereNobodyWaits) {
   EXPECT_EQ(sheet.spent().hidden_wire, Time{30});
 }
 
+/// A ring whose rounds took 107 ms had 501 ms of hidden wire in each: what travelled at the same
+/// time was added.
+TEST_F(Sheet, MessagesThatTravelTogetherCountOnce) {
+  const auto hidden = [&] { return static_cast<int>(sheet.spent().hidden_wire.count()); };
+  pass(100);
+  sheet.arrives(Time{20});
+  sheet.arrives(Time{20});
+  EXPECT_EQ(hidden(), 80);
+  pass(10);
+  sheet.arrives(Time{60});
+  EXPECT_EQ(hidden(), 90) << "the last ten alone are new";
+  pass(90);
+  sheet.arrives(Time{150});
+  EXPECT_EQ(hidden(), 140);
+  sheet.arrives(Time{5});
+  EXPECT_EQ(hidden(), 195) << "the gaps before 20 and between 110 and 150";
+  EXPECT_LE(hidden(), world.clock.count());
+}
+
+TEST_F(Sheet, WhatIsWaitedForIsHiddenNowhere) {
+  pass(50);
+  sheet.wait_begins(world.clock);
+  pass(10);
+  sheet.arrives(Time{30});  // of another neighbour: hidden until the wait began
+  EXPECT_EQ(sheet.spent().hidden_wire, Time{20});
+  pass(10);
+  sheet.wait_ends(world.clock, 0, Time{40});
+  EXPECT_EQ(sheet.spent().hidden_wire, Time{20});
+  pass(5);
+  sheet.arrives(Time{35});  // travelled through the wait
+  EXPECT_EQ(sheet.spent().hidden_wire, Time{25});
+  EXPECT_EQ(spent(Activity::late) + spent(Activity::wire), 20);
+}
+
+/// The stretches that a peer remembers are bounded, and what is forgotten counts no second time.
+TEST_F(Sheet, HiddenWireIsNeverMoreThanTheTimeThatPassed) {
+  for (int k = 0; k < 2000; ++k) {
+    pass(2);
+    sheet.arrives(world.clock - Time{1});
+  }
+  EXPECT_EQ(sheet.spent().hidden_wire, Time{2000});
+  sheet.arrives(Time{0});
+  EXPECT_GT(sheet.spent().hidden_wire, Time{2000});
+  EXPECT_LE(sheet.spent().hidden_wire, world.clock);
+}
+
+TEST_F(Sheet, WhatWasSentBeforeItsLifeIsHiddenFromItsBeginOnly) {
+  pass(100);
+  sheet.begin();
+  pass(10);
+  sheet.arrives(Time{40});
+  EXPECT_EQ(sheet.spent().hidden_wire, Time{10});
+}
+
 TEST_F(Sheet, AClockThatIsSetBackTakesNothingAway) {
   pass(100);
   sheet.job_offered(Activity::compute);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "optim/shell_word.h"
 #include "peer/cli/embed/program_peer.h"
 #include "peer/launch/own_keys.h"
 #include "peer/model/tensors/start_values.h"
@@ -145,7 +146,8 @@ void ProgramPeer::keep(const Report& report) {
   }
   const std::filesystem::path peers = std::filesystem::path(words_.folder).parent_path();
   if (report.last && peers.filename() == "peers")
-    log(fmt::format("of all peers: grapevine collect {}", peers.parent_path().string()));
+    log(fmt::format("of all peers: grapevine collect {}",
+                    shell_word(peers.parent_path().string())));
 }
 
 void ProgramPeer::heed(const Report& report) {

@@ -9,12 +9,12 @@
 
 #include "optim/check.h"
 #include "optim/printable.h"
+#include "optim/unknown_figure.h"
 #include "peer/cli/embed/grapevine_program.h"
 #include "peer/cli/embed/quiet_thread.h"
 #include "peer/model/tensors/start_values.h"
 #include "peer/record/life/recorder.h"
 #include "peer/record/report/metrics.h"
-#include "peer/record/unknown_figure.h"
 
 namespace gv::embed {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "peer/record/unknown_figure.h"
+#include "optim/unknown_figure.h"
 
 namespace gv::embed {
 

@@ -340,7 +340,8 @@ constexpr PlainKey rows[] = {
     {"faults.ledger",
      "true or false",
      "false",
-     "Whether each peer writes down every exchange, for `grapevine audit`.",
+     "Whether each peer writes down every exchange between two peers, for `grapevine audit`. Sums, "
+     "servers, pushes and directed graphs have no such exchanges.",
      "faults: { ledger: true }"},
     {"faults.inject",
      "a list of faults",

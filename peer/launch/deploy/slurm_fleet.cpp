@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
-#include "peer/launch/deploy/shell_word.h"
+#include "optim/shell_word.h"
 
 namespace gv {
 

@@ -11,12 +11,12 @@
 #include <poll.h>
 
 #include "optim/printable.h"
+#include "optim/unknown_figure.h"
 #include "peer/fleet/program_reader.h"
 #include "peer/launch/hear.h"
 #include "peer/launch/program/own_program.h"
 #include "peer/launch/stop_signals.h"
 #include "peer/launch/vector_channel.h"
-#include "peer/record/unknown_figure.h"
 
 namespace gv {
 namespace {

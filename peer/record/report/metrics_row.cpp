@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "gossip/world.h"
+#include "optim/unknown_figure.h"
 #include "peer/fleet/json/json_member.h"
 #include "peer/record/report/figures.h"
 #include "peer/record/report/stored_json.h"
@@ -54,7 +55,6 @@ MetricsRow row_of(const FleetRecord& r) {
                  .samples = number(r.costs.samples),
                  .peers = r.peers,
                  .validated = r.validated,
-                 .train_loss = r.train_loss,
                  .loss = r.mean.loss,
                  .loss_local = r.loss_local,
                  .accuracy = r.mean.accuracy,
@@ -68,6 +68,7 @@ MetricsRow row_of(const FleetRecord& r) {
                  .model_bytes = number(r.costs.model_bytes),
                  .other_bytes = number(r.costs.sent_bytes - r.costs.model_bytes),
                  .repeated_bytes = number(r.costs.repeated_bytes)};
+  if (!is_unknown(r.train_loss)) row.train_loss = r.train_loss;
   if (r.frames) row.frames = number(*r.frames);
   if (r.experience) {
     row.samples_per_insert = r.experience->samples_per_insert();

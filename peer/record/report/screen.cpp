@@ -12,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "optim/unknown_figure.h"
 #include "peer/record/report/clipped.h"
 #include "peer/record/report/console.h"
 #include "peer/record/report/loss_rise.h"
@@ -90,14 +91,15 @@ std::string table_header(const Dataset* test, bool validated, bool agents) {
 }
 
 std::string table_row(const FleetRecord& r, const Dataset* test) {
-  return fmt::format("{:>7} {:>10} {:>9.4g} {:>9.4g} {} {:>9} {:>9}",
-                     r.round,
-                     seconds_text(in_seconds(r.time)),
-                     unsigned_nan(r.train_loss),
-                     r.frames ? 0 - unsigned_nan(r.loss_local) : unsigned_nan(r.mean.loss),
-                     accuracies(r, test),
-                     consensus_of(r),
-                     bytes_text(static_cast<double>(r.costs.sent_bytes) / r.told));
+  return fmt::format(
+      "{:>7} {:>10} {:>9} {:>9.4g} {} {:>9} {:>9}",
+      r.round,
+      seconds_text(in_seconds(r.time)),
+      is_unknown(r.train_loss) ? "-" : fmt::format("{:.4g}", unsigned_nan(r.train_loss)),
+      r.frames ? 0 - unsigned_nan(r.loss_local) : unsigned_nan(r.mean.loss),
+      accuracies(r, test),
+      consensus_of(r),
+      r.told == 0 ? "-" : bytes_text(static_cast<double>(r.costs.sent_bytes) / r.told));
 }
 
 std::string summary_text(const FleetRecord& r,

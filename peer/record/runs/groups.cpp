@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string_view>
@@ -128,6 +130,33 @@ bool take_axes(RunTable& table) {
   return true;
 }
 
+/// Takes the number with which the text begins, and its length; nothing if it begins with none.
+std::optional<std::pair<double, std::size_t>> number_at(std::string_view text) {
+  if (text.empty() || text[0] < '0' || text[0] > '9') return {};
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{}) return {};
+  return std::pair(number, static_cast<std::size_t>(end - text.data()));
+}
+
+/// Orders texts as people do: numbers in them by their values, so that 5 comes before 20.
+bool comes_first(std::string_view a, std::string_view b) {
+  const std::string_view whole_a = a, whole_b = b;
+  while (!a.empty() && !b.empty()) {
+    const auto left = number_at(a), right = number_at(b);
+    if (left && right) {
+      if (left->first != right->first) return left->first < right->first;
+      a.remove_prefix(left->second);
+      b.remove_prefix(right->second);
+    } else {
+      if (a[0] != b[0]) return a[0] < b[0];
+      a.remove_prefix(1);
+      b.remove_prefix(1);
+    }
+  }
+  return a.size() != b.size() ? a.size() < b.size() : whole_a < whole_b;
+}
+
 std::string last_word(const std::string& key) {
   return key.substr(key.rfind('.') + 1);
 }
@@ -162,7 +191,9 @@ RunTable group_runs(const std::vector<StoredRun>& runs) {
   for (RunGroup& group : table.groups)
     for (const std::string& column : table.columns)
       group.values.push_back(text_of(group.keys, column));
-  std::ranges::stable_sort(table.groups, {}, &RunGroup::values);
+  std::ranges::stable_sort(table.groups, [](const RunGroup& a, const RunGroup& b) {
+    return std::ranges::lexicographical_compare(a.values, b.values, comes_first);
+  });
   std::ranges::sort(table.notes);
   return table;
 }

@@ -74,6 +74,11 @@ std::string help_for(const Culprit& culprit, const Fleet& fleet) {
                  "which peers should be neighbours then"
                : "";
   if (culprit.activity == Activity::evaluate) return "a longer `evaluate.every` saves it";
+  if (culprit.activity == Activity::checkpoint) return "a longer `checkpoint.every` saves it";
+  if (culprit.activity == Activity::code) return "a peer with a fast network needs no codec";
+  if (culprit.activity == Activity::other)
+    return "`grapevine doctor` there says how many processors it may use; end what else runs on "
+           "them, or give the peer less to do with `train.batch`";
   const bool slow = culprit.activity == Activity::compute && culprit.slower >= clearly;
   if (!slow || have_own_shares(fleet)) return "";
   return "`grapevine bench speeds FILE` says what each peer can do, and `train.batch: auto` gives "
@@ -122,7 +127,11 @@ std::vector<HoldUp> hold_ups(const Fleet& fleet, const FleetState& state) {
   // Where no link stands out, all may still be slower than the file says.
   if (const auto slow = slow_link(fleet.network, state); slow && !link)
     found.push_back({fmt::format("{} -> {}", slow->from, slow->to),
-                     with_help(text_of(*slow, hosts), "`grapevine bench links FILE` measures it")});
+                     with_help(text_of(*slow, hosts), "`grapevine bench links FILE` measures it"),
+                     {peer_name(slow->from, hosts), peer_name(slow->to, hosts)}});
+  std::erase_if(found, [&](const HoldUp& one) {
+    return std::ranges::any_of(found, [&](const HoldUp& other) { return one.by(other.who); });
+  });
   return found;
 }
 
@@ -130,6 +139,8 @@ std::vector<HoldUp> LastingHoldUps::after(std::vector<HoldUp> found) {
   std::set<std::string> now;
   for (const HoldUp& one : found) now.insert(one.who);
   std::erase_if(found, [&](const HoldUp& one) {
+    if (std::ranges::any_of(told_, [&](const std::string& who) { return one.by(who); }))
+      return true;
     return !last_.contains(one.who) || !told_.insert(one.who).second;
   });
   last_ = std::move(now);

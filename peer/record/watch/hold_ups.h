@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
@@ -31,6 +32,11 @@ std::optional<SlowLink> slow_link(const NetworkSpec& network, const FleetState& 
 struct HoldUp {
   std::string who;   ///< whom it is about, the same however it goes on
   std::string text;  ///< for who follows the run, with what to do
+  /// The ends of a link that is slower than the file says: if one of them holds the others up
+  /// itself, what it sends and receives is slow for that reason.
+  std::vector<std::string> ends{};
+
+  bool by(const std::string& peer) const { return std::ranges::find(ends, peer) != ends.end(); }
 };
 std::vector<HoldUp> hold_ups(const Fleet& fleet, const FleetState& state);
 

@@ -8,6 +8,7 @@
 #include "peer/record/report/screen.h"
 #include "peer/show/live/csp_hash.h"
 #include "peer/show/live/live_figures.h"
+#include "peer/show/live/top_screen.h"
 #include "peer/show/page/page_style.h"
 #include "peer/show/page/states.h"
 #include "peer/show/page/svg.h"
@@ -155,8 +156,8 @@ std::string actor_figures_of(const MetricsRow& row) {
 
 std::string live_head(const RunView& view) {
   std::string out;
-  if (view.rounds && *view.rounds > 0)
-    out += fmt::format("<progress max=\"{}\" value=\"{}\"></progress>", *view.rounds, view.round);
+  if (const auto over = view.part_over())
+    out += fmt::format("<progress max=\"1\" value=\"{:.4f}\"></progress>", *over);
   out += "<div class=\"figures\">";
   out += figure("round",
                 view.rounds ? fmt::format("{} / {}", view.round, *view.rounds)
@@ -172,11 +173,7 @@ std::string live_head(const RunView& view) {
   if (view.latest) out += actor_figures_of(*view.latest);
   out += figure("since the start", seconds_text(view.seconds));
   const bool trains = view.phase == FleetState::Phase::training;
-  if (trains && view.rounds && view.rate > 0)
-    out +=
-        figure("left",
-               seconds_text(static_cast<double>(*view.rounds - std::min(view.round, *view.rounds)) /
-                            view.rate));
+  if (const auto left = view.seconds_left()) out += figure("left", seconds_text(*left));
   out += figure("peers", fmt::format("{} / {}", view.alive(), view.peers.size()));
   if (!trains) out += figure("state", std::string(word_of(view.phase)));
   return out + "</div>";
@@ -191,6 +188,8 @@ std::string live_peers(const RunView& view) {
   out += "</tr></thead>\n<tbody>\n";
   for (const PeerView& peer : view.peers) out += row(view, peer, activities);
   out += "</tbody></table></div>\n";
+  for (const std::string& text : hold_up_texts(view))
+    out += "<p class=\"note\">" + svg::escape(text) + "</p>\n";
   return activities ? out + states_legend(false) : out;
 }
 

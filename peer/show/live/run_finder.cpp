@@ -14,6 +14,7 @@
 
 #include "graph/formats/json_value.h"
 #include "optim/printable.h"
+#include "optim/shell_word.h"
 #include "peer/fleet/json/json_member.h"
 #include "peer/record/held_round.h"
 #include "peer/record/report/regression.h"
@@ -181,8 +182,9 @@ std::optional<Round> common_checkpoint(const std::string& folder) {
 
 std::string resume_line(const std::string& folder) {
   if (const auto round = resume_round(folder))
-    return fmt::format(
-        "resume     grapevine run --resume {}   (from round {})", printable(folder, 200), *round);
+    return fmt::format("resume     grapevine run --resume {}   (from round {})",
+                       printable(shell_word(folder), 200),
+                       *round);
   return "resume     not possible without a checkpoint: set checkpoint.every, or ask for\n"
          "           one while it runs: grapevine checkpoint RUN";
 }

@@ -117,6 +117,26 @@ std::size_t RunView::alive() const {
   }));
 }
 
+std::optional<double> RunView::part_over() const {
+  std::optional<double> part;
+  if (rounds && *rounds > 0) part = static_cast<double>(round) / static_cast<double>(*rounds);
+  if (title.stop_seconds && *title.stop_seconds > 0)
+    part = std::max(part.value_or(0), seconds / *title.stop_seconds);
+  if (part) part = std::clamp(*part, 0.0, 1.0);
+  return part;
+}
+
+std::optional<double> RunView::seconds_left() const {
+  if (phase != FleetState::Phase::training) return {};
+  std::optional<double> left;
+  if (rounds && rate > 0) left = static_cast<double>(*rounds - std::min(round, *rounds)) / rate;
+  if (title.stop_seconds) {
+    const double time = std::max(0.0, *title.stop_seconds - seconds);
+    left = std::min(left.value_or(time), time);
+  }
+  return left;
+}
+
 std::string_view word_of(FleetState::Phase phase) {
   return phases.at(static_cast<std::size_t>(phase));
 }
@@ -146,6 +166,7 @@ Json json_of(const RunView& view) {
   if (view.checkpoint) json.add("checkpoint", answer_json(*view.checkpoint));
   if (view.record) json.add("record", answer_json(*view.record));
   if (!view.title.hosts.empty()) json.add("hosts", view.title.hosts);
+  if (view.title.stop_seconds) json.add("stop_seconds", *view.title.stop_seconds);
   return json;
 }
 
@@ -159,6 +180,8 @@ RunView parse_view(const JsonValue& json) {
                 .graph = json_text(json, "graph")};
   if (const JsonValue* const hosts = json.find("hosts"))
     for (const JsonValue& host : hosts->items) view.title.hosts.push_back(printable(host.text, 40));
+  if (json.find("stop_seconds") != nullptr)
+    view.title.stop_seconds = json_number(json, "stop_seconds");
   view.phase = parse_word<FleetState::Phase>(phases, json, "phase");
   view.seconds = json_number(json, "seconds");
   view.round = json_integer<Round>(json, "round");

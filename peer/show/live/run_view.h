@@ -15,9 +15,10 @@ namespace gv {
 struct RunTitle {
   std::string name{};
   std::string folder{};
-  std::string method{};              ///< "d-psgd lian"
-  std::string graph{};               ///< "ring"
-  std::vector<std::string> hosts{};  ///< by peer; empty: all on one machine
+  std::string method{};                  ///< "d-psgd lian"
+  std::string graph{};                   ///< "ring"
+  std::vector<std::string> hosts{};      ///< by peer; empty: all on one machine
+  std::optional<double> stop_seconds{};  ///< of training, after which it ends; none: no such end
 };
 
 /// A peer as it is shown.
@@ -46,6 +47,11 @@ struct RunView {
   std::optional<OrderAnswer> record{};
 
   std::size_t alive() const;
+  /// Returns the part of the run that is over, by rounds or by time, whichever ends it first;
+  /// nothing if neither end is known.
+  std::optional<double> part_over() const;
+  /// Returns the seconds until that end; nothing unless it trains and the end can be told.
+  std::optional<double> seconds_left() const;
 };
 
 std::string_view word_of(FleetState::Phase phase);

@@ -36,9 +36,8 @@ std::string title_line(const RunView& view, std::size_t columns) {
   const bool trains = view.phase == FleetState::Phase::training;
   const std::string round = view.rounds ? fmt::format("round {}/{}", view.round, *view.rounds)
                                         : fmt::format("round {}", view.round);
-  std::string left;
-  if (trains && view.rounds && view.rate > 0 && *view.rounds > view.round)
-    left = seconds_text(static_cast<double>(*view.rounds - view.round) / view.rate) + " left";
+  const std::optional<double> seconds = view.seconds_left();
+  const std::string left = seconds && *seconds > 0 ? seconds_text(*seconds) + " left" : "";
   return joined({printable(view.title.name, 30),
                  trains ? "" : std::string(word_of(view.phase)),
                  round,
@@ -149,17 +148,6 @@ std::string peer_line(const PeerView& peer, bool activities) {
   return fmt::format("{} {:>11}  {}  {}", front, out, bar(*p.activities), waits_for(p));
 }
 
-/// Whom a large part of the fleet's time is waited for, a line each.
-std::vector<std::string> hints_of(const RunView& view) {
-  constexpr std::size_t most = 3;
-  std::vector<PeerState> peers;
-  for (const PeerView& peer : view.peers) peers.push_back(peer.state);
-  std::vector<std::string> hints;
-  for (const Culprit& culprit : culprits(times_of(peers, view.first)))
-    if (hints.size() < most) hints.push_back("! " + short_text_of(culprit, view.title.hosts));
-  return hints;
-}
-
 /// Chooses those that are worth a line when there are too few lines for all, by id.
 std::vector<const PeerView*> chosen(const RunView& view, std::size_t most) {
   std::vector<const PeerView*> peers;
@@ -177,6 +165,16 @@ std::vector<const PeerView*> chosen(const RunView& view, std::size_t most) {
 }
 
 }  // namespace
+
+std::vector<std::string> hold_up_texts(const RunView& view) {
+  constexpr std::size_t most = 3;
+  std::vector<PeerState> peers;
+  for (const PeerView& peer : view.peers) peers.push_back(peer.state);
+  std::vector<std::string> texts;
+  for (const Culprit& culprit : culprits(times_of(peers, view.first)))
+    if (texts.size() < most) texts.push_back(short_text_of(culprit, view.title.hosts));
+  return texts;
+}
 
 std::string sparkline(const std::vector<double>& values) {
   constexpr std::array<std::string_view, 8> heights{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -201,7 +199,7 @@ std::string sparkline(const std::vector<double>& values) {
 
 std::string top_screen(const RunView& view, std::size_t columns, std::size_t lines) {
   const bool activities = any_activities(view);
-  const std::vector<std::string> hints = hints_of(view);
+  const std::vector<std::string> hints = hold_up_texts(view);
   const std::size_t taken = 3 + hints.size();
   std::size_t room = lines - std::min(lines, taken);
   if (view.peers.size() > room) room = std::max<std::size_t>(room, 2) - 1;
@@ -212,7 +210,7 @@ std::string top_screen(const RunView& view, std::size_t columns, std::size_t lin
   if (peers.size() < view.peers.size())
     text.push_back(fmt::format("and {} more peers, none of them further behind",
                                view.peers.size() - peers.size()));
-  text.insert(text.end(), hints.begin(), hints.end());
+  for (const std::string& hint : hints) text.push_back("! " + hint);
   std::string out;
   for (const std::string& line : text) out += cut_to_columns(line, columns) + "\n";
   out.pop_back();

@@ -10,6 +10,8 @@
 #include <thread>
 #include <utility>
 
+#include "optim/usable_cores.h"
+
 namespace gv {
 namespace {
 
@@ -32,7 +34,7 @@ class DrawnSwarm {
   }
 
   DrawResult run() {
-    const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+    const unsigned cores = usable_cores().count();
     const unsigned jobs = options_.jobs > 0 ? static_cast<unsigned>(options_.jobs) : cores;
     std::vector<std::thread> threads;
     for (unsigned t = 0; t < jobs; ++t) threads.emplace_back([this] { work(); });

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "optim/shell_word.h"
 #include "peer/sim/drawn/violation.h"
 
 namespace gv {
@@ -185,7 +186,7 @@ void shrink(Violation& violation, const Repeating& with) {
 std::string command_of(const DrawnRun& run, const std::string& file) {
   std::string command =
       fmt::format("grapevine simulate {} --faults swarm --seed {} --faults-until {}",
-                  file,
+                  shell_word(file),
                   run.seed,
                   run.until_ms);
   if (run.classes != all_faults)

@@ -5,10 +5,10 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
-#include <thread>
 
 #include "optim/stopwatch.h"
 #include "optim/train/make_objective.h"
+#include "optim/usable_cores.h"
 
 namespace gv {
 namespace {
@@ -123,7 +123,7 @@ HogwildReport bench_hogwild(const std::vector<std::uint32_t>& threads, double se
                        .features = features,
                        .nonzeros = nonzeros,
                        .dense_features = dense_features,
-                       .processors = std::thread::hardware_concurrency(),
+                       .processors = usable_cores().count(),
                        .rows = {}};
   for (std::size_t k = 0; k < pairs.size(); ++k)
     report.rows.push_back(row_of(pairs[k], pairs[k < counts.size() ? 0 : counts.size()]));

@@ -6,7 +6,6 @@
 #include <memory>
 #include <set>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +13,7 @@
 
 #include "gossip/algorithm.h"
 #include "gossip/same_bits.h"
+#include "optim/usable_cores.h"
 #include "peer/fleet/digest.h"
 #include "peer/fleet/untrusted.h"
 #include "peer/launch/resume.h"
@@ -121,7 +121,7 @@ class RunMap {
           "nobody reaches {} with every seed: there is nothing to map\nhelp:  name a target that "
           "is reached",
           to_string(*comparison_.target)));
-    const auto threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    const auto threads = static_cast<int>(usable_cores().count());
     FirstMap map =
         draw_first_map(std::move(methods), map_latencies(), map_bandwidths(), threads, on_progress);
     const StoredRun& some = *section.contenders.front().entries.front().run;

@@ -6,6 +6,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "optim/usable_cores.h"
+
 namespace gv {
 namespace {
 
@@ -37,15 +39,6 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// "/user.slice/session-1.scope" of "0::/user.slice/session-1.scope" (cgroups(7)); "" where there
-/// is no such line.
-std::string own_group() {
-  std::ifstream in("/proc/self/cgroup");
-  for (std::string line; std::getline(in, line);)
-    if (line.starts_with("0::/")) return line.substr(3);
-  return "";
-}
-
 }  // namespace
 
 std::optional<std::uint64_t> available_in(const std::string& meminfo) {
@@ -69,9 +62,7 @@ std::optional<std::uint64_t> left_in_group(const std::string& max,
 
 std::optional<std::uint64_t> free_memory() {
   std::optional<std::uint64_t> least = available_in(text_of("/proc/meminfo"));
-  for (std::string group = own_group(); !group.empty();
-       group.resize(group == "/" ? 0 : std::max<std::size_t>(1, group.rfind('/')))) {
-    const std::string folder = "/sys/fs/cgroup" + group + "/";
+  for (const std::string& folder : control_groups()) {
     const auto left = left_in_group(text_of(folder + "memory.max"),
                                     text_of(folder + "memory.current"),
                                     text_of(folder + "memory.stat"));

@@ -9,6 +9,7 @@
 
 #include "gossip/algorithm.h"
 #include "gossip/same_bits.h"
+#include "optim/unknown_figure.h"
 #include "peer/fleet/json/json_member.h"
 #include "peer/record/report/metrics.h"
 #include "peer/runtime/exit_code.h"
@@ -113,7 +114,8 @@ std::optional<ClockReplay> replay_clock(
     if (json_integer<Round>(line, "round") != records[k].round ||
         json_integer<PeerId>(line, "peers") != records[k].peers)
       return std::nullopt;
-    records[k].train_loss = json_number(line, "train_loss");
+    const bool known = line.find("train_loss") != nullptr;
+    records[k].train_loss = known ? json_number(line, "train_loss") : unknown_figure();
     copy_models(line, records[k]);
     replay.metrics += evaluate_line(records[k]) + "\n";
   }

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "optim/unknown_figure.h"
 #include "peer/fleet/json/json_member.h"
 #include "peer/launch/best_model.h"
 #include "peer/launch/resume.h"
@@ -42,7 +43,7 @@ class TrialWatch {
     if (over_) return;
     metrics_ << evaluate_line(record) << '\n' << std::flush;
     last_ = record;
-    if (!std::isfinite(record.mean.loss) || !std::isfinite(record.train_loss))
+    if (!std::isfinite(record.mean.loss) || has_diverged(record.train_loss))
       diverged_ = record.round;
     over_ = diverged_ || (cut_ && record.round >= until_);
   }

@@ -1,13 +1,10 @@
 #include "peer/study/sweep/sweep.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
-#include <sched.h>
 
 namespace gv {
 namespace {
@@ -140,25 +137,6 @@ void Sweep::drop_spent() {
 void Sweep::tell_tuned() {
   for (std::size_t f = 0; f < plan_.families.size(); ++f)
     if (state_.tuned(f) && told_.insert(f).second) events_.on_tuned(f, *state_.tuned(f));
-}
-
-std::size_t cores_to_use() {
-  cpu_set_t mask;
-  CPU_ZERO(&mask);
-  std::size_t cores = 1;
-  if (::sched_getaffinity(0, sizeof mask, &mask) == 0)
-    cores = static_cast<std::size_t>(std::max(1, CPU_COUNT(&mask)));
-  // cgroup v2: "200000 100000", or "max 100000" (kernel documentation, admin-guide/cgroup-v2).
-  std::ifstream in("/sys/fs/cgroup/cpu.max");
-  std::string quota;
-  double period = 0;
-  if (in >> quota >> period && quota != "max" && period > 0) {
-    std::istringstream number(quota);
-    double most = 0;
-    if (number >> most && most > 0)
-      cores = std::min(cores, static_cast<std::size_t>(std::max(1.0, std::ceil(most / period))));
-  }
-  return cores;
 }
 
 }  // namespace gv

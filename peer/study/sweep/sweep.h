@@ -71,7 +71,4 @@ class Sweep {
   std::size_t finished_ = 0;
 };
 
-/// Cores that this process may use: of its affinity mask and its control group.
-std::size_t cores_to_use();
-
 }  // namespace gv

@@ -74,6 +74,25 @@ TEST_F(OwnData, PeersWithFilesOfTheirOwnEndWithTheSimulatorsBits) {
   EXPECT_NE(hashed, plain);
 }
 
+/// Krum weighs nobody by samples, so that no peer needs to know how many the others have.
+TEST_F(OwnData, FedavgTakesAFileOfEachPeerWhereItWeighsNobody) {
+  write("t.csv", table(90, 120));
+  for (int i = 0; i < 3; ++i)
+    write(fmt::format("part-{}.csv", i), table(30 * i, 30 * i + 20 + 5 * i));
+  const auto file = [&](const std::string& aggregate) {
+    return fleet(
+        "{ kind: table, file: \"part-{id}.csv\", test: t.csv, target: class, "
+        "standardize: false }",
+        "model: softmax\ntrain: { optimizer: { lr: 0.0001 } }\nalgorithm: { kind: fedavg, "
+        "liars: 0, aggregate: " +
+            aggregate + " }\n");
+  };
+  EXPECT_EQ(hash(run({"run", file("krum"), "--json"})),
+            hash(run({"simulate", file("krum"), "--no-save", "--json"})));
+  EXPECT_NE(run({"simulate", file("mean"), "--no-save"}).err.find("weighs peers by their samples"),
+            std::string::npos);
+}
+
 /// Parts whose class ids differ in the last of 19 digits were taken for parts of one table.
 TEST_F(OwnData, PartsWithOtherClassesAreToldApart) {
   write("t.csv", "x,y\n1,2023552585717889863\n2,5\n");

@@ -54,7 +54,17 @@ TEST_F(Reference, BashCompletesCommandsOptionsAndWords) {
   EXPECT_EQ(offered("predict --prob", 2), "--probabilities\n");
   EXPECT_EQ(offered("graph export --format gr", 4), "graphml\n");
   EXPECT_EQ(offered("completion f", 2), "fish\n");
+  EXPECT_EQ(offered("run fleet.yaml --set stop.pa", 4), "stop.patience=\n");
+  EXPECT_EQ(offered("run fleet.yaml --set links.b", 4), "\n") << "no key of an item of a list";
   EXPECT_EQ(offered("run fleet.ya", 2), "\n") << "files are the shell's own";
+}
+
+/// That of `d-psgd` came with a paper on agents.
+TEST_F(Reference, ThePapersOfAMethodAreItsOwn) {
+  const auto papers = [](const std::string& text) { return std::ranges::count(text, '@'); };
+  EXPECT_EQ(papers(run({"algorithms", "d-psgd", "--bibtex"}).output()), 1);
+  const std::string all = run({"algorithms", "--bibtex"}).output();
+  EXPECT_NE(all.find("Actor-Learner"), std::string::npos);
 }
 
 TEST_F(Reference, ZshTakesItsScript) {

@@ -63,6 +63,60 @@ TEST_F(SimulateCommand, LeavesARunFolderAndNamesIt) {
 }
 
 /// What is on the screen is what is kept, and again the same; the next run has the next number.
+/// `audit` said to set what was set.
+TEST_F(SimulateCommand, SaysWhichExchangesNoLedgerRecords) {
+  const std::vector<std::string> ledger{"--set", "faults.ledger=true"};
+  const auto with = [&](std::vector<std::string> words) {
+    words.insert(words.end(), ledger.begin(), ledger.end());
+    return words;
+  };
+  const Ended sums = simulate(with({"--set", "algorithm=all-reduce"}));
+  ASSERT_EQ(sums.code, 0) << sums.err;
+  EXPECT_NE(sums.err.find("warning: `faults.ledger` records nothing: all-reduce keeps no ledger"),
+            std::string::npos)
+      << sums.err;
+  const Ended audited = run({"audit", path("run")});
+  EXPECT_EQ(audited.code, 2);
+  EXPECT_NE(audited.err.find("a simulation compares both ends"), std::string::npos) << audited.err;
+  EXPECT_EQ(simulate(with({})).err.find("faults.ledger"), std::string::npos);
+  const Ended real = run(with({"run",
+                               source_folder() + "/configs/quadratic-ring16.yaml",
+                               "--set",
+                               "peers=2",
+                               "--set",
+                               "stop.rounds=10",
+                               "--set",
+                               "algorithm=all-reduce",
+                               "--set",
+                               "output.dir=" + path("real")}));
+  ASSERT_EQ(real.code, 0) << real.err;
+  EXPECT_NE(real.err.find("records nothing: all-reduce"), std::string::npos) << real.err;
+  const Ended empty = run({"audit", path("real")});
+  EXPECT_EQ(empty.code, 2);
+  EXPECT_NE(empty.err.find("the ledgers are empty: all-reduce wrote nothing there"),
+            std::string::npos)
+      << empty.err;
+}
+
+/// A run that ends by time had a training loss of 0 in its last line, since no peer had a minibatch
+/// between its last evaluation and its end.
+TEST_F(SimulateCommand, HasNoTrainingLossWithoutAMinibatch) {
+  std::ofstream(path("zero.yaml"))
+      << "version: 1\npeers: 4\ndata: { kind: digits, train: 2000, test: 500 }\n"
+         "model: { kind: mlp, hidden: [8] }\ntopology: ring\nnetwork: { latency: 20 ms }\n"
+         "stop: { time: 3 s }\nevaluate: { every: 1 s }\n";
+  const Ended ended = run({"simulate", path("zero.yaml"), "--no-save", "--json"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  int known = 0;
+  for (const std::string& line : ended.out) {
+    const auto json = nlohmann::json::parse(line);
+    if (json.at("event") != "evaluate" || !json.contains("train_loss")) continue;
+    EXPECT_GT(json.at("train_loss").get<double>(), 0) << line;
+    ++known;
+  }
+  EXPECT_GE(known, 2);
+}
+
 TEST_F(SimulateCommand, KeepsTheSameTwice) {
   const Ended first = simulate({"--json"});
   const Ended second = simulate({"--json"});

@@ -8,6 +8,7 @@
 #include "peer/runtime/program_model.h"
 #include "tests/peer/fleet/test_fleet.h"
 #include "tests/scratch_folder.h"
+#include "tests/text_of.h"
 
 namespace gv {
 namespace {
@@ -15,7 +16,8 @@ namespace {
 /// Expects a run that is resumed to find the best model until then.
 void expect_found_again(const Fleet& spec,
                         const Assembly& fleet,
-                        const std::vector<float>& in_file) {
+                        const std::vector<float>& in_file,
+                        const std::string& said = R"({"round":20,"figure":0.5})") {
   const ScratchFolder scratch;
   const RunFolder folder = RunFolder::make(scratch.path() + "/run");
   std::vector<float> x(fleet.dimension);
@@ -29,6 +31,8 @@ void expect_found_again(const Fleet& spec,
   EXPECT_EQ(past.best->round, 20U);
   EXPECT_EQ(past.best->figure, 0.5);
   EXPECT_EQ(past.best->x, x);
+  EXPECT_EQ(text_of(folder.file("best.json")), said + "\n");
+  if (in_file.empty()) return;
   EXPECT_EQ(open_safetensors(folder.file("model.safetensors"))->read(0), in_file);
 }
 
@@ -37,6 +41,15 @@ TEST(BestModel, OfAProgramComesBackAsItLiesInMemory) {
   fleet.keep_best = true;
   const ProgramModel transposed{.parameters = {{.name = "t", .shape = {2, 3}}}, .orders = {{1, 0}}};
   expect_found_again(fleet, Assembly(fleet, std::nullopt, transposed), {0, 2, 4, 1, 3, 5});
+}
+
+/// What an agent learns from is minus its return, and that stood in the file.
+TEST(BestModel, OfAnAgentSaysItsReturn) {
+  const Fleet fleet = read_fleet_text(
+      "version: 1\npeers: 2\nagent: {}\ndata: { kind: environment, name: cartpole }\nmodel: { "
+      "kind: mlp, hidden: [4] }\n"
+      "topology: ring\nstop: { rounds: 40 }\noutput: { save: best }\n");
+  expect_found_again(fleet, Assembly(fleet), {}, R"({"round":20,"figure":-0.5,"of":"return"})");
 }
 
 TEST(BestModel, OfAQuadraticComesBackThoughNobodyCanPredictWithIt) {

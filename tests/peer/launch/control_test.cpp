@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "optim/unknown_figure.h"
+
 namespace gv::control {
 namespace {
 
@@ -99,6 +101,17 @@ TEST(Control, AReportReadsBack) {
   EXPECT_EQ(report.train_loss, 0.1);
   EXPECT_TRUE(std::isnan(report.evaluation.loss)) << "JSON has no infinity";
   EXPECT_FALSE(report.evaluation.accuracy);
+}
+
+TEST(Control, ATrainingLossIsKnownDivergedOrMissing) {
+  Reported says;
+  const auto read_back = [&] {
+    return std::get<Reported>(parse_peer(line(says))).report.train_loss;
+  };
+  says.report.train_loss = unknown_figure();
+  EXPECT_TRUE(is_unknown(read_back())) << "a peer without a minibatch";
+  says.report.train_loss = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(has_diverged(read_back()));
 }
 
 /// A peer that lies about its time is not listened to, and nobody is blamed by what it says.

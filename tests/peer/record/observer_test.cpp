@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "optim/rng.h"
-#include "peer/record/unknown_figure.h"
+#include "optim/unknown_figure.h"
 #include "peer/runtime/assembly.h"
 #include "tests/peer/fleet/test_fleet.h"
 

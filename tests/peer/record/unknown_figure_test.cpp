@@ -1,4 +1,4 @@
-#include "peer/record/unknown_figure.h"
+#include "optim/unknown_figure.h"
 
 #include <cmath>
 #include <limits>

@@ -30,15 +30,16 @@ Values recursion(Combination combine, int rounds) {
   return x;
 }
 
-/// All weights are 1/5. Without the one of four neighbours that is farthest.
+/// Without the one of four neighbours that is farthest. The four models that are left count alike:
+/// the own one had counted twice.
 double without_the_farthest(Values all, std::size_t i) {
   const double own = all[i];
   std::size_t far = i;
   for (std::size_t j = 0; j < 5; ++j)
     if (std::abs(all[j] - own) > std::abs(all[far] - own)) far = j;
   double sum = 0;
-  for (std::size_t j = 0; j < 5; ++j) sum += j == far ? own : all[j];
-  return sum / 5;
+  for (std::size_t j = 0; j < 5; ++j) sum += j == far ? 0 : all[j];
+  return sum / 4;
 }
 
 /// The own and the middle two of four neighbours.

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "peer/launch/deploy/shell_word.h"
+#include "optim/shell_word.h"
 #include "tests/peer/launch/launch_fixture.h"
 #include "tests/text_of.h"
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "optim/unknown_figure.h"
 #include "peer/record/observer.h"
 #include "peer/record/report/metrics.h"
 #include "peer/record/report/screen.h"
@@ -50,6 +51,32 @@ TEST(Observer, LooksAtTheFleetWhenTheLastReportOfARoundHasCome) {
   EXPECT_EQ(records[0].costs.sent_bytes, 200U);
   EXPECT_DOUBLE_EQ(records[0].accuracy_min.value(), 0.5);
   EXPECT_DOUBLE_EQ(records[0].accuracy_max.value(), 0.6);
+}
+
+/// A peer that had no minibatch since the last evaluation counted as one with a loss of 0.
+TEST(Observer, TheTrainingLossIsTheMeanOfThoseThatHaveOne) {
+  std::vector<FleetRecord> records;
+  Observer observer(3, parabola(), [&](const FleetRecord& r) { records.push_back(r); });
+  const auto all_report = [&](Round round, std::vector<double> losses) {
+    for (PeerId i = 0; i < 3; ++i) {
+      Report each = report(i, round, {1, 0});
+      each.train_loss = losses[i];
+      observer.take(std::move(each), Time{1});
+    }
+  };
+  all_report(10, {2.0, unknown_figure(), 1.0});
+  all_report(20, {unknown_figure(), unknown_figure(), unknown_figure()});
+  all_report(30, {1.0, std::numeric_limits<double>::infinity(), unknown_figure()});
+  ASSERT_EQ(records.size(), 3U);
+  EXPECT_EQ(records[0].train_loss, 1.5);
+  EXPECT_TRUE(is_unknown(records[1].train_loss));
+  EXPECT_TRUE(std::isinf(records[2].train_loss)) << "what has diverged is no gap";
+  EXPECT_EQ(Json::parse(evaluate_line(records[0])).at("train_loss"), 1.5);
+  EXPECT_FALSE(Json::parse(evaluate_line(records[1])).contains("train_loss"));
+  EXPECT_TRUE(Json::parse(evaluate_line(records[2])).at("train_loss").is_null());
+  EXPECT_EQ(table_row(records[1], nullptr).size(), table_header(nullptr).size());
+  EXPECT_EQ(table_row(records[1], nullptr).find(" 0 "), std::string::npos)
+      << table_row(records[1], nullptr);
 }
 
 TEST(Observer, DoesNotWaitForTheLost) {

@@ -71,6 +71,21 @@ TEST(Groups, OfASweepAreNamedByItsAxes) {
   EXPECT_EQ(columns_named(table, "network"), std::vector<std::string>{"network"});
 }
 
+/// The order was 0.1, 1, 20, 5.
+TEST(Groups, StandInTheOrderOfTheirNumbers) {
+  std::vector<StoredRun> runs;
+  for (const char* rate : {"20", "1", "5", "0.1", "1e-3"})
+    runs.push_back(run_of({{"train.optimizer.lr", rate}}, 1, 0.1));
+  for (const char* peers : {"ring 16", "ring 4", "line 64"}) {
+    runs.push_back(run_of({{"train.optimizer.lr", peers}}, 1, 0.1));
+  }
+  std::vector<std::string> order;
+  for (const RunGroup& group : group_runs(runs).groups) order.push_back(group.values.at(0));
+  EXPECT_EQ(
+      order,
+      (std::vector<std::string>{"1e-3", "0.1", "1", "5", "20", "line 64", "ring 4", "ring 16"}));
+}
+
 TEST(Groups, AreToldApartByARoomOfKeys) {
   std::vector<StoredRun> runs;
   for (const char* bandwidth : {"10 Mbit", "1 Gbit"})

@@ -95,6 +95,27 @@ TEST(HoldUps, NameALinkThatIsSlowerThanTheFileSays) {
   EXPECT_FALSE(slow_link(NetworkSpec{}, state)) << "the file says nothing of the network";
 }
 
+/// Peer 2 has too little of its processor, so what it sends comes late as well: the peer was named,
+/// without a help, and the next message blamed its link.
+TEST(HoldUps, SayOneCauseWithOneHelp) {
+  FleetState state = ring({20, 20, 20, 20}, {{30, 30}, {0, 60}, {0, 0}, {60, 0}});
+  state.peers[1].waits[1].wire = 30;  // of what comes from peer 2
+  Fleet file = fleet();
+  file.network = {.bandwidth = 10e6, .shape = NetworkShape::per_link};
+  ASSERT_TRUE(slow_link(file.network, state));
+  const auto said = hold_ups(file, state);
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].who, "peer 2");
+  EXPECT_NE(said[0].text.find("stands still"), std::string::npos) << said[0].text;
+  EXPECT_NE(said[0].text.find("\nhelp:"), std::string::npos) << said[0].text;
+  LastingHoldUps lasting;
+  lasting.after(said);
+  EXPECT_EQ(lasting.after(said).size(), 1U);
+  const std::vector<HoldUp> link{{.who = "2 -> 1", .text = "", .ends = {"peer 2", "peer 1"}}};
+  lasting.after(link);
+  EXPECT_TRUE(lasting.after(link).empty()) << "its link is slow because the peer is";
+}
+
 /// A run that went on in round 50 has done 50.
 TEST(HoldUps, CountTheRoundsSinceTheRunWentOn) {
   FleetState state = ring({20, 20, 20, 20}, {{0, 0}, {0, 0}, {0, 0}, {0, 0}});

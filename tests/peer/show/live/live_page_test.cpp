@@ -55,6 +55,33 @@ TEST(LivePage, PeersHaveBarsWhereTheirTimeIsKnown) {
   EXPECT_NE(peers.find("waited most for"), std::string::npos);
 }
 
+/// A run that ends by time had no bar.
+TEST(LivePage, HasABarOfTheEndThatComesFirst) {
+  RunView view = a_view(2);
+  EXPECT_NE(live_head(view).find("<progress max=\"1\" value=\"0.4000\">"), std::string::npos);
+  view.title.stop_seconds = 20;
+  EXPECT_NE(live_head(view).find("value=\"0.5000\""), std::string::npos) << live_head(view);
+  EXPECT_NE(live_head(view).find("<b>10.0 s</b>left"), std::string::npos) << live_head(view);
+  view.rounds.reset();
+  EXPECT_NE(live_head(view).find("value=\"0.5000\""), std::string::npos);
+  EXPECT_EQ(parse_view(parse_json(json_of(view).dump(), "view")).title.stop_seconds, 20);
+  view.title.stop_seconds.reset();
+  EXPECT_EQ(live_head(view).find("<progress"), std::string::npos) << "nobody knows its end";
+}
+
+TEST(LivePage, NamesWhoHoldsTheOthersUp) {
+  RunView view = a_view(4, true);
+  EXPECT_EQ(live_peers(view).find("holds the others up"), std::string::npos);
+  for (PeerView& peer : view.peers) {
+    const bool slow = peer.state.id == 2;
+    peer.state.activities = ActivitySeconds{slow ? 9.0 : 2.0, 0, 0, slow ? 0.0 : 7.0, 0, 0, 0, 1};
+    peer.state.waits = {{.peer = 2, .late = slow ? 0.0 : 7.0}};
+    if (slow) peer.state.waits.clear();
+  }
+  EXPECT_NE(live_peers(view).find("peer 2 holds the others up"), std::string::npos)
+      << live_peers(view);
+}
+
 TEST(LivePage, SaysWhatActorsAndMemoriesDo) {
   RunView view = a_view(2);
   EXPECT_EQ(live_head(view).find("actors"), std::string::npos);

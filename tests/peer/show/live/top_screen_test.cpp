@@ -42,6 +42,20 @@ TEST(TopScreen, At80ColumnsNothingIsCut) {
       EXPECT_EQ(cut_to_columns(line, 79), line) << "might be cut";
 }
 
+/// A pipe has no columns: the name of a host that holds the others up was cut there.
+TEST(TopScreen, CutsNothingWhereThereIsRoom) {
+  RunView view = a_view(4, true);
+  view.title.hosts.assign(4, "a-host-of-the-department-in-the-basement");
+  for (PeerView& peer : view.peers) {
+    const bool slow = peer.state.id == 2;
+    peer.state.activities = ActivitySeconds{slow ? 9.0 : 2.0, 0, 0, slow ? 0.0 : 7.0, 0, 0, 0, 1};
+    peer.state.waits = {{.peer = 2, .late = 7}};
+    if (slow) peer.state.waits.clear();
+  }
+  EXPECT_TRUE(lines_of(top_screen(view, 1000, 100'000)).back().ends_with("waiting for it"));
+  EXPECT_FALSE(lines_of(top_screen(view, 80, 24)).back().ends_with("waiting for it"));
+}
+
 TEST(TopScreen, SaysWhereTheRunIs) {
   const auto screen = lines_of(top_screen(a_view(8), 80, 24));
   EXPECT_EQ(screen[0], "fashion-ring8  round 120/300  12 rounds/s  8/8 peers  15.0 s left");

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "optim/unknown_figure.h"
+
 namespace gv {
 namespace {
 
@@ -87,6 +89,10 @@ TEST(JoinedModels, HaveTheFirstOfTheCopiesThatAreLeft) {
   EXPECT_EQ(reports.at(2).evaluation.loss, 6);
   EXPECT_EQ(reports.at(2).train_loss, 2);
   EXPECT_FALSE(reports.at(3).trains);
+  reports = copies();
+  reports.at(2).train_loss = unknown_figure();
+  judge_models(reports, summing());
+  EXPECT_EQ(reports.at(2).train_loss, 5) << "the only one that is known";
   for (PeerId lost = 0; lost < 4; ++lost) {
     reports = copies();
     reports.erase(lost);

@@ -34,6 +34,25 @@ TEST(ParallelFile, RemediesAreThoseOfChains) {
   EXPECT_FALSE(remedies_of(whole.assembly()).other_stages);
 }
 
+/// Where latency is all that a message takes, "try local_steps or a codec" was advised.
+TEST(ParallelFile, RemediesAreThoseThatHelp) {
+  const auto remedies = [](const std::string& network, int dimension) {
+    return remedies_of(Assembly(read_fleet_text(
+        "version: 1\npeers: 4\ndata: { kind: quadratic, dimension: " + std::to_string(dimension) +
+        " }\nmodel: quadratic\ntopology: ring\nstop: { rounds: 9 }\n" + network)));
+  };
+  EXPECT_FALSE(remedies("network: { latency: 5 ms }\n", 1'000'000).codec);
+  EXPECT_FALSE(remedies("network: { latency: 5 ms, bandwidth: 1 Gbit }\n", 10'000).codec);
+  EXPECT_TRUE(remedies("network: { latency: 5 ms, bandwidth: 1 Gbit }\n", 1'000'000).codec);
+  EXPECT_TRUE(remedies("network: { latency: 5 ms }\n"
+                       "links: [{ between: [0, 1], bandwidth: 10 Mbit }]\n",
+                       100'000)
+                  .codec);
+  EXPECT_FALSE(remedies("", 100).codec) << "a packet is not shorter on any network";
+  EXPECT_TRUE(remedies("", 1'000'000).codec);
+  EXPECT_TRUE(remedies("network: { latency: 5 ms }\n", 100).local_steps);
+}
+
 TEST(ParallelFile, SaysWhatCannotBeDivided) {
   expect_problem(problem_of("{ microbatches: 2 }"), "missing key `stages`");
   expect_problem(problem_of("{ stages: 3 }"), "4 peers are no chains of 3");

@@ -1,4 +1,4 @@
-#include "peer/launch/deploy/shell_word.h"
+#include "optim/shell_word.h"
 
 #include <algorithm>
 #include <cctype>
