@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "gossip/objections.h"
-#include "gossip/objections.h"
 #include "gossip/plugin.h"
 
 namespace gv {
