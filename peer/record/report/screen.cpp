@@ -18,7 +18,6 @@
 #include "peer/record/report/loss_rise.h"
 #include "peer/record/report/uneven.h"
 #include "peer/record/report/unsteady.h"
-#include "peer/record/unknown_figure.h"
 
 namespace gv {
 namespace {
