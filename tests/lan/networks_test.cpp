@@ -76,7 +76,7 @@ TEST_P(Networks, HaveTheirLinksMeasured) {
   ASSERT_EQ(end.code, 0) << end.err;
   const auto links = end.summary().at("links");
   ASSERT_EQ(links.size(), 6U) << links;
-  for (const auto& link : links) EXPECT_GT(link.at("bandwidth").get<double>(), 1e6) << link;
+  for (const auto& link : links) EXPECT_GT(link.at("bytes_per_second").get<double>(), 1e5) << link;
 }
 
 INSTANTIATE_TEST_SUITE_P(Lan, Networks, testing::ValuesIn(networks), title_of);
@@ -101,25 +101,48 @@ class ByHand : public Networks {
             "--set",
             "output.dir=" + path("hand.") + std::to_string(id)};
   }
-  void expect_training(const std::string& at) const {
+  using Peers = std::vector<std::unique_ptr<Program>>;
+  Peers started(const std::string& at, const std::string& stop) const {
     std::ofstream(path("hand.yaml"))
         << "version: 1\nname: hand\nseed: 1\npeers: 3\nsecurity: plaintext\n"
            "data: { kind: quadratic, dimension: 64 }\nmodel: quadratic\n"
-           "algorithm: all-reduce\nstop: { rounds: 300 }\n";
-    std::vector<std::unique_ptr<Program>> peers;
+           "algorithm: all-reduce\nstop: { "
+        << stop << " }\n";
+    Peers peers;
     int id = 0;
     for (const char* host : {"anna", "ben", "carl"})
       peers.push_back(std::make_unique<Program>(peer(host, id++, at), Program::as_it_stands));
+    return peers;
+  }
+  static void expect_ends(const Peers& peers) {
     for (const auto& each : peers) {
       const Ended end = each->wait();
       EXPECT_EQ(end.code, 0) << end.err;
       EXPECT_EQ(end.err.find("is away"), std::string::npos) << end.err;
+      EXPECT_EQ(end.err.find("has died"), std::string::npos) << end.err;
     }
   }
 };
 
 TEST_P(ByHand, FindEachOtherAtOneOfTheAddresses) {
-  expect_training("p{id}.lab:27000");
+  expect_ends(started("p{id}.lab:27000", "rounds: 300"));
+}
+
+/// Found by trying: after a reset the accepting end called at the first address alone, which
+/// refuses, and took a peer that lives for dead.
+TEST_P(ByHand, OutliveTheirConnections) {
+  const Peers peers = started("p{id}.lab:27000", "time: 8 s");
+  for (const auto& each : peers) ASSERT_TRUE(each->says("connected with all neighbours"));
+  const std::string reset =
+      fmt::format("{} in {} ben ss -K '( dport = :27000 or sport = :27000 )'", lab_, folder());
+  for (int k = 0; k < 3; ++k) {
+    said_by(reset);
+    if (k == 0 &&
+        !comes_true([&] { return peers[1]->errors().find(" lost: ") != std::string::npos; }))
+      GTEST_SKIP() << "this kernel ends no connections for `ss -K`";
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
+  expect_ends(peers);
 }
 
 INSTANTIATE_TEST_SUITE_P(Lan,
@@ -131,7 +154,7 @@ class Scoped : public ByHand {};
 
 /// The hosts have no other addresses than the kernel would give them.
 TEST_P(Scoped, AddressesNameTheirInterface) {
-  expect_training("[fe80::77:{id}%eth0]:27000");
+  expect_ends(started("[fe80::77:{id}%eth0]:27000", "rounds: 300"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Lan, Scoped, testing::Values(networks[3]), title_of);
