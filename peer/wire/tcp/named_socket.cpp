@@ -77,6 +77,10 @@ std::string errno_text(int error) {
   return std::strerror(error);
 }
 
+[[noreturn]] void fail_to_listen(const std::string& address, const std::string& why) {
+  throw std::runtime_error(fmt::format("cannot listen on {}: {}", address, why));
+}
+
 /// Addresses in the order to be tried, each after the one before has failed or has had its time.
 class Attempts {
  public:
@@ -180,16 +184,13 @@ std::vector<Descriptor> listening_sockets(
     std::uint16_t port,
     const std::function<void(const SocketAddress&, int socket)>& prepare) {
   constexpr int most_tries = 50;  // another process may have the port of the first at the second
-  const auto fail = [&](const std::string& why) {
-    throw std::runtime_error(
-        fmt::format("cannot listen on {}: {}", host_port_text(host, port), why));
-  };
+  const std::string address = host_port_text(host, port);
   std::vector<SocketAddress> places;
   try {
     places = addresses_of(host, port);
     if (host == any_address) places.push_back(addresses_of("0.0.0.0", port).front());
   } catch (const std::runtime_error& unknown) {
-    fail(unknown.what());
+    fail_to_listen(address, unknown.what());
   }
   int error = 0;
   for (int k = 0; k < most_tries; ++k) {
@@ -211,8 +212,7 @@ std::vector<Descriptor> listening_sockets(
     if (!sockets.empty() && (error == 0 || is_not_ours(error))) return sockets;
     if (port != 0 || error != EADDRINUSE) break;
   }
-  fail(errno_text(error));
-  return {};
+  fail_to_listen(address, errno_text(error));
 }
 
 SocketAddress address_of_socket(int socket) {

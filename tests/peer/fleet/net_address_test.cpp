@@ -55,7 +55,7 @@ TEST(NetAddress, ThatIsBadIsNamedWithWhatToDo) {
         Row{"[10.0.0.7]:1", "brackets are for IPv6 addresses alone"},
         Row{"[fe80::1]:1", "add the network interface that leads there, such as fe80::1%eth0"},
         Row{"[fe80::1%]:1", "ends with no name of a network interface"},
-        Row{"[fe80::1%a-name-too-long]:1", "ends with no name of a network interface"},
+        Row{"[fe80::1%a-name-much-too-long]:1", "ends with no name of a network interface"},
         Row{"[fd00::1%eth0]:1", "which only link-local addresses (fe80::) need: write fd00::1"},
         Row{"[fd00:::1]:1", "is no IPv6 address"},
         Row{"[fd00::g]:1", "is no IPv6 address"},
