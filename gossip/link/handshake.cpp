@@ -37,11 +37,11 @@ std::string disagreement(const Hello& ours, const Hello& theirs) {
 
 std::optional<ConnectionId> PendingConnections::admit(PendingConnection pending, bool crowded) {
   std::optional<ConnectionId> evicted;
-  if (!is_loopback(pending.host) && held_by(pending.host) >= of_one_) {
-    evicted = evict_oldest(pending.host);
+  if (!is_loopback(pending.host) && held_by(pending.origin) >= of_one_) {
+    evicted = evict_oldest(pending.origin);
   } else if (waiting_.size() >= places_ || (!pending.known && strangers() >= places_ / 2) ||
              (crowded && !waiting_.empty())) {
-    evicted = evict_oldest(std::string(greediest().host));
+    evicted = evict_oldest(std::string(greediest().origin));
   }
   waiting_.push_back(std::move(pending));
   return evicted;
@@ -70,8 +70,8 @@ std::optional<Time> PendingConnections::next_deadline() const {
   return std::ranges::min(waiting_, {}, &PendingConnection::deadline).deadline;
 }
 
-std::size_t PendingConnections::held_by(const std::string& host) const {
-  return static_cast<std::size_t>(std::ranges::count(waiting_, host, &PendingConnection::host));
+std::size_t PendingConnections::held_by(const std::string& origin) const {
+  return static_cast<std::size_t>(std::ranges::count(waiting_, origin, &PendingConnection::origin));
 }
 
 std::size_t PendingConnections::strangers() const {
@@ -80,12 +80,12 @@ std::size_t PendingConnections::strangers() const {
 
 const PendingConnection& PendingConnections::greediest() const {
   return *std::ranges::max_element(waiting_, {}, [this](const PendingConnection& s) {
-    return std::pair(!s.known, held_by(s.host));
+    return std::pair(!s.known, held_by(s.origin));
   });
 }
 
-ConnectionId PendingConnections::evict_oldest(const std::string& host) {
-  const auto at = std::ranges::find(waiting_, host, &PendingConnection::host);
+ConnectionId PendingConnections::evict_oldest(const std::string& origin) {
+  const auto at = std::ranges::find(waiting_, origin, &PendingConnection::origin);
   const ConnectionId connection = at->connection;
   waiting_.erase(at);
   return connection;

@@ -20,7 +20,8 @@ struct PendingConnection {
   /// awaited --any other frame----> refused, until it closes or its time is up
   enum class State : std::uint8_t { awaited, refused };
   ConnectionId connection = 0;
-  std::string host;
+  std::string host;    ///< for the log
+  std::string origin;  ///< its address, or the network whose addresses count as one
   std::uint16_t port = 0;
   Time deadline{0};  ///< of its first byte, and then `latest`
   Time latest{0};
@@ -30,10 +31,10 @@ struct PendingConnection {
 };
 
 /// The places of connections whose other end has not said who it is. Who comes always gets one;
-/// where there is none left, the oldest of the address that holds the most goes, and none from
+/// where there is none left, the oldest of the origin that holds the most goes, and none from
 /// where a neighbour lives as long as there is another. Invariant: at most `places` of them wait,
 /// at most half as many from addresses of which no neighbour is known, so that strangers never fill
-/// them all, and at most `of_one` of one address that is not ours.
+/// them all, and at most `of_one` of one origin that is not ours.
 class PendingConnections {
  public:
   PendingConnections(std::size_t places, std::size_t of_one) : places_(places), of_one_(of_one) {}
@@ -49,10 +50,10 @@ class PendingConnections {
   std::optional<Time> next_deadline() const;
 
  private:
-  std::size_t held_by(const std::string& host) const;
+  std::size_t held_by(const std::string& origin) const;
   std::size_t strangers() const;
   const PendingConnection& greediest() const;
-  ConnectionId evict_oldest(const std::string& host);
+  ConnectionId evict_oldest(const std::string& origin);
 
   std::size_t places_, of_one_;
   std::vector<PendingConnection> waiting_;  ///< the oldest first

@@ -69,13 +69,15 @@ ConnectionId LinkLayer::accepted(const std::string& host,
   const ConnectionId connection = ++shared_.connections;
   const Time latest = now + settings_.times.handshake;
   const Time deadline = std::min(latest, now + settings_.times.first_byte);
-  const std::optional<ConnectionId> evicted = pending_.admit({.connection = connection,
-                                                              .host = host,
-                                                              .port = port,
-                                                              .deadline = deadline,
-                                                              .latest = latest,
-                                                              .known = coming.known},
-                                                             coming.crowded);
+  const std::optional<ConnectionId> evicted =
+      pending_.admit({.connection = connection,
+                      .host = host,
+                      .origin = coming.origin.empty() ? host : coming.origin,
+                      .port = port,
+                      .deadline = deadline,
+                      .latest = latest,
+                      .known = coming.known},
+                     coming.crowded);
   if (evicted) shared_.carrier.close(*evicted);
   shared_.wake_at(deadline);
   return connection;
@@ -165,8 +167,13 @@ void LinkLayer::greet(ConnectionId connection, const Frame& frame, Time now) {
 
 void LinkLayer::say_refusal(const PendingConnection& pending, const std::string& reason) {
   if (shared_.ending || !pending_lines_.spend()) return;
-  shared_.carrier.say(
-      fmt::format("refused a connection from {}:{}: {}", pending.host, pending.port, reason));
+  const bool v6 = pending.host.find(':') != std::string::npos;
+  shared_.carrier.say(fmt::format("refused a connection from {}{}{}:{}: {}",
+                                  v6 ? "[" : "",
+                                  pending.host,
+                                  v6 ? "]" : "",
+                                  pending.port,
+                                  reason));
 }
 
 void LinkLayer::dismiss_overdue(Time now) {

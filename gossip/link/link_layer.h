@@ -38,12 +38,13 @@ class LinkLayer {
   struct Coming {
     bool known = false;    ///< from an address where a neighbour lives
     bool crowded = false;  ///< to a process that can hardly have more connections: another one goes
+    std::string origin{};  ///< the network whose addresses count as one; "": the host alone
   };
   /// Somebody has connected to us; gives the connection its number.
   ConnectionId accepted(const std::string& host,
                         std::uint16_t port,
                         Time now,
-                        Coming coming = {.known = false, .crowded = false});
+                        Coming coming = {.known = false, .crowded = false, .origin = {}});
   void arrived(ConnectionId connection, Frame frame, Time now);
   /// Is told that so many bytes came, of a frame that may not be whole yet.
   void hear_bytes(ConnectionId connection, std::uint64_t bytes, Time now);

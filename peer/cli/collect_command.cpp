@@ -44,10 +44,26 @@ struct CollectArguments {
   bool trust = false;
 };
 
+/// The end of the machine's name in "anna:runs/lan", "carl@[fd00::1]:runs/lan"; npos: there is
+/// none.
+std::size_t colon_of(const std::string& place) {
+  const std::size_t bracket = place.find('[');
+  const bool v6 = bracket == 0 || (bracket != std::string::npos && place[bracket - 1] == '@');
+  const std::size_t end = v6 ? place.find("]:", bracket) : std::string::npos;
+  return end == std::string::npos ? place.find(':') : end + 1;
+}
+
 /// "anna:runs/lan". A path with a colon is written ./a:b.
 bool is_remote(const std::string& place) {
-  const std::size_t colon = place.find(':');
+  const std::size_t colon = colon_of(place);
   return colon != std::string::npos && colon > 0 && place.find('/') > colon;
+}
+
+/// ssh takes an IPv6 address without brackets.
+std::string machine_of(const std::string& place) {
+  std::string machine = place.substr(0, colon_of(place));
+  std::erase_if(machine, [](char c) { return c == '[' || c == ']'; });
+  return machine;
 }
 
 /// Takes what it wrote away again.
@@ -71,14 +87,12 @@ class FetchedFolder {
 
 /// The peers' folders of another machine, through the user's own ssh.
 void fetch(const std::string& place, const std::string& into) {
-  const std::size_t colon = place.find(':');
-  const std::string folder = place.substr(colon + 1);
+  const std::string folder = place.substr(colon_of(place) + 1);
   const FetchedFolder fetched(into);
   const std::string there =
       fmt::format("tar -C {} -cf - peers", shell_word(folder.empty() ? "." : folder));
   std::string line;
-  for (const std::string& word : ssh_argv(place.substr(0, colon), there))
-    line += shell_word(word) + " ";
+  for (const std::string& word : ssh_argv(machine_of(place), there)) line += shell_word(word) + " ";
   line += fmt::format("| tar -C {} --no-same-owner -xf -", shell_word(fetched.path()));
   Child process({"/bin/sh", "-c", line});
   std::string said;

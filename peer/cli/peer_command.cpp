@@ -12,6 +12,7 @@
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/start_checks.h"
 #include "peer/cli/version.h"
+#include "peer/fleet/net_address.h"
 #include "peer/fleet/program_reader.h"
 #include "peer/launch/address_pattern.h"
 #include "peer/launch/agent/batch_nodes.h"
@@ -31,6 +32,7 @@
 #include "peer/record/report/screen.h"
 #include "peer/runtime/save_model.h"
 #include "peer/study/predict/forecast/codec_trial.h"
+#include "peer/wire/tcp/named_socket.h"
 
 namespace gv::cli {
 namespace {
@@ -147,12 +149,12 @@ int run_by_hand(const Assembly& fleet,
   if (const std::optional<SlurmStep> step = step_to_ask(fleet.fleet, id, options)) {
     const std::vector<std::string> nodes = batch_nodes(*find_batch_system("slurm"), step->nodes);
     manual.addresses = step_addresses(*step, nodes, fleet.fleet.size());
-    manual.listen_address = "0.0.0.0";
+    manual.listen_address = any_address;
   }
   if (!options.at.empty()) {
     const AddressPattern pattern = parse_address_pattern(options.at);
     manual.addresses = pattern.addresses(fleet.fleet.size());
-    manual.listen_address = pattern.own_machines() ? "0.0.0.0" : pattern.host;
+    manual.listen_address = pattern.listen_host();
   }
   std::optional<Meeting> meeting;
   if (!options.meet.empty()) {
@@ -201,13 +203,13 @@ int run_engine_peer(const Assembly& fleet, PeerId id, PeerOptions options, const
   return code;
 }
 
-/// "0.0.0.0:27000", as a launcher writes it.
+/// "[::]:27000", as a launcher writes it; else within this machine.
 LaunchedPeer launched_peer(const PeerOptions& options) {
-  LaunchedPeer launched{.folder = options.launched};
-  const std::size_t colon = options.listen.rfind(':');
-  if (colon == std::string::npos) return launched;
-  launched.address = options.listen.substr(0, colon);
-  launched.port = static_cast<std::uint16_t>(std::stoul(options.listen.substr(colon + 1)));
+  LaunchedPeer launched{.folder = options.launched, .address = loopback_host()};
+  if (options.listen.empty()) return launched;
+  const HostPort at = parse_host_port(options.listen);
+  launched.address = at.host;
+  launched.port = at.port;
   return launched;
 }
 
@@ -261,7 +263,7 @@ std::string start_of(const Fleet& fleet, const PeerOptions& options) {
       .rejoin = options.past.rejoin,
       .from = options.past.from,
       .clock = options.clock_seconds};
-  if (launched && own.listen.empty()) own.listen = "127.0.0.1:0";
+  if (launched && own.listen.empty()) own.listen = host_port_text(loopback_host(), 0);
   if (!launched) own.wait = options.wait_seconds;
   if (options.task != "peer") own.folder.clear();
   if (!own.folder.empty()) std::filesystem::create_directories(own.folder);
@@ -312,7 +314,9 @@ void peer_options(Options& options, PeerOptions& arguments) {
       .value("--at",
              arguments.at,
              "Where each peer is found, {id} for its number, instead of `hosts`: such as "
-             "node{id}:27000; without {id} all are on that machine, at that port and the next")
+             "node{id}:27000 or [fd00::{id}]:27000; without {id} all are on that machine, at that "
+             "port "
+             "and the next")
       .call_values("HOST:PORT");
   options
       .value("--keys",

@@ -9,7 +9,7 @@
 
 #include "peer/fleet/file/readers.h"
 #include "peer/fleet/file/source.h"
-#include "peer/fleet/loopback.h"
+#include "peer/fleet/net_address.h"
 
 namespace gv {
 namespace {
@@ -28,7 +28,7 @@ class HostsReader : Readers {
     for (const Value::Entry& entry : value->entries) {
       HostSpec host{.name = entry.key};
       MapReader map(source_, &entry.value, "hosts." + entry.key);
-      set(map.take("address"), host.address, word());
+      set(map.take("address"), host.address, address());
       set(map.take("port"), host.port, count("hosts.NAME.port"));
       set(map.take("ssh"), host.ssh, shell_word());
       set(map.take("interface"), host.interface, word());
@@ -57,6 +57,25 @@ class HostsReader : Readers {
   }
 
  private:
+  /// `[fe80::1%eth0]` is an address in brackets here, though YAML takes it for a list.
+  std::function<std::optional<std::string>(const Value&)> address() {
+    return [this](const Value& value) -> std::optional<std::string> {
+      const bool in_brackets = value.kind == Value::Kind::sequence && value.items.size() == 1 &&
+                               value.items[0].kind == Value::Kind::scalar;
+      std::optional<std::string> text = read_word(source_, in_brackets ? value.items[0] : value);
+      if (!text) return text;
+      text = without_brackets(*text);
+      const std::string wrong = host_objection(*text);
+      if (wrong.empty()) return text;
+      source_.error(
+          value,
+          wrong,
+          "write a name, an IPv4 or an IPv6 address, such as `address: fe80::1%eth0`; its "
+          "port is the key `port`");
+      return std::nullopt;
+    };
+  }
+
   /// It stands in a command of ssh.
   std::function<std::optional<std::string>(const Value&)> shell_word() {
     return [this](const Value& value) -> std::optional<std::string> {

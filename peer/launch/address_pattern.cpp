@@ -1,33 +1,44 @@
 #include "peer/launch/address_pattern.h"
 
-#include <charconv>
 #include <limits>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
 #include "optim/printable.h"
+#include "peer/fleet/net_address.h"
 
 namespace gv {
 
-std::vector<PeerAddress> AddressPattern::addresses(PeerId peers) const {
+std::string AddressPattern::host_of(PeerId peer) const {
   constexpr std::string_view mark = "{id}";
+  std::string name = host;
+  const std::string number = std::to_string(peer);
+  for (std::size_t at = name.find(mark); at != std::string::npos;
+       at = name.find(mark, at + number.size()))
+    name.replace(at, mark.size(), number);
+  return name;
+}
+
+std::string AddressPattern::listen_host() const {
+  return own_machines() ? std::string(any_address) : host;
+}
+
+std::vector<PeerAddress> AddressPattern::addresses(PeerId peers) const {
   constexpr std::uint32_t most = std::numeric_limits<std::uint16_t>::max();
+  const std::string text = printable(host_port_text(host, port), 110);
   if (!own_machines() && port + std::uint64_t{peers} - 1 > most)
-    throw std::invalid_argument(fmt::format(
-        "--at {}:{}: {} peers on one machine need the ports up to {}, and the last is {}",
-        printable(host, 100),
-        port,
-        peers,
-        port + std::uint64_t{peers} - 1,
-        most));
+    throw std::invalid_argument(
+        fmt::format("--at {}: {} peers on one machine need the ports up to {}, and the last is {}",
+                    text,
+                    peers,
+                    port + std::uint64_t{peers} - 1,
+                    most));
   std::vector<PeerAddress> all;
   for (PeerId i = 0; i < peers; ++i) {
-    std::string name = host;
-    const std::string number = std::to_string(i);
-    for (std::size_t at = name.find(mark); at != std::string::npos;
-         at = name.find(mark, at + number.size()))
-      name.replace(at, mark.size(), number);
+    const std::string name = host_of(i);
+    if (const std::string wrong = host_objection(name); !wrong.empty())
+      throw std::invalid_argument(fmt::format("--at {}: {}", text, wrong));
     const auto own_port = static_cast<std::uint16_t>(own_machines() ? port : port + i);
     all.push_back({i, name, own_port});
   }
@@ -35,20 +46,21 @@ std::vector<PeerAddress> AddressPattern::addresses(PeerId peers) const {
 }
 
 AddressPattern parse_address_pattern(const std::string& text) {
-  const std::size_t colon = text.rfind(':');
-  AddressPattern pattern{.host = text.substr(0, colon)};
-  if (colon != std::string::npos) {
-    const char* const end = text.data() + text.size();
-    const auto [last, error] = std::from_chars(text.data() + colon + 1, end, pattern.port);
-    if (error != std::errc{} || last != end) pattern.port = 0;
+  try {
+    const HostPort at = split_host_port(text);
+    const AddressPattern pattern{.host = at.host, .port = at.port};
+    std::string wrong = host_objection(pattern.host_of(0));
+    if (wrong.empty() && at.port == 0)
+      wrong = "port 0 is any free one, which the others do not know";
+    if (!wrong.empty()) throw std::invalid_argument(wrong);
+    return pattern;
+  } catch (const std::invalid_argument& wrong) {
+    throw std::invalid_argument(
+        fmt::format("--at {}: {}\nhelp:  HOST:PORT, with {{id}} for the peer's number where each "
+                    "has a host of its own, such as fleet-{{id}}.fleet:27000",
+                    printable(text, 100),
+                    wrong.what()));
   }
-  constexpr std::size_t longest = 255;
-  const bool named = !pattern.host.empty() && pattern.host.size() <= longest;
-  if (named && pattern.port != 0 && is_printable(pattern.host)) return pattern;
-  throw std::invalid_argument(fmt::format(
-      "--at {}: expected HOST:PORT, with {{id}} for the peer's number where each has a host of its "
-      "own, such as fleet-{{id}}.fleet:27000",
-      printable(text, 100)));
 }
 
 }  // namespace gv

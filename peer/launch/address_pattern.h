@@ -9,13 +9,16 @@
 namespace gv {
 
 /// The addresses of all peers of a fleet, in one word: "fleet-{id}.fleet:27000" says that each has
-/// a machine of its own, and the same port there; "10.0.0.7:27000" that all are on one machine, at
-/// the ports from 27000 on.
+/// a machine of its own, and the same port there; "10.0.0.7:27000" or "[fd00::7]:27000" that all
+/// are on one machine, at the ports from 27000 on.
 struct AddressPattern {
-  std::string host;  ///< `{id}` stands for a peer's number
+  std::string host;  ///< without brackets; `{id}` stands for a peer's number
   std::uint16_t port = 0;
 
   bool own_machines() const { return host.find("{id}") != std::string::npos; }
+  std::string host_of(PeerId peer) const;
+  /// Returns where a peer listens: at all addresses of its own machine, or at that of all.
+  std::string listen_host() const;
   std::vector<PeerAddress> addresses(PeerId peers) const;
 };
 

@@ -1,38 +1,31 @@
 #include "peer/launch/own_address.h"
 
 #include <algorithm>
-#include <memory>
 #include <stdexcept>
 #include <string>
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <netdb.h>
 
 #include "gossip/plan.h"
 #include "optim/printable.h"
 #include "peer/fleet/hosts_reader.h"
-#include "peer/fleet/loopback.h"
+#include "peer/fleet/net_address.h"
+#include "peer/wire/tcp/named_socket.h"
 
 namespace gv {
 namespace {
 
-/// The first address that a name has on this machine, in numbers; "": it has none.
-std::string number_of(const std::string& name) {
-  addrinfo wanted{};
-  wanted.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (::getaddrinfo(name.c_str(), nullptr, &wanted, &found) != 0) return "";
-  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> all(found, ::freeaddrinfo);
-  std::string text(NI_MAXHOST, '\0');
-  const int wrong = ::getnameinfo(all->ai_addr,
-                                  all->ai_addrlen,
-                                  text.data(),
-                                  static_cast<socklen_t>(text.size()),
-                                  nullptr,
-                                  0,
-                                  NI_NUMERICHOST);
-  return wrong == 0 ? std::string(text.c_str()) : "";
+/// Returns the first of a name's addresses on this machine, in numbers, if they all lead to this
+/// machine alone; else "".
+std::string own_number_of(const std::string& name) {
+  try {
+    const std::vector<SocketAddress> all = addresses_of(name, 0);
+    const bool own = std::ranges::all_of(
+        all, [](const SocketAddress& address) { return is_loopback(address.host()); });
+    return own ? all.front().host() : "";
+  } catch (const std::runtime_error&) {
+    return "";
+  }
 }
 
 }  // namespace
@@ -48,8 +41,8 @@ void check_own_address(const Assembly& fleet,
   };
   const auto far = std::ranges::find_if(links, is_elsewhere);
   if (far == links.end()) return;
-  const std::string number = number_of(own);
-  if (!is_loopback(number)) return;
+  const std::string number = own_number_of(own);
+  if (number.empty()) return;
   const std::string& host = fleet.fleet.peers[id].host;
   throw std::runtime_error(fmt::format(
       "{}'s address `{}` is {} on this machine, which only {} itself can reach, and peer {} lives "

@@ -16,7 +16,7 @@
 
 #include "gossip/plan.h"
 #include "optim/printable.h"
-#include "peer/fleet/loopback.h"
+#include "peer/fleet/net_address.h"
 #include "peer/launch/control.h"
 #include "peer/launch/launcher_line.h"
 #include "peer/launch/own_address.h"
@@ -78,8 +78,9 @@ std::string waiting_text(const Assembly& fleet,
   for (const PeerAddress& address : addresses) {
     if (std::ranges::find(links, address.peer) == links.end()) continue;
     if (names.size() < most_named)
-      names.push_back(fmt::format(
-          "peer {} at {}:{}", address.peer, printable(address.host, 100), address.port));
+      names.push_back(fmt::format("peer {} at {}",
+                                  address.peer,
+                                  host_port_text(printable(address.host, 100), address.port)));
   }
   if (links.size() > names.size())
     names.push_back(fmt::format("{} more", links.size() - names.size()));
@@ -149,7 +150,7 @@ int run_manual_peer(const Assembly& fleet,
   TcpPeerOptions options;
   options.keys = manual.keys;
   options.listen_address = by_file ? addresses.at(id).host : manual.listen_address;
-  if (manual.meet) options.listen_address = "0.0.0.0";
+  if (manual.meet) options.listen_address = any_address;
   options.listen_port = manual.meet ? 0 : addresses.at(id).port;
   options.connect_deadline = manual.connect_deadline;
   options.folder = fmt::format("{}/peers/{:03}", fleet.fleet.output_dir, id);
@@ -181,7 +182,7 @@ int run_manual_peer(const Assembly& fleet,
   tell_what_is_ignored(fleet.fleet, screen.log);
   TcpPeer peer(fleet, id, std::move(options));
   const std::uint16_t port = peer.listen();
-  screen.log(fmt::format("peer {} listens on {}:{}", id, listens_at, port));
+  screen.log(fmt::format("peer {} listens on {}", id, host_port_text(listens_at, port)));
   if (manual.meet) addresses = manual.meet(port);
   if (!past.rejoin) screen.log(waiting_text(fleet, id, addresses, manual.connect_deadline));
   warn_of_strangers(fleet.fleet, listens_at, screen.log);

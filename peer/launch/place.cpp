@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "peer/launch/child.h"
+#include "peer/wire/tcp/named_socket.h"
 
 namespace gv {
 
@@ -21,7 +22,7 @@ std::unique_ptr<Process> ThisMachine::start(PeerId id, const std::vector<std::st
 }
 
 PeerAddress ThisMachine::road(PeerId, PeerId other, std::uint16_t port) const {
-  return {.peer = other, .host = "127.0.0.1", .port = port};
+  return {.peer = other, .host = loopback_host(), .port = port};
 }
 
 }  // namespace gv

@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, Mapping, NamedTuple, Sequence
 from grapevine import _process
 from grapevine._errors import Error, Stopped
 from grapevine._launch import Fleet
-from grapevine._meeting import LOOPBACK, own_host
+from grapevine._meeting import LOOPBACK, host_port, own_host, way_to
 from grapevine._process import AllGather
 from grapevine._session import Session
 
@@ -36,7 +36,7 @@ def travelling(fleet: Fleet, sets: Sequence[str] = ()) -> Travels:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "fleet.yaml"
         path.write_text(text)
-        asked = Session({"fleet": str(path), "sets": sets, "id": 0, "listen": f"{LOOPBACK}:0", "log": "none"})
+        asked = Session({"fleet": str(path), "sets": sets, "id": 0, "listen": "localhost:0", "log": "none"})
         try:
             info = asked.info()
         finally:
@@ -80,7 +80,7 @@ def be_peer(fleet: Travels, id: int, all_gather: AllGather, train: Callable[...,
             (place / name).touch(mode=0o600)
             (place / name).write_bytes(fleet.keys[name])
             _process.init(place / "fleet.yaml", id, meet=all_gather, keys=place, sets=fleet.sets,
-                          listen=f"{own_host()}:0")
+                          listen=host_port(own_host(), 0))
             return called(train, *arguments)
     finally:
         os.environ.pop("MASTER_ADDR", None)
@@ -104,10 +104,4 @@ def called(train: Callable[..., Any], *arguments: Any) -> Any:
 
 def machine() -> str:
     """Returns the address by which this machine goes out, as others may see it."""
-    import socket
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(("192.0.2.1", 9))     # for documentation: nothing is sent, it only chooses the road
-            return probe.getsockname()[0]
-        except OSError:
-            return LOOPBACK
+    return way_to("192.0.2.1") or way_to("2001:db8::1") or LOOPBACK     # for documentation: nothing is sent

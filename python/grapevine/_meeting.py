@@ -82,14 +82,39 @@ def own_host(listen: Optional[str] = None) -> str:
     """Returns the address by which others reach this peer: where it listens, if that is one address; else that by which
     the peer at MASTER_ADDR sees this machine; loopback where nobody else is named.
     """
-    import socket
-    host = (listen or "").rpartition(":")[0]
-    if host not in ("", "0.0.0.0"):
+    host = (listen or "").rpartition(":")[0].strip("[]")
+    if host not in ("", "0.0.0.0", "::"):
         return host
-    master = os.environ.get("MASTER_ADDR", LOOPBACK)
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.connect((master, 9))     # sends nothing: it only chooses the road
-        return probe.getsockname()[0]
+    master = os.environ.get("MASTER_ADDR")
+    found = way_to(master or LOOPBACK) or (None if master else "::1")
+    if found is None:
+        raise Error(f"this machine has no way to MASTER_ADDR, which is {master}\nhelp: give init() listen=\"HOST:0\", the "
+                    "address at which the others find this machine")
+    return found
+
+
+def way_to(name: str) -> Optional[str]:
+    """Returns the address of this machine by which it goes to that one, by IPv4 if it can; None: there is no way."""
+    import socket
+    try:
+        found = socket.getaddrinfo(name, 9, type=socket.SOCK_DGRAM)
+    except OSError:
+        return None
+    for family, kind, _, _, address in sorted(found, key=lambda row: row[0] != socket.AF_INET):
+        try:
+            with socket.socket(family, kind) as probe:
+                probe.connect(address)     # sends nothing: it only chooses the road
+                own, scope = probe.getsockname()[0], (*probe.getsockname(), 0, 0)[3]
+        except OSError:
+            continue
+        local = own.startswith("fe80:") and "%" not in own
+        return f"{own}%{socket.if_indextoname(scope)}" if local else own
+    return None
+
+
+def host_port(host: str, port: int) -> str:
+    """Returns "10.0.0.7:27000" or "[fd00::7]:27000"."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def in_folder(folder: "str | os.PathLike", id: int, peers: int,
@@ -163,7 +188,7 @@ def by_torchrun(fleet: Any, id: Optional[int]) -> Optional[Launched]:
             return None
         raise Error(f"torchrun started {size} processes, and init() names no fleet\nhelp: init(\"fleet.yaml\")")
     rank = int(environment["RANK"])
-    return Launched(rank, size, f"{own_host()}:0", in_torch_store(rank, size))
+    return Launched(rank, size, host_port(own_host(), 0), in_torch_store(rank, size))
 
 
 def check_size(started: int, peers: int) -> None:

@@ -16,6 +16,7 @@
 #include "peer/runtime/tcp_peer.h"
 #include "peer/sim/simulation.h"
 #include "peer/wire/seal/key_file.h"
+#include "peer/wire/tcp/named_socket.h"
 
 namespace grapevine {
 
@@ -72,10 +73,11 @@ class Loopback {
       gv::TcpPeerOptions options;
       options.on_report = [this](gv::Report report) { take(std::move(report)); };
       options.log = [](const std::string&) {};
+      options.listen_address = gv::loopback_host();
       if (!keys.empty()) options.keys = std::make_shared<gv::TlsContext>(keys[i]);
       peers_.push_back(std::make_unique<gv::TcpPeer>(fleet, i, std::move(options)));
       peers_.back()->use_token(token);
-      addresses_.push_back({i, "127.0.0.1", peers_.back()->listen()});
+      addresses_.push_back({i, gv::loopback_host(), peers_.back()->listen()});
     }
   }
 

@@ -115,7 +115,8 @@ nothing where they name a fleet and no id: whoever launches says which peer it i
   "text"    in its place: the text of one
   "sets"    ["train.local_steps=4", ...], as --set of the command line
   "id"      0 .. peers - 1; without it srun, mpirun and indexed Kubernetes jobs say it
-  "listen"  "127.0.0.1:0", where it listens; port 0: any free one. Without it: the address of its
+  "listen"  "127.0.0.1:0" or "[::1]:0", where it listens; port 0: any free one; "[::]:0": at all
+            addresses, of IPv4 and IPv6. Without it: the address of its
             host in the fleet file, else 127.0.0.1 and any free port
   "folder"  takes its checkpoints, its ledger and its record, and where no launcher hears them its
             reports, for `grapevine collect` (of RUN, where this is RUN/peers/003); without it there

@@ -9,9 +9,11 @@
 #include "peer/cli/embed/fault.h"
 #include "peer/cli/embed/grapevine_program.h"
 #include "peer/fleet/data/program_data.h"
+#include "peer/fleet/net_address.h"
 #include "peer/launch/address_pattern.h"
 #include "peer/launch/identity.h"
 #include "peer/launch/manual_addresses.h"
+#include "peer/wire/tcp/named_socket.h"
 
 namespace gv::embed {
 namespace {
@@ -130,15 +132,14 @@ std::vector<std::uint32_t> rows_of(const ProgramFleet& of,
 
 std::pair<std::string, std::uint16_t> listens_at(const ProgramFleet& of, const OpenWords& words) {
   if (!words.listen_address.empty()) return {words.listen_address, words.listen_port};
-  if (!words.meet.empty()) return {"0.0.0.0", 0};
+  if (!words.meet.empty()) return {std::string(any_address), 0};
   if (!words.at.empty()) {
     const AddressPattern pattern = parse_address_pattern(words.at);
-    return {pattern.own_machines() ? "0.0.0.0" : pattern.host,
-            pattern.addresses(of.fleet.size()).at(of.id).port};
+    return {pattern.listen_host(), pattern.addresses(of.fleet.size()).at(of.id).port};
   }
   for (const PeerAddress& address : manual_addresses(of.fleet))
     if (address.peer == of.id) return {address.host, address.port};
-  return {"127.0.0.1", 0};
+  return {loopback_host(), 0};
 }
 
 }  // namespace gv::embed

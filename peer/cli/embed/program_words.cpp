@@ -1,14 +1,15 @@
 #include "peer/cli/embed/program_words.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
 #include "peer/cli/embed/fault.h"
 #include "peer/cli/embed/grapevine_program.h"
 #include "peer/cli/embed/word_reader.h"
+#include "peer/fleet/net_address.h"
 
 namespace gv::embed {
 namespace {
@@ -16,18 +17,18 @@ namespace {
 constexpr std::uint64_t most_rounds = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint64_t most_bytes_of_a_line = 10'000;
 
-/// "127.0.0.1:27000", with the port behind the last colon.
+/// "127.0.0.1:27000" or "[::1]:27000".
 void read_listen(WordReader& words, OpenWords& open) {
   std::string text;
   words.read("listen", text);
   if (text.empty()) return;
-  const std::size_t colon = text.rfind(':');
-  const char* const end = text.data() + text.size();
-  const auto wrong = [&] { words.refuse("listen", "is an address and a port, 127.0.0.1:0"); };
-  if (colon == std::string::npos || colon == 0) wrong();
-  const auto [last, error] = std::from_chars(text.data() + colon + 1, end, open.listen_port);
-  if (error != std::errc{} || last != end) wrong();
-  open.listen_address = text.substr(0, colon);
+  try {
+    const HostPort at = parse_host_port(text);
+    open.listen_address = at.host;
+    open.listen_port = at.port;
+  } catch (const std::invalid_argument& wrong) {
+    words.refuse("listen", fmt::format("is an address and a port, 127.0.0.1:0: {}", wrong.what()));
+  }
 }
 
 void read_task(WordReader& words, OpenWords& open) {
@@ -167,7 +168,10 @@ std::vector<PeerAddress> address_words(const char* json) {
     words.read("host", address.host);
     words.read("port", address.port, std::numeric_limits<std::uint16_t>::max());
     words.finish();
+    address.host = without_brackets(address.host);
     if (address.host.empty()) words.refuse("host", "is missing");
+    if (const std::string wrong = host_objection(address.host); !wrong.empty())
+      words.refuse("host", fmt::format("cannot be used: {}", wrong));
     if (address.port == 0) words.refuse("port", "is missing, or 0");
     all.push_back(std::move(address));
   }

@@ -126,9 +126,11 @@ constexpr PlainKey rows[] = {
      "alone.",
      "hosts: { anna: {} }"},
     {"hosts.NAME.address",
-     "an address or a name",
+     "a name, or an IPv4 or IPv6 address",
      "(found out by `run`)",
-     "Where its peers are found.",
+     "Where its peers are found; of a name, all addresses are tried. A link-local address names "
+     "the "
+     "network interface too: fe80::1%eth0.",
      "hosts: { carl: { address: 192.168.1.12 } }"},
     {"hosts.NAME.port",
      "a whole number, {range}",

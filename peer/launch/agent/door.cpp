@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "peer/launch/agent/named_socket.h"
+#include "peer/wire/tcp/named_socket.h"
 
 namespace gv {
 namespace {
@@ -19,10 +19,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto patience = std::chrono::seconds(2);
 
-/// One call that is on its way.
+/// One call that is on its way, at one address.
 struct Try {
-  Descriptor socket;
-  std::string heard;
+  std::size_t call = 0;
+  std::string address;  ///< numeric; "": the name has none
+  Descriptor socket{};
+  std::string heard{};
   std::string why = "answers nothing: does something drop the packets (a firewall)?";
   bool open() const { return socket.open(); }
   void end(std::string reason) {
@@ -30,6 +32,44 @@ struct Try {
     socket.close();
   }
 };
+
+std::vector<Try> tries_of(const std::vector<Call>& calls) {
+  std::vector<Try> tries;
+  for (std::size_t k = 0; k < calls.size(); ++k) {
+    std::vector<SocketAddress> addresses;
+    try {
+      addresses = addresses_of(calls[k].address, calls[k].port);
+    } catch (const std::runtime_error& unknown) {
+      tries.push_back({.call = k, .address = ""});
+      tries.back().end(unknown.what());
+    }
+    for (const SocketAddress& address : addresses) {
+      Try& attempt = tries.emplace_back(Try{.call = k, .address = address.host()});
+      try {
+        attempt.socket = connecting_socket(address);
+      } catch (const std::runtime_error& failed) {
+        attempt.end(failed.what());
+      }
+    }
+  }
+  return tries;
+}
+
+/// A call is answered if one of its addresses has answered; else each says why not.
+std::vector<std::string> answers_in(const std::vector<Try>& tries, std::size_t calls) {
+  std::vector<std::string> answers(calls);
+  std::vector<bool> answered(calls, false);
+  for (const Try& attempt : tries) {
+    const bool several = std::ranges::count(tries, attempt.call, &Try::call) > 1;
+    std::string& text = answers[attempt.call];
+    if (!text.empty()) text += "; ";
+    text += several ? attempt.address + " " + attempt.why : attempt.why;
+    if (attempt.why.empty()) answered[attempt.call] = true;
+  }
+  for (std::size_t k = 0; k < calls; ++k)
+    if (answered[k]) answers[k].clear();
+  return answers;
+}
 
 void hear(Try& attempt, const std::string& nonce) {
   std::array<char, 64> buffer{};
@@ -46,28 +86,22 @@ void hear(Try& attempt, const std::string& nonce) {
 
 Door::Door(const std::string& address, std::uint16_t port, std::string nonce)
     : nonce_(std::move(nonce)),
-      socket_(listening_socket(address, port)),
-      port_(port_of(socket_.get())) {}
+      sockets_(listening_sockets(address, port)),
+      port_(address_of_socket(sockets_.front().get()).port()) {}
 
 void Door::answer() {
-  while (true) {
-    const Descriptor caller(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (!caller.open()) return;
-    // A few bytes always fit into a new connection.
-    const ssize_t sent = ::send(caller.get(), nonce_.data(), nonce_.size(), MSG_NOSIGNAL);
-    if (sent < 0) continue;
-  }
+  for (const Descriptor& socket : sockets_)
+    while (true) {
+      const Descriptor caller(::accept4(socket.get(), nullptr, nullptr, SOCK_CLOEXEC));
+      if (!caller.open()) break;
+      // A few bytes always fit into a new connection.
+      const ssize_t sent = ::send(caller.get(), nonce_.data(), nonce_.size(), MSG_NOSIGNAL);
+      if (sent < 0) continue;
+    }
 }
 
 std::vector<std::string> answers_of(const std::vector<Call>& calls, Door* own) {
-  std::vector<Try> tries(calls.size());
-  for (std::size_t k = 0; k < calls.size(); ++k) {
-    try {
-      tries[k].socket = connecting_socket(calls[k].address, calls[k].port);
-    } catch (const std::runtime_error& failed) {
-      tries[k].end(failed.what());
-    }
-  }
+  std::vector<Try> tries = tries_of(calls);
   const Clock::time_point until = Clock::now() + patience;
   while (std::ranges::any_of(tries, &Try::open) && Clock::now() < until) {
     std::vector<pollfd> fds;
@@ -76,11 +110,9 @@ std::vector<std::string> answers_of(const std::vector<Call>& calls, Door* own) {
     ::poll(fds.data(), fds.size(), 50);
     if (own != nullptr) own->answer();
     for (std::size_t k = 0; k < tries.size(); ++k)
-      if (fds[k].fd >= 0 && fds[k].revents != 0) hear(tries[k], calls[k].nonce);
+      if (fds[k].fd >= 0 && fds[k].revents != 0) hear(tries[k], calls[tries[k].call].nonce);
   }
-  std::vector<std::string> answers;
-  for (Try& attempt : tries) answers.push_back(std::move(attempt.why));
-  return answers;
+  return answers_in(tries, calls.size());
 }
 
 }  // namespace gv

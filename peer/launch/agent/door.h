@@ -20,11 +20,13 @@ class Door {
   Door(const std::string& address, std::uint16_t port, std::string nonce);
   std::uint16_t port() const { return port_; }
   void answer();  ///< those that have called
-  void add_to(std::vector<pollfd>& fds) const { fds.push_back({socket_.get(), POLLIN, 0}); }
+  void add_to(std::vector<pollfd>& fds) const {
+    for (const Descriptor& socket : sockets_) fds.push_back({socket.get(), POLLIN, 0});
+  }
 
  private:
   std::string nonce_;
-  Descriptor socket_;
+  std::vector<Descriptor> sockets_;  ///< one for each address at which it listens
   std::uint16_t port_ = 0;
 };
 
@@ -34,8 +36,9 @@ struct Call {
   std::string nonce;
 };
 
-/// Calls all of them at once, for two seconds at most, and answers at our own door meanwhile (null:
-/// there is none). For each: "" when it answered with its nonce, or why it did not.
+/// Calls all of them at once, a name at all of its addresses, for two seconds at most, and answers
+/// at our own door meanwhile (null: there is none). Returns for each "" if it answered with its
+/// nonce, or why it did not.
 std::vector<std::string> answers_of(const std::vector<Call>& calls, Door* own);
 
 }  // namespace gv

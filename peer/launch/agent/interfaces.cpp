@@ -50,15 +50,21 @@ InterfaceAddress usable(const ifaddrs& entry) {
     sockaddr_in6 own{}, mask{};
     std::memcpy(&own, entry.ifa_addr, sizeof own);
     if (entry.ifa_netmask != nullptr) std::memcpy(&mask, entry.ifa_netmask, sizeof mask);
-    if (IN6_IS_ADDR_LINKLOCAL(&own.sin6_addr)) return address;
     address.prefix = bits_set(mask.sin6_addr);
     address.address = ::inet_ntop(AF_INET6, &own.sin6_addr, text.data(), text.size());
+    if (IN6_IS_ADDR_LINKLOCAL(&own.sin6_addr)) address.address += "%" + address.interface;
   }
   return address;
 }
 
-bool is_v6(const InterfaceAddress& address) {
-  return address.address.find(':') != std::string::npos;
+bool is_link_local(const std::string& address) {
+  return address.find('%') != std::string::npos;
+}
+
+/// IPv4, IPv6, link-local IPv6.
+int rank_of(const InterfaceAddress& address) {
+  if (is_link_local(address.address)) return 2;
+  return address.address.find(':') != std::string::npos ? 1 : 0;
 }
 
 }  // namespace
@@ -83,8 +89,32 @@ std::vector<InterfaceAddress> interface_addresses() {
     InterfaceAddress address = usable(*entry);
     if (!address.address.empty()) all.push_back(std::move(address));
   }
-  std::ranges::stable_sort(all, {}, is_v6);
+  std::ranges::stable_sort(all, {}, rank_of);
   return all;
+}
+
+std::vector<std::string> as_called_by(const std::vector<InterfaceAddress>& own,
+                                      const std::vector<std::string>& theirs) {
+  const auto ours = [&](const std::string& address) {
+    return std::ranges::count(own, address, &InterfaceAddress::address) > 0;
+  };
+  std::vector<std::string> near, far, local;
+  for (const std::string& address : theirs) {
+    if (is_link_local(address)) {
+      const std::string number = address.substr(0, address.find('%'));
+      for (const InterfaceAddress& each : own)
+        if (is_link_local(each.address) && !ours(number + "%" + each.interface))
+          local.push_back(number + "%" + each.interface);
+    } else if (!ours(address)) {
+      const bool together = std::ranges::any_of(own, [&](const InterfaceAddress& each) {
+        return same_network(each.address, address, each.prefix);
+      });
+      (together ? near : far).push_back(address);
+    }
+  }
+  near.insert(near.end(), far.begin(), far.end());
+  near.insert(near.end(), local.begin(), local.end());
+  return near;
 }
 
 bool same_network(const std::string& a, const std::string& b, int prefix) {

@@ -10,6 +10,7 @@
 
 #include "optim/printable.h"
 #include "peer/fleet/json/json_member.h"
+#include "peer/fleet/net_address.h"
 #include "peer/launch/agent/data_check.h"
 #include "peer/launch/agent/fleet_copy.h"
 #include "peer/launch/agent/homecoming.h"
@@ -92,7 +93,8 @@ std::unique_ptr<Process> Lan::start(PeerId id, const std::vector<std::string>& p
   const std::uint16_t base = machine.spec.port;
   const auto place = std::ranges::find(machine.peers, id) - machine.peers.begin();
   const int port = base == 0 ? 0 : base + static_cast<int>(place);
-  args.insert(args.end(), {"--listen", fmt::format("0.0.0.0:{}", port)});
+  args.insert(args.end(),
+              {"--listen", host_port_text(any_address, static_cast<std::uint16_t>(port))});
   args.insert(args.end(), past.begin(), past.end());
   return machine.host->start(id, args);
 }
@@ -100,7 +102,7 @@ std::unique_ptr<Process> Lan::start(PeerId id, const std::vector<std::string>& p
 /// The lower id dials, unless only the other one finds a road.
 PeerAddress Lan::road(PeerId by, PeerId other, std::uint16_t port) const {
   const Roads::Pair pair{machines_.of(by), machines_.of(other)};
-  if (pair.first == pair.second) return {.peer = other, .host = "127.0.0.1", .port = port};
+  if (pair.first == pair.second) return {.peer = other, .host = "localhost", .port = port};
   const std::string there = roads_.between(pair);
   const std::string back = roads_.between({pair.second, pair.first});
   const bool as_usual = !(by < other ? there : back).empty();

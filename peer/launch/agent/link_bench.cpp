@@ -7,6 +7,7 @@
 
 #include "optim/printable.h"
 #include "peer/fleet/json/json_member.h"
+#include "peer/fleet/net_address.h"
 #include "peer/launch/agent/roads.h"
 
 namespace gv {
@@ -39,7 +40,7 @@ class Bench {
   void open_meters() {
     const auto meter = [this](std::size_t k) {
       const Machine& machine = machines_.at(k);
-      return Json{{"address", "0.0.0.0"}, {"port", machine.spec.port}, {"nonce", machine.nonce}}
+      return Json{{"address", any_address}, {"port", machine.spec.port}, {"nonce", machine.nonce}}
           .dump();
     };
     const auto opened = machines_.ask(AgentKind::meter, AgentKind::opened, meter);

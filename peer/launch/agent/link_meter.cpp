@@ -20,7 +20,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include "peer/launch/agent/named_socket.h"
+#include "peer/wire/tcp/named_socket.h"
 
 namespace gv {
 namespace {
@@ -180,8 +180,8 @@ void drop_when_closed(const Descriptor& socket) {
 
 /// The connection, when its latency is known.
 Descriptor pinged(const Call& call, std::uint32_t length, LinkSpeed& speed) {
-  Descriptor socket = connecting_socket(call.address, call.port);
-  await(socket, POLLOUT, Clock::now() + patience);
+  constexpr int patience_ms = std::chrono::milliseconds(patience).count();
+  Descriptor socket = connected_socket(call.address, call.port, patience_ms);
   send_at_once(socket);
   drop_when_closed(socket);
   write_all(socket, std::as_bytes(std::span(call.nonce)));
@@ -222,11 +222,15 @@ struct LinkMeter::Answering {
         return each.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
       });
       const bool full = at_work.size() >= most_at_a_time;
-      pollfd fd{full ? -1 : listening.get(), POLLIN, 0};
-      if (::poll(&fd, 1, look_ms) <= 0) continue;
-      Descriptor caller(::accept4(listening.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-      if (caller.open())
-        at_work.push_back(std::async(std::launch::async, answer_one, std::move(caller), nonce));
+      std::vector<pollfd> fds;
+      for (const Descriptor& each : listening) fds.push_back({full ? -1 : each.get(), POLLIN, 0});
+      if (::poll(fds.data(), fds.size(), look_ms) <= 0) continue;
+      for (const pollfd& fd : fds) {
+        if (fd.revents == 0) continue;
+        Descriptor caller(::accept4(fd.fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+        if (caller.open())
+          at_work.push_back(std::async(std::launch::async, answer_one, std::move(caller), nonce));
+      }
     }
   }
 
@@ -239,13 +243,13 @@ struct LinkMeter::Answering {
   }
 
   std::string nonce;
-  Descriptor listening;
+  std::vector<Descriptor> listening;  ///< one for each address
   std::jthread accepting{};
 };
 
 LinkMeter::LinkMeter(const std::string& address, std::uint16_t port, std::string nonce)
     : answering_(
-          new Answering{.nonce = std::move(nonce), .listening = listening_socket(address, port)}) {
+          new Answering{.nonce = std::move(nonce), .listening = listening_sockets(address, port)}) {
   answering_->accepting =
       std::jthread([this](const std::stop_token& stop) { answering_->answer_all(stop); });
 }
@@ -253,7 +257,7 @@ LinkMeter::LinkMeter(const std::string& address, std::uint16_t port, std::string
 LinkMeter::~LinkMeter() = default;
 
 std::uint16_t LinkMeter::port() const {
-  return port_of(answering_->listening.get());
+  return address_of_socket(answering_->listening.front().get()).port();
 }
 
 std::vector<LinkSpeed> speeds_of(const std::vector<Call>& calls, double seconds) {

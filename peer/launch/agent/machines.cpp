@@ -12,7 +12,7 @@
 #include <poll.h>
 #include <sys/random.h>
 
-#include "peer/fleet/loopback.h"
+#include "peer/fleet/net_address.h"
 #include "peer/launch/agent/batch_nodes.h"
 #include "peer/launch/agent/files.h"
 #include "peer/launch/agent/fleet_copy.h"

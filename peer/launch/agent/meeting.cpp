@@ -14,6 +14,7 @@
 
 #include "peer/fleet/json/json.h"
 #include "peer/fleet/json/json_member.h"
+#include "peer/fleet/net_address.h"
 #include "peer/record/disk/posix_disk.h"
 #include "peer/wire/tcp/neighbor_clock.h"
 
@@ -42,12 +43,12 @@ std::string read_text(const std::string& path) {
   return text;
 }
 
-/// The address that is likeliest to be reached from `own`: of a network of ours, or its first.
-std::string nearest(const JsonValue& addresses, const std::vector<InterfaceAddress>& own) {
-  for (const JsonValue& theirs : addresses.items)
-    for (const InterfaceAddress& ours : own)
-      if (same_network(ours.address, theirs.text, ours.prefix)) return theirs.text;
-  return addresses.items.empty() ? "" : addresses.items.front().text;
+/// A peer's file may hold anything.
+std::vector<std::string> texts_of(const JsonValue& addresses) {
+  std::vector<std::string> texts;
+  for (const JsonValue& each : addresses.items)
+    if (host_objection(each.text).empty()) texts.push_back(each.text);
+  return texts;
 }
 
 }  // namespace
@@ -88,10 +89,13 @@ std::vector<PeerAddress> Meeting::changed() {
     try {
       const JsonValue json = parse_json(text, file_of(neighbor));
       PeerAddress address{
-          .peer = neighbor, .host = "127.0.0.1", .port = json_integer<std::uint16_t>(json, "port")};
-      if (json_text(json, "machine") != machine_)
-        address.host = nearest(json_member(json, "addresses"), own_);
-      if (address.host.empty()) continue;
+          .peer = neighbor, .host = "localhost", .port = json_integer<std::uint16_t>(json, "port")};
+      if (json_text(json, "machine") != machine_) {
+        address.more = as_called_by(own_, texts_of(json_member(json, "addresses")));
+        if (address.more.empty()) continue;
+        address.host = address.more.front();
+        address.more.erase(address.more.begin());
+      }
       known_[neighbor] = text;
       news.push_back(address);
     } catch (const std::exception&) {

@@ -8,7 +8,7 @@
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
 #include "peer/fleet/json/json_member.h"
-#include "peer/fleet/loopback.h"
+#include "peer/fleet/net_address.h"
 #include "peer/launch/agent/ssh.h"
 
 namespace gv {
@@ -55,7 +55,7 @@ void Roads::find() {
 void Roads::open_doors() {
   const auto door = [this](std::size_t k) {
     const Machine& machine = machines_.at(k);
-    return Json{{"address", "0.0.0.0"}, {"port", machine.spec.port}, {"nonce", machine.nonce}}
+    return Json{{"address", any_address}, {"port", machine.spec.port}, {"nonce", machine.nonce}}
         .dump();
   };
   const std::vector<std::string> opened = machines_.ask(AgentKind::door, AgentKind::opened, door);
@@ -70,28 +70,16 @@ void Roads::open_doors() {
   }
 }
 
-/// Returns where the caller may find the other, the likeliest first. Never loopback, nor an address
-/// that the caller has itself: docker's bridges and the like have the same one everywhere.
+/// Returns where the caller may find the other, the likeliest first (as_called_by), never loopback.
 std::vector<std::string> Roads::candidates(const Machine& caller, const Machine& called) const {
   const HostSpec& spec = called.spec;
   if (!spec.address.empty() && !is_loopback(spec.address)) return {spec.address};
-  const std::vector<InterfaceAddress>& own = caller.host->facts()->addresses;
-  const auto ours = [&](const std::string& address) {
-    return is_loopback(address) || std::ranges::count(own, address, &InterfaceAddress::address) > 0;
-  };
-  std::vector<std::string> near, far;
-  if (spec.interface.empty() && !called.ssh_name.empty() && !ours(called.ssh_name))
-    far.push_back(called.ssh_name);
-  for (const InterfaceAddress& theirs : called.host->facts()->addresses) {
-    if (!spec.interface.empty() && theirs.interface != spec.interface) continue;
-    if (ours(theirs.address)) continue;
-    const bool together = std::ranges::any_of(own, [&](const InterfaceAddress& each) {
-      return same_network(each.address, theirs.address, each.prefix);
-    });
-    (together ? near : far).push_back(theirs.address);
-  }
-  near.insert(near.end(), far.begin(), far.end());
-  return near;
+  std::vector<std::string> theirs;
+  if (spec.interface.empty() && !called.ssh_name.empty() && !is_loopback(called.ssh_name))
+    theirs.push_back(called.ssh_name);
+  for (const InterfaceAddress& each : called.host->facts()->addresses)
+    if (spec.interface.empty() || each.interface == spec.interface) theirs.push_back(each.address);
+  return as_called_by(caller.host->facts()->addresses, theirs);
 }
 
 void Roads::call() {

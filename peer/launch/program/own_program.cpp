@@ -18,6 +18,7 @@
 #include "peer/fleet/program_reader.h"
 #include "peer/launch/inherited.h"
 #include "peer/launch/processor.h"
+#include "peer/wire/tcp/named_socket.h"
 
 namespace gv {
 namespace {
@@ -74,7 +75,7 @@ std::string address_of_first(const Fleet& fleet) {
   const std::string& host = fleet.peers.front().host;
   const auto row = std::ranges::find(fleet.hosts, host, &HostSpec::name);
   if (row != fleet.hosts.end() && !row->address.empty()) return row->address;
-  return host == "localhost" ? "127.0.0.1" : host;
+  return host == "localhost" ? loopback_host() : host;
 }
 
 /// A fleet's own, below those that the kernel gives out; whoever is asked alone has the next one.
@@ -99,7 +100,7 @@ std::map<std::string, std::string> torchrun_words(const Fleet& fleet, const OwnP
           {"{world_size}", std::to_string(asked ? 1 : fleet.trainers())},
           {"{local_rank}", std::to_string(asked ? 0 : place)},
           {"{local_world_size}", std::to_string(asked ? 1 : count)},
-          {"{master_addr}", asked ? "127.0.0.1" : address_of_first(fleet)},
+          {"{master_addr}", asked ? loopback_host() : address_of_first(fleet)},
           {"{master_port}", std::to_string(master_port(fleet, asked))}};
 }
 

@@ -1,16 +1,13 @@
 #include "peer/show/live/live_address.h"
 
-#include <cerrno>
-#include <charconv>
-#include <cstring>
 #include <stdexcept>
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include "optim/printable.h"
+#include "peer/fleet/net_address.h"
+#include "peer/wire/tcp/named_socket.h"
 
 namespace gv {
 namespace {
@@ -19,51 +16,29 @@ namespace {
   throw std::invalid_argument(fmt::format("{} {}: {}", asked, printable(text, 80), why));
 }
 
-union SocketAddress {
-  sockaddr any;
-  sockaddr_in v4;
-  sockaddr_in6 v6;
-};
-
-SocketAddress address_of(const LiveAddress& address) {
-  SocketAddress all{};
-  if (address.v6) {
-    all.v6.sin6_family = AF_INET6;
-    all.v6.sin6_port = htons(address.port);
-    all.v6.sin6_addr = in6addr_loopback;
-  } else {
-    all.v4.sin_family = AF_INET;
-    all.v4.sin_port = htons(address.port);
-    all.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  }
-  return all;
-}
-
 }  // namespace
 
 std::string LiveAddress::text() const {
-  return fmt::format("{}:{}", v6 ? "[::1]" : "127.0.0.1", port);
+  return host_port_text(host == "localhost" ? loopback_host() : host, port);
 }
 
 LiveAddress parse_live_address(const std::string& text, std::string_view asked) {
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string::npos)
-    refuse(asked, text, "expected 127.0.0.1:PORT, such as 127.0.0.1:8080");
-  const std::string host = text.substr(0, colon);
-  const std::string digits = text.substr(colon + 1);
-  LiveAddress address{.v6 = host == "[::1]"};
-  const char* const end = digits.data() + digits.size();
-  const auto [last, error] = std::from_chars(digits.data(), end, address.port);
-  if (error != std::errc{} || last != end)
-    refuse(asked, text, "the port is a number from 0 (any free one) to 65535");
-  if (!address.v6 && host != "127.0.0.1" && host != "localhost") {
+  HostPort at;
+  try {
+    at = parse_host_port(text);
+  } catch (const std::invalid_argument& wrong) {
+    refuse(asked,
+           text,
+           fmt::format("{}; it is 127.0.0.1:8080, localhost:8080 or [::1]:8080", wrong.what()));
+  }
+  if (at.host != "127.0.0.1" && at.host != "localhost" && at.host != "::1") {
     refuse(asked,
            text,
            "the page is not encrypted, so it is served on this machine only: 127.0.0.1, localhost "
            "or [::1]\nhelp:  from another machine: ssh -L 8080:127.0.0.1:8080 THIS_MACHINE, with "
            "--serve 127.0.0.1:8080 here");
   }
-  return address;
+  return {.host = at.host, .port = at.port};
 }
 
 bool is_address(const std::string& text) {
@@ -73,37 +48,33 @@ bool is_address(const std::string& text) {
 }
 
 Descriptor connect_to(const LiveAddress& address) {
-  Descriptor socket(::socket(address.v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const SocketAddress where = address_of(address);
-  const socklen_t size = address.v6 ? sizeof where.v6 : sizeof where.v4;
-  if (!socket.open() || ::connect(socket.get(), &where.any, size) != 0) return {};
-  return socket;
+  for (const SocketAddress& where : known_addresses(address.host, address.port)) {
+    Descriptor socket(::socket(where.bytes.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (socket.open() && ::connect(socket.get(), where.get(), where.size) == 0) return socket;
+  }
+  return {};
 }
 
-http::Listener listen_at(LiveAddress& address, const std::string& token) {
-  constexpr int most_waiting = 16;
-  Descriptor socket(
-      ::socket(address.v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const int yes = 1;
-  ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  SocketAddress where = address_of(address);
-  socklen_t size = address.v6 ? sizeof where.v6 : sizeof where.v4;
-  if (!socket.open() || ::bind(socket.get(), &where.any, size) != 0 ||
-      ::listen(socket.get(), most_waiting) != 0) {
+std::vector<http::Listener> listen_at(LiveAddress& address, const std::string& token) {
+  std::vector<http::Listener> listeners;
+  try {
+    for (Descriptor& socket : listening_sockets(address.host, address.port)) {
+      const SocketAddress own = address_of_socket(socket.get());
+      address.port = own.port();
+      http::Door door{.hosts = {host_port_text(own.host(), own.port()),
+                                fmt::format("localhost:{}", own.port())},
+                      .token = token,
+                      .cookie = fmt::format("grapevine_{}", own.port())};
+      // Browsers leave out a port that is their usual one.
+      if (own.port() == 80)
+        door.hosts.insert(door.hosts.end(), {"localhost", "127.0.0.1", "[::1]"});
+      listeners.push_back({std::move(socket), std::move(door)});
+    }
+  } catch (const std::runtime_error& wrong) {
     throw std::runtime_error(
-        fmt::format("--serve {}: {}\nhelp:  --serve 127.0.0.1:0 takes any "
-                    "free port",
-                    address.text(),
-                    std::strerror(errno)));
+        fmt::format("--serve: {}\nhelp:  --serve 127.0.0.1:0 takes any free port", wrong.what()));
   }
-  ::getsockname(socket.get(), &where.any, &size);
-  address.port = ntohs(address.v6 ? where.v6.sin6_port : where.v4.sin_port);
-  http::Door door{.hosts = {address.text(), fmt::format("localhost:{}", address.port)},
-                  .token = token,
-                  .cookie = fmt::format("grapevine_{}", address.port)};
-  // Browsers leave out a port that is their usual one.
-  if (address.port == 80) door.hosts.insert(door.hosts.end(), {"localhost", "127.0.0.1", "[::1]"});
-  return {std::move(socket), std::move(door)};
+  return listeners;
 }
 
 }  // namespace gv

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "peer/show/live/http_server.h"
 
@@ -10,8 +11,8 @@ namespace gv {
 
 /// The address at which a run's page is served.
 struct LiveAddress {
-  bool v6 = false;         ///< ::1, else 127.0.0.1
-  std::uint16_t port = 0;  ///< 0: any free one
+  std::string host = "127.0.0.1";  ///< or "::1", or "localhost", which is both
+  std::uint16_t port = 0;          ///< 0: any free one
 
   std::string text() const;  ///< "127.0.0.1:8080", "[::1]:8080"
 };
@@ -29,6 +30,6 @@ Descriptor connect_to(const LiveAddress& address);
 
 /// Listens there; `address` gets the port. Throws std::runtime_error when it is taken. The door
 /// asks for `token` (empty: for none) and for a Host that is this address.
-http::Listener listen_at(LiveAddress& address, const std::string& token);
+std::vector<http::Listener> listen_at(LiveAddress& address, const std::string& token);
 
 }  // namespace gv

@@ -13,6 +13,7 @@
 
 #include "optim/printable.h"
 #include "peer/fleet/json/json_member.h"
+#include "peer/fleet/net_address.h"
 #include "peer/show/live/live_socket.h"
 
 namespace gv {
@@ -100,10 +101,11 @@ std::optional<RunView> view_at(const LiveAddress& address, const std::string& to
   if (!socket.open()) return std::nullopt;
   const std::string bearer =
       token.empty() ? "" : fmt::format("Authorization: Bearer {}\r\n", token);
-  const std::string text = exchange(
-      socket,
-      address.text(),
-      fmt::format("GET /state.json HTTP/1.1\r\nHost: {}\r\n{}\r\n", address.text(), bearer));
+  const std::string text = exchange(socket,
+                                    address.text(),
+                                    fmt::format("GET /state.json HTTP/1.1\r\nHost: {}\r\n{}\r\n",
+                                                host_port_text(address.host, address.port),
+                                                bearer));
   if (text.empty()) return std::nullopt;
   const LiveReply reply = parse_reply(address.text(), text);
   if (reply.status == 403)

@@ -35,7 +35,7 @@ class LiveService::Impl {
     if (!options.serve.empty()) {
       LiveAddress address = parse_live_address(options.serve);
       const std::string token = options.no_token ? "" : http::new_token();
-      listeners.push_back(listen_at(address, token));
+      listeners = listen_at(address, token);
       url = fmt::format("http://{}/{}", address.text(), token.empty() ? "" : "?token=" + token);
     }
     if (connect_live(folder.path()).open())

@@ -16,6 +16,7 @@
 #include "optim/train/host_replica.h"
 #include "peer/study/bench/forked.h"
 #include "peer/study/bench/plain_streams.h"
+#include "peer/wire/tcp/named_socket.h"
 #include "peer/wire/tcp/tcp_world.h"
 
 namespace gv {
@@ -92,12 +93,13 @@ void gossip_rounds(std::uint32_t rank,
   }
   if (carriage.shared) options.share = region_shape(dimension * sizeof(float), 2);
   options.log = [](const std::string&) {};
+  options.listen_address = loopback_host();
   const auto world = TcpWorld::make(std::move(options));
   Journal nobody;
   Peer peer(plan, *world, nobody, *replica);
   const auto ports = gathering.exchange_ports(rank, world->listen());
   std::vector<PeerAddress> addresses;
-  for (PeerId i = 0; i < n; ++i) addresses.push_back({i, "127.0.0.1", ports[i]});
+  for (PeerId i = 0; i < n; ++i) addresses.push_back({i, loopback_host(), ports[i]});
   Stopwatches watches(gathering, rank);
   Task<> life = exchange_rounds(peer, *world, averaging, rounds, watches);
   world->run(addresses, peer, [&] { life.start(); });

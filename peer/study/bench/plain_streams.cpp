@@ -8,13 +8,14 @@
 #include <string_view>
 #include <vector>
 
-#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "peer/wire/lend/descriptor.h"
+#include "peer/wire/tcp/named_socket.h"
 
 namespace gv {
 namespace {
@@ -25,18 +26,14 @@ constexpr std::size_t piece = 512 * 1024;
   throw std::runtime_error(std::string(what) + ": " + std::strerror(errno));
 }
 
-sockaddr_in loopback(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(port);
-  return address;
+SocketAddress loopback(std::uint16_t port) {
+  return known_addresses(loopback_host(), port).front();
 }
 
 /// A socket with the options of the peers' own, and these buffers: the window that a connection
 /// offers is fixed as it is made, so a listening one hands them on.
 int new_socket(int buffer) {
-  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+  const int fd = ::socket(loopback(0).bytes.ss_family, SOCK_STREAM, 0);
   if (fd < 0) fail("socket");
   constexpr int one = 1;
   constexpr std::string_view reno = "reno";
@@ -55,12 +52,10 @@ struct Listener {
 
 Listener listen_somewhere(int buffer) {
   Listener listener{new_socket(buffer), 0};
-  sockaddr_in address = loopback(0);
-  socklen_t length = sizeof address;
-  if (::bind(listener.fd, reinterpret_cast<sockaddr*>(&address), length) != 0) fail("bind");
+  const SocketAddress address = loopback(0);
+  if (::bind(listener.fd, address.get(), address.size) != 0) fail("bind");
   if (::listen(listener.fd, 8) != 0) fail("listen");
-  ::getsockname(listener.fd, reinterpret_cast<sockaddr*>(&address), &length);
-  listener.port = ntohs(address.sin_port);
+  listener.port = address_of_socket(listener.fd).port();
   return listener;
 }
 
@@ -116,9 +111,8 @@ void plain_streams(std::uint32_t rank,
   const Listener listener = listen_somewhere(socket_buffer);
   const auto ports = gathering.exchange_ports(rank, listener.port);
   const int next = new_socket(socket_buffer);
-  const sockaddr_in address = loopback(ports[(rank + 1) % gathering.processes]);
-  if (::connect(next, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-    fail("connect");
+  const SocketAddress address = loopback(ports[(rank + 1) % gathering.processes]);
+  if (::connect(next, address.get(), address.size) != 0) fail("connect");
   const int previous = ::accept(listener.fd, nullptr, nullptr);
   if (previous < 0) fail("accept");
   const std::vector<std::byte> vector(bytes, std::byte{1});

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <stdexcept>
 #include <utility>
 
@@ -7,36 +9,58 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include "peer/fleet/net_address.h"
 #include "peer/wire/lend/descriptor.h"
 #include "peer/wire/tcp/accept_next.h"
 #include "peer/wire/tcp/as_result.h"
+#include "peer/wire/tcp/named_socket.h"
 #include "peer/wire/tcp/tcp_world_impl.h"
 
 namespace gv {
 
 using asio::ip::tcp;
 
+namespace {
+
+tcp::endpoint endpoint_of(const SocketAddress& address) {
+  tcp::endpoint endpoint;
+  endpoint.resize(address.size);
+  std::memcpy(endpoint.data(), address.get(), address.size);
+  return endpoint;
+}
+
+std::vector<std::string> hosts_of(const PeerAddress& address) {
+  std::vector<std::string> hosts{address.host};
+  hosts.insert(hosts.end(), address.more.begin(), address.more.end());
+  return hosts;
+}
+
+/// Empty: it is a name. A network interface that is not there has the system's error.
+std::pair<asio::error_code, std::vector<tcp::endpoint>> numbers_of(const std::string& host,
+                                                                   std::uint16_t port) {
+  std::vector<tcp::endpoint> endpoints;
+  try {
+    for (const SocketAddress& each : known_addresses(host, port))
+      endpoints.push_back(endpoint_of(each));
+  } catch (const std::runtime_error&) {
+    return {asio::error_code(ENODEV, asio::system_category()), {}};
+  }
+  return {{}, endpoints};
+}
+
+}  // namespace
+
 std::uint16_t TcpWorldImpl::listen() {
-  const auto fail = [&](const std::string& why) {
-    throw std::runtime_error(fmt::format(
-        "cannot listen on {}:{}: {}", options_.listen_address, options_.listen_port, why));
+  const auto tune = [](const SocketAddress& address, int socket) {
+    tune_for(endpoint_of(address).address(), socket);
   };
-  asio::error_code error;
-  tcp::resolver resolver(io_);  // it may be a name
-  const auto found = resolver.resolve(
-      options_.listen_address, std::to_string(options_.listen_port), tcp::resolver::passive, error);
-  if (error || found.empty()) fail(error.message());
-  const tcp::endpoint endpoint = found.begin()->endpoint();
-  const asio::ip::address address = endpoint.address();
-  acceptor_.open(endpoint.protocol(), error);
-  if (!error) close_on_exec(acceptor_.native_handle());
-  if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
-  if (!error) tune_for(address, acceptor_.native_handle());
-  if (!error) acceptor_.bind(endpoint, error);
   listening_since_ = stamp();
-  if (!error) acceptor_.listen(128, error);
-  if (error) fail(error.message());
-  return acceptor_.local_endpoint().port();
+  for (Descriptor& socket :
+       listening_sockets(options_.listen_address, options_.listen_port, tune)) {
+    const SocketAddress own = address_of_socket(socket.get());
+    acceptors_.emplace_back(io_).assign(own.v6() ? tcp::v6() : tcp::v4(), socket.release());
+  }
+  return acceptors_.front().local_endpoint().port();
 }
 
 /// Returns whether strangers are about to take the descriptors that the work needs. A new one is
@@ -51,18 +75,21 @@ bool TcpWorldImpl::crowded(int newest) {
   return other_descriptors_ + links + for_work > limit.rlim_cur;
 }
 
-asio::awaitable<void> TcpWorldImpl::accept_loop() {
-  while (auto socket = co_await accept_next(acceptor_)) {
+asio::awaitable<void> TcpWorldImpl::accept_loop(tcp::acceptor& acceptor) {
+  while (auto socket = co_await accept_next(acceptor)) {
     asio::error_code ignored;
     const tcp::endpoint from = socket->remote_endpoint(ignored);
     std::string wrong;
     std::optional<TcpConnection::Protection> protection = protection_from(*socket, wrong);
     if (!protection && wrong.empty()) continue;
-    const ConnectionId id = links_->accepted(
-        from.address().to_string(),
-        from.port(),
-        now(),
-        {.known = neighbors_at(from) > 0, .crowded = crowded(socket->native_handle())});
+    const bool known = neighbors_at(from) > 0;
+    if (!known) look_again();
+    const ConnectionId id = links_->accepted(from.address().to_string(),
+                                             from.port(),
+                                             now(),
+                                             {.known = known,
+                                              .crowded = crowded(socket->native_handle()),
+                                              .origin = known ? "" : network_of(from.address())});
     if (!protection) {
       links_->hear_bytes(id, 0, now());
       links_->ended(id, wrong, now());
@@ -115,24 +142,18 @@ void TcpWorldImpl::dial(PeerId neighbor, ConnectionId connection) {
 }
 
 asio::awaitable<void> TcpWorldImpl::connect(PeerId neighbor, ConnectionId connection) {
-  const auto socket = std::make_shared<tcp::socket>(io_);
-  connecting_[connection] = socket;
-  const auto [unresolved, endpoints] = co_await resolve(neighbor);
-  asio::error_code failure = unresolved;
-  for (const auto& endpoint : endpoints) {
-    if (!connecting_.contains(connection)) co_return;  // closed meanwhile
-    const tcp::endpoint there = endpoint.endpoint();
-    *socket = tcp::socket(io_);
-    socket->open(there.protocol(), failure);
-    if (failure) continue;
-    close_on_exec(socket->native_handle());
-    tune_for(there.address(), socket->native_handle());
-    const auto [error] = co_await socket->async_connect(there, as_result);
-    failure = error;
-    if (!error) break;
-  }
-  if (connecting_.erase(connection) == 0) co_return;
-  if (!failure && socket->is_open()) {
+  const auto dialling = std::make_shared<Dialling>(io_);
+  connecting_[connection] = dialling;
+  auto [failure, addresses] = co_await resolve(neighbor);
+  if (const auto doubtful = unproven_.find(neighbor); doubtful != unproven_.end())
+    std::ranges::stable_partition(addresses, [&](const auto& a) { return a != doubtful->second; });
+  std::optional<tcp::socket> socket;
+  if (!failure) socket = co_await dialling->connect(std::move(addresses));
+  if (!failure) failure = dialling->failure();
+  if (connecting_.erase(connection) == 0) co_return;  // closed meanwhile
+  if (socket) {
+    asio::error_code gone;
+    unproven_[neighbor] = socket->remote_endpoint(gone);
     std::optional<TcpConnection::Protection> protection = protection_of(neighbor, *socket);
     if (!protection)
       co_return links_->ended(
@@ -142,37 +163,84 @@ asio::awaitable<void> TcpWorldImpl::connect(PeerId neighbor, ConnectionId connec
     if (plain) links_->connected(connection, now());
     co_return;
   }
-  if (failure == asio::error::connection_refused)
-    links_->nobody_listens(neighbor, failure.message(), now());
+  if (dialling->nobody_listens()) links_->nobody_listens(neighbor, failure.message(), now());
   links_->ended(connection, failure.message(), now());
 }
 
+/// Asks no name service for a number: it would take a thread.
 asio::awaitable<TcpWorldImpl::Resolved> TcpWorldImpl::resolve(PeerId neighbor) {
   const PeerAddress address = addresses_[neighbor];
-  tcp::resolver resolver(io_);
-  co_return co_await resolver.async_resolve(address.host, std::to_string(address.port), as_result);
+  Resolved found;
+  for (const std::string& host : hosts_of(address)) {
+    auto [failure, endpoints] = numbers_of(host, address.port);
+    if (!failure && endpoints.empty()) {
+      tcp::resolver resolver(io_);
+      const auto [error, names] =
+          co_await resolver.async_resolve(host, std::to_string(address.port), as_result);
+      failure = error;
+      for (const auto& name : names) endpoints.push_back(name.endpoint());
+      endpoints = take_turns(endpoints, [](const auto& e) { return e.address().is_v6(); });
+    }
+    if (failure) found.first = failure;
+    for (const tcp::endpoint& each : endpoints)
+      if (std::ranges::count(found.second, each) == 0) found.second.push_back(each);
+  }
+  if (found.second.empty()) co_return found;
+  found.first = {};
+  take_found(neighbor, found.second);
+  co_return found;
+}
+
+/// Knows the numbers at once; a name's addresses when it was looked up.
+void TcpWorldImpl::take_address(const PeerAddress& address) {
+  addresses_[address.peer] = address;
+  unproven_.erase(address.peer);
+  std::vector<tcp::endpoint> known;
+  for (const std::string& host : hosts_of(address)) {
+    const auto numbers = numbers_of(host, address.port).second;
+    known.insert(known.end(), numbers.begin(), numbers.end());
+  }
+  take_found(address.peer, known);
+}
+
+void TcpWorldImpl::take_found(PeerId neighbor, const std::vector<tcp::endpoint>& endpoints) {
+  std::set<asio::ip::address>& known = found_[neighbor];
+  known.clear();
+  for (const tcp::endpoint& each : endpoints) known.insert(each.address());
+}
+
+asio::awaitable<void> TcpWorldImpl::look_up(PeerId neighbor) {
+  co_await resolve(neighbor);
+}
+
+/// A neighbour that we do not dial is recognised by the addresses of its name. They may have
+/// changed since the last look, as those of a container that was started again.
+void TcpWorldImpl::look_again() {
+  constexpr Time pause = std::chrono::seconds(10);
+  if (looked_ && now() - *looked_ < pause) return;
+  looked_ = now();
+  for (const PeerId id : options_.links.neighbors)
+    if (addresses_.contains(id) && !addresses_[id].host.empty())
+      asio::co_spawn(io_, look_up(id), asio::detached);
 }
 
 void TcpWorldImpl::probe(PeerId neighbor) {
   const auto at = addresses_.find(neighbor);
-  if (at != addresses_.end() && !at->second.host.empty())
-    asio::co_spawn(io_, connect_once(neighbor), asio::detached);
+  if (at == addresses_.end() || at->second.host.empty() || probing_.contains(neighbor)) return;
+  probing_[neighbor] = std::make_shared<Dialling>(io_);
+  asio::co_spawn(io_, connect_once(neighbor), asio::detached);
 }
 
 /// Finds out whether the process of a neighbour that dials us is still there: nobody listens where
 /// a process has died, so that there is nothing to wait for.
 asio::awaitable<void> TcpWorldImpl::connect_once(PeerId neighbor) {
-  const auto [unresolved, endpoints] = co_await resolve(neighbor);
-  if (unresolved || endpoints.empty()) co_return;
-  const tcp::endpoint there = endpoints.begin()->endpoint();
-  tcp::socket socket(io_);
-  asio::error_code closed;
-  socket.open(there.protocol(), closed);
-  if (closed) co_return;
-  close_on_exec(socket.native_handle());
-  const auto [error] = co_await socket.async_connect(there, as_result);
-  if (error == asio::error::connection_refused)
-    links_->nobody_listens(neighbor, error.message(), now());
+  const std::shared_ptr<Dialling> dialling = probing_.at(neighbor);
+  auto [unresolved, addresses] = co_await resolve(neighbor);
+  after(options_.links.times.handshake, [dialling] { dialling->close(); });
+  if (!unresolved) co_await dialling->connect(std::move(addresses));
+  probing_.erase(neighbor);
+  if (!unresolved && dialling->nobody_listens())
+    links_->nobody_listens(neighbor, dialling->failure().message(), now());
 }
 
 void TcpWorldImpl::send(ConnectionId id, const Frame& frame) {
@@ -197,6 +265,7 @@ void TcpWorldImpl::send(ConnectionId id, const Frame& frame) {
 void TcpWorldImpl::admit(ConnectionId id, PeerId neighbor, const Hello& theirs) {
   Connection& connection = connections_.at(id);
   connection.neighbor = neighbor;
+  if (connection.dialled) unproven_.erase(neighbor);
   connection.stream->set_bounds(options_.bounds);
   const std::uint64_t machine = options_.links.self.machine;
   clocks_[neighbor] = NeighborClock(machine != 0 && machine == theirs.machine);
@@ -215,8 +284,7 @@ void TcpWorldImpl::finish(ConnectionId connection) {
 
 void TcpWorldImpl::close(ConnectionId connection) {
   if (const auto at = connecting_.find(connection); at != connecting_.end()) {
-    asio::error_code ignored;
-    at->second->close(ignored);
+    at->second->close();
     connecting_.erase(at);
   }
   const auto at = connections_.find(connection);
@@ -242,7 +310,7 @@ void TcpWorldImpl::wake_at(Time time) {
 
 std::string TcpWorldImpl::address(PeerId neighbor) const {
   const auto at = addresses_.find(neighbor);
-  return at == addresses_.end() ? "?" : fmt::format("{}:{}", at->second.host, at->second.port);
+  return at == addresses_.end() ? "?" : host_port_text(at->second.host, at->second.port);
 }
 
 }  // namespace gv

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "peer/fleet/loopback.h"
+#include "peer/fleet/net_address.h"
 #include "peer/wire/tcp/tcp_world_impl.h"
 
 // Which connections of a peer are encrypted, and whose they may be.
@@ -82,11 +82,19 @@ std::optional<TcpConnection::Protection> TcpWorldImpl::protection_of(
                         std::make_unique<TlsSession>(options_.keys, TlsSession::Role::dials, fits)};
 }
 
+/// An IPv6 stranger has as many addresses as it likes within its network of 64 bits: they count as
+/// one. A neighbour's own address is told apart from it.
+std::string TcpWorldImpl::network_of(const asio::ip::address& address) {
+  if (!address.is_v6() || address.is_loopback()) return address.to_string();
+  asio::ip::address_v6::bytes_type bytes = address.to_v6().to_bytes();
+  std::fill(bytes.begin() + 8, bytes.end(), std::uint8_t{0});
+  return asio::ip::address_v6(bytes).to_string() + "/64";
+}
+
 std::size_t TcpWorldImpl::neighbors_at(const tcp::endpoint& from) const {
-  const std::string host = from.address().to_string();
   const auto lives_there = [&](PeerId id) {
-    const auto at = addresses_.find(id);
-    return at != addresses_.end() && at->second.host == host;
+    const auto at = found_.find(id);
+    return at != found_.end() && at->second.contains(from.address());
   };
   return static_cast<std::size_t>(std::ranges::count_if(options_.links.neighbors, lives_there));
 }
@@ -105,10 +113,11 @@ std::optional<TcpConnection::Protection> TcpWorldImpl::protection_from(const tcp
   }
   asio::error_code gone;
   const tcp::endpoint from = visitor.remote_endpoint(gone);
-  if (gone ||
-      !handshakes_.spend(
-          {.address = from.address().to_string(), .neighbors = neighbors_at(from), .is_here = here},
-          now()))
+  if (gone) return {};
+  const std::size_t neighbors = neighbors_at(from);
+  const std::string origin =
+      neighbors > 0 ? from.address().to_string() : network_of(from.address());
+  if (!handshakes_.spend({.address = origin, .neighbors = neighbors, .is_here = here}, now()))
     return {};
   const auto fits = [this](PeerId id) {
     const bool comes =
@@ -134,7 +143,7 @@ std::string TcpWorldImpl::ends_to_prove(const tcp::socket& socket, bool dialled)
   if (gone) return "unknown";
   if (!is_within_this_machine(socket)) return "";
   const auto text = [](const tcp::endpoint& end) {
-    return fmt::format("{}:{}", end.address().to_string(), end.port());
+    return host_port_text(end.address().to_string(), end.port());
   };
   return dialled ? text(ours) + " " + text(theirs) : text(theirs) + " " + text(ours);
 }

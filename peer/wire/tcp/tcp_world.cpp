@@ -72,7 +72,7 @@ void TcpWorldImpl::run(const std::vector<PeerAddress>& addresses,
   begin_ = std::move(begin);
   user_ = &user;
   for (const PeerAddress& address : addresses) {
-    addresses_[address.peer] = address;
+    take_address(address);
     if (address.reversed) options_.links.reversed.insert(address.peer);
   }
   for (const PeerId id : options_.links.neighbors)
@@ -82,7 +82,8 @@ void TcpWorldImpl::run(const std::vector<PeerAddress>& addresses,
   Carrier& carrier = *this;
   links_.emplace(options_.links, carrier, user, options_.links.self.incarnation);
   const auto guard = asio::make_work_guard(io_);
-  asio::co_spawn(io_, accept_loop(), asio::detached);
+  for (tcp::acceptor& each : acceptors_) asio::co_spawn(io_, accept_loop(each), asio::detached);
+  look_again();
   links_->start(now());
   watch_own_work();
   beat();
@@ -97,9 +98,9 @@ void TcpWorldImpl::run(const std::vector<PeerAddress>& addresses,
 /// nobody listening here, that this peer needs nothing any more.
 void TcpWorldImpl::close_all() {
   asio::error_code ignored;
-  acceptor_.close(ignored);
+  for (tcp::acceptor& each : acceptors_) each.close(ignored);
   if (shared_) shared_->close();
-  for (const auto& [id, socket] : connecting_) socket->close(ignored);
+  for (const auto& [id, dialling] : connecting_) dialling->close();
   for (const auto& [id, connection] : connections_) connection.stream->close();
 }
 
@@ -109,11 +110,14 @@ void TcpWorldImpl::begin() {
 }
 
 void TcpWorldImpl::readdress(const PeerAddress& address) {
-  addresses_[address.peer] = address;
+  take_address(address);
+  if (found_[address.peer].empty() && !address.host.empty())
+    asio::co_spawn(io_, look_up(address.peer), asio::detached);
 }
 
 std::vector<int> TcpWorldImpl::descriptors() const {
-  std::vector<int> all = polled_with(acceptor_.native_handle());
+  std::vector<int> all;
+  if (!acceptors_.empty()) all = polled_with(acceptors_.front().native_handle());
   if (shared_) all.push_back(shared_->descriptor());
   return all;
 }

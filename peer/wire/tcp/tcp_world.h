@@ -62,7 +62,8 @@ struct PeerAddress {
   PeerId peer = 0;
   std::string host;
   std::uint16_t port = 0;
-  bool reversed = false;  ///< of the two ends, the one of the greater id dials
+  bool reversed = false;            ///< of the two ends, the one of the greater id dials
+  std::vector<std::string> more{};  ///< further hosts that are this peer's, tried after the first
 };
 
 /// The arithmetic threw (a device was lost, say): training cannot go on.

@@ -7,8 +7,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <asio/awaitable.hpp>
@@ -20,6 +21,7 @@
 #include "gossip/link/link_layer.h"
 #include "peer/wire/frame/frame.h"
 #include "peer/wire/tcp/compute_thread.h"
+#include "peer/wire/tcp/dialling.h"
 #include "peer/wire/tcp/handshake_budget.h"
 #include "peer/wire/tcp/neighbor_clock.h"
 #include "peer/wire/tcp/shaper.h"
@@ -81,7 +83,7 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
  private:
   using tcp = asio::ip::tcp;
   using Clock = std::chrono::steady_clock;
-  using Resolved = std::tuple<asio::error_code, tcp::resolver::results_type>;
+  using Resolved = std::pair<asio::error_code, std::vector<tcp::endpoint>>;
   struct Connection {
     std::shared_ptr<TcpConnection> stream;
     std::optional<PeerId> neighbor;  ///< once it is known to be one
@@ -132,10 +134,14 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
 
   void stop_shaping(ConnectionId connection);
   bool crowded(int newest);
-  asio::awaitable<void> accept_loop();
+  asio::awaitable<void> accept_loop(tcp::acceptor& acceptor);
   asio::awaitable<void> connect(PeerId neighbor, ConnectionId connection);
   asio::awaitable<void> connect_once(PeerId neighbor);
   asio::awaitable<Resolved> resolve(PeerId neighbor);
+  void take_address(const PeerAddress& address);
+  void take_found(PeerId neighbor, const std::vector<tcp::endpoint>& endpoints);
+  asio::awaitable<void> look_up(PeerId neighbor);
+  void look_again();
   void open(ConnectionId connection,
             tcp::socket socket,
             TcpConnection::Protection protection,
@@ -145,6 +151,7 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   // tcp_security.cpp
   bool is_elsewhere(PeerId neighbor) const;
   bool is_protected(PeerId neighbor) const;
+  static std::string network_of(const asio::ip::address& address);
   std::size_t neighbors_at(const tcp::endpoint& from) const;
   void check_keys() const;
   std::optional<TcpConnection::Protection> protection_of(PeerId dialled,
@@ -165,11 +172,17 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   TcpOptions options_;
   asio::io_context io_{1};
   std::shared_ptr<BufferPool> pool_ = std::make_shared<BufferPool>(options_.memory);
-  mutable tcp::acceptor acceptor_{io_};
-  Time listening_since_{0};  ///< stamp()
+  mutable std::vector<tcp::acceptor> acceptors_;  ///< one for each address at which we listen
+  Time listening_since_{0};                       ///< stamp()
   asio::steady_timer wake_{io_};
   std::map<PeerId, PeerAddress> addresses_;
-  std::map<ConnectionId, std::shared_ptr<tcp::socket>> connecting_;
+  std::map<PeerId, std::set<asio::ip::address>> found_;  ///< the addresses of its name
+  std::optional<Time> looked_;                           ///< for the addresses of all neighbours
+  /// The address at which a neighbour answered last, until it has proved to be the neighbour there:
+  /// the next dial tries it last.
+  std::map<PeerId, tcp::endpoint> unproven_;
+  std::map<PeerId, std::shared_ptr<Dialling>> probing_;
+  std::map<ConnectionId, std::shared_ptr<Dialling>> connecting_;
   std::map<ConnectionId, Connection> connections_;
   std::map<PeerId, NeighborClock> clocks_;
   std::optional<LinkLayer> links_;

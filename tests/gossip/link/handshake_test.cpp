@@ -232,6 +232,19 @@ TEST_F(Accepting, StrangersNeverTakeThePlacesOfNeighbours) {
   for (std::size_t k = 8; k < ours.size(); ++k) EXPECT_FALSE(closed(ours[k])) << k;
 }
 
+/// An IPv6 stranger has 2^64 addresses.
+TEST_F(Accepting, StrangersOfOneNetworkCountAsOne) {
+  std::vector<ConnectionId> came;
+  for (int k = 0; k < 12; ++k)
+    came.push_back(links->accepted("fd00::" + std::to_string(k),
+                                   7,
+                                   now,
+                                   {.known = false, .crowded = false, .origin = "fd00::/64"}));
+  const ConnectionId neighbor = connect_as("fd00::1", true);
+  for (std::size_t k = 0; k < came.size(); ++k) EXPECT_EQ(closed(came[k]), k < 4) << k;
+  EXPECT_FALSE(closed(neighbor));
+}
+
 TEST_F(Accepting, WhereDescriptorsAreFewTheOldestStrangerGoes) {
   const ConnectionId first = connect_as();
   const ConnectionId second =

@@ -50,6 +50,37 @@ TEST_F(Hosts, OfOneMachineMayBeAnywhereOnIt) {
             "");
 }
 
+TEST_F(Hosts, HaveAddressesOfBothFamilies) {
+  for (const char* address : {"fd00::7",
+                              "2001:db8::1",
+                              "fe80::1%eth0",
+                              "'[fd00::7]'",
+                              "[fd00::7]",
+                              "[fe80::1%eth0]",
+                              "192.168.1.7",
+                              "carl.example.org"})
+    EXPECT_EQ(problem_of(std::string("  anna: { address: ") + address + " }\n  ben: {}\n", both),
+              "")
+        << address;
+}
+
+TEST_F(Hosts, WithAddressesThatNoSocketTakesAreRefused) {
+  struct Row {
+    const char* address;
+    const char* words;
+  };
+  for (const Row& row : {Row{"fe80::1", "fe80::1%eth0"},
+                         Row{"10.0.0.300", "is no IPv4 address"},
+                         Row{"10.0.0.7:27000", "is no IPv6 address"},
+                         Row{"'[fd00::7]:27000'", "the key `port`"},
+                         Row{"[fd00::7, fd00::8]", "expected a word"}}) {
+    const std::string said =
+        problem_of(std::string("  anna: { address: ") + row.address + " }\n  ben: {}\n", both);
+    EXPECT_TRUE(said.starts_with("lan.yaml:3:")) << row.address << ": " << said;
+    EXPECT_NE(said.find(row.words), std::string::npos) << row.address << ": " << said;
+  }
+}
+
 TEST_F(Hosts, ThatTheFileDoesNotKnowAreNamedWithTheNearest) {
   const std::string said = problem_of("  anna: {}\n  ben: {}\n", "{ host: anna }, { host: bne }");
   EXPECT_EQ(said, "lan.yaml:5:33 host `bne` is not listed under `hosts` did you mean `ben`?");

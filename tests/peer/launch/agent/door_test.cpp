@@ -53,6 +53,26 @@ TEST(Interfaces, OfContainersLeadNowhere) {
   }
 }
 
+TEST(Doors, AreFoundAtAnyAddressOfAName) {
+  Door own("::", 0, "x");
+  EXPECT_EQ(answers_of({{"localhost", own.port(), "x"}, {"127.0.0.1", own.port(), "x"}}, &own),
+            (std::vector<std::string>{"", ""}));
+  Door one("127.0.0.1", 0, "x");
+  EXPECT_EQ(answers_of({{"localhost", one.port(), "x"}}, &one), std::vector<std::string>{""});
+}
+
+TEST(Interfaces, AreCalledAsTheCallerSeesThem) {
+  const std::vector<InterfaceAddress> own{{"eth0", "10.0.0.1", 24},
+                                          {"docker9", "172.17.0.1", 16},
+                                          {"eth0", "fe80::1%eth0", 64},
+                                          {"eth1", "fe80::9%eth1", 64}};
+  EXPECT_EQ(
+      as_called_by(own, {"ben", "172.17.0.1", "192.168.0.2", "10.0.0.2", "fe80::2%enp3s0"}),
+      (std::vector<std::string>{"10.0.0.2", "ben", "192.168.0.2", "fe80::2%eth0", "fe80::2%eth1"}));
+  EXPECT_TRUE(as_called_by(own, {"fe80::1%eth7"}) == std::vector<std::string>{"fe80::1%eth1"})
+      << "two cables may join machines with one number each";
+}
+
 TEST(Interfaces, KnowWhoIsInTheirNetwork) {
   EXPECT_TRUE(same_network("10.77.0.1", "10.77.0.200", 24));
   EXPECT_FALSE(same_network("10.77.0.1", "10.77.1.1", 24));

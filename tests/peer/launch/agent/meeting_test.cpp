@@ -26,8 +26,22 @@ TEST(Meeting, WhatCannotBeReadIsNotThereYet) {
   const std::vector<PeerAddress> found = zero.changed();
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].port, 27001);
-  EXPECT_EQ(found[0].host, "127.0.0.1") << "it is on this machine";
+  EXPECT_EQ(found[0].host, "localhost") << "it is on this machine";
   EXPECT_TRUE(zero.changed().empty()) << "and nothing is new";
+}
+
+/// A machine may have lost the road to one of them.
+TEST(Meeting, GivesAllAddressesOfAnotherMachine) {
+  const Assembly fleet(quadratic_fleet(2, "complete", "d-psgd", "lian"));
+  const ScratchFolder folder;
+  Meeting zero(fleet, 0, folder.path());
+  std::ofstream(folder.path() + "/" + fleet.fleet.digest + "/1.json")
+      << R"({"peer":1,"port":27001,"machine":"another","addresses":)"
+      << R"(["192.0.2.7","bad address","2001:db8::7"]})";
+  const std::vector<PeerAddress> found = zero.changed();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].host, "192.0.2.7");
+  EXPECT_EQ(found[0].more, std::vector<std::string>{"2001:db8::7"});
 }
 
 }  // namespace

@@ -19,9 +19,7 @@ namespace {
 class Served {
  public:
   explicit Served(Server::Handler handler, const std::string& token = "") {
-    std::vector<Listener> listeners;
-    listeners.push_back(listen_at(address_, token));
-    server_.emplace(std::move(listeners), std::move(handler));
+    server_.emplace(listen_at(address_, token), std::move(handler));
   }
   std::uint16_t port() const { return address_.port; }
   std::string get(const std::string& path) const { return gv::get(port(), path, address_.text()); }

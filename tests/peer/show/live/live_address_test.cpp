@@ -1,8 +1,12 @@
 #include "peer/show/live/live_address.h"
 
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
+
+#include "tests/peer/wire/tcp/silent_address.h"
 
 namespace gv {
 namespace {
@@ -37,9 +41,31 @@ TEST(LiveAddress, NothingElseIs) {
 
 TEST(LiveAddress, APortIsTakenOnce) {
   LiveAddress address;
-  const http::Listener first = listen_at(address, "");
+  const std::vector<http::Listener> first = listen_at(address, "");
   EXPECT_NE(address.port, 0);
   EXPECT_THROW(listen_at(address, ""), std::runtime_error);
+}
+
+/// `localhost` is both, since browsers may ask at either.
+TEST(LiveAddress, OfLocalhostIsReachedByBothFamilies) {
+  LiveAddress address = parse_live_address("localhost:0");
+  const std::vector<http::Listener> both = listen_at(address, "");
+  EXPECT_EQ(both.size(), has_ipv6() ? 2U : 1U);
+  for (const char* host : {"127.0.0.1", "::1"})
+    EXPECT_EQ(connect_to({.host = host, .port = address.port}).open(),
+              has_ipv6() || std::string(host) != "::1");
+  const std::string port = std::to_string(address.port);
+  EXPECT_EQ(both[0].door.hosts,
+            (std::vector<std::string>{"127.0.0.1:" + port, "localhost:" + port}));
+}
+
+TEST(LiveAddress, OfIPv6NeedsItsBrackets) {
+  try {
+    parse_live_address("::1:8080");
+    FAIL() << "which part is the port?";
+  } catch (const std::invalid_argument& e) {
+    EXPECT_NE(std::string(e.what()).find("in brackets before the port"), std::string::npos);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <asio/awaitable.hpp>
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/steady_timer.hpp>
+
+namespace gv {
+
+/// Connects to one of the addresses of a neighbour: the first that answers (RFC 8305). The next one
+/// is tried when one fails, or beside one that does not answer in a quarter of a second.
+class Dialling : public std::enable_shared_from_this<Dialling> {
+ public:
+  using tcp = asio::ip::tcp;
+  explicit Dialling(asio::io_context& io) : io_(io), turn_(io) {}
+
+  /// Returns nothing when all have failed (failure), or after close().
+  asio::awaitable<std::optional<tcp::socket>> connect(std::vector<tcp::endpoint> addresses);
+  /// Gives up what is under way.
+  void close();
+
+  asio::error_code failure() const { return failure_; }  ///< of the address that failed last
+  /// Returns whether no process listens at the neighbour's port any more: an address has refused,
+  /// and so has each other one to which there is a way from here. An address that does not answer
+  /// may be that of a neighbour that lives.
+  bool nobody_listens() const;
+
+ private:
+  void begin(std::size_t place);
+  void end(std::size_t place, const asio::error_code& error);
+
+  asio::io_context& io_;
+  asio::steady_timer turn_;  ///< of the next address; cancelled when an attempt ends
+  std::vector<tcp::endpoint> addresses_;
+  std::vector<std::shared_ptr<tcp::socket>> sockets_;  ///< of those begun; null: it has failed
+  std::optional<tcp::socket> connected_;
+  std::size_t under_way_ = 0, refused_ = 0, without_a_way_ = 0;
+  asio::error_code failure_;
+  bool closed_ = false;
+};
+
+}  // namespace gv

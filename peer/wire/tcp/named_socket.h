@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sys/socket.h>
+
+#include "peer/wire/lend/descriptor.h"
+
+namespace gv {
+
+// TCP sockets by the names or numbers of machines (peer/fleet/net_address.h), of both families.
+// They never block. A name may have several addresses: a listener listens at each that this machine
+// has, and who connects tries one after the other.
+
+/// An address in the system's form.
+struct SocketAddress {
+  sockaddr_storage bytes{};
+  socklen_t size = 0;
+
+  bool v6() const { return bytes.ss_family == AF_INET6; }
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&bytes); }
+  sockaddr* get() { return reinterpret_cast<sockaddr*>(&bytes); }
+  std::uint16_t port() const;
+  std::string host() const;  ///< numeric: "fe80::1%eth0"
+};
+
+/// Orders addresses so that the families take turns, the first one's first; the system's order
+/// within a family stays (RFC 8305, 4).
+template <class Address, class IsV6>
+std::vector<Address> take_turns(const std::vector<Address>& all, IsV6 is_v6) {
+  std::vector<Address> firsts, others, turns;
+  for (const Address& each : all)
+    (is_v6(each) == is_v6(all.front()) ? firsts : others).push_back(each);
+  for (std::size_t k = 0; k < firsts.size() || k < others.size(); ++k) {
+    if (k < firsts.size()) turns.push_back(firsts[k]);
+    if (k < others.size()) turns.push_back(others[k]);
+  }
+  return turns;
+}
+
+/// Returns the addresses of a host for which no name service need be asked: a number, or both of
+/// `localhost` (RFC 6761). Empty: it is another name. Throws std::runtime_error if it names a
+/// network interface that is not there.
+std::vector<SocketAddress> known_addresses(const std::string& host, std::uint16_t port);
+/// Returns all addresses of a host in the order to be tried; waits for the name service. Throws
+/// std::runtime_error with the resolver's words.
+std::vector<SocketAddress> addresses_of(const std::string& host, std::uint16_t port);
+
+/// Listens at all addresses of a host that this machine has, at one port; 0: any that is free at
+/// all of them. A family that the system lacks is left out. `prepare` gets each socket before it
+/// listens. Throws std::runtime_error if a port is taken, or no address is one of this machine.
+std::vector<Descriptor> listening_sockets(
+    const std::string& host,
+    std::uint16_t port,
+    const std::function<void(const SocketAddress&, int socket)>& prepare = {});
+/// Returns the address at which a socket listens, or is bound.
+SocketAddress address_of_socket(int socket);
+/// Returns the address within this machine at which its processes find each other: 127.0.0.1, or
+/// ::1 where the system has no IPv4.
+const std::string& loopback_host();
+
+/// Returns a connection that is on its way: writable when it is there. Throws std::runtime_error
+/// with the system's words.
+Descriptor connecting_socket(const SocketAddress& address);
+/// Returns a connection to the first address of a host that answers within `patience_ms`. Throws
+/// std::runtime_error with what became of each.
+Descriptor connected_socket(const std::string& host, std::uint16_t port, int patience_ms);
+
+/// The time after which the next address is tried beside one that does not answer (RFC 8305, 5).
+inline constexpr int next_address_ms = 250;
+
+}  // namespace gv
