@@ -63,7 +63,8 @@ Json to_json(const std::optional<StableRates>& rates) {
   Json out{{"stability_least", nullptr}, {"stability_limit", nullptr}, {"stable_rates", nullptr}};
   if (!rates) return out;
   out["stable_rates"] = Json::array();
-  for (const RateWindow& w : rates->windows) out["stable_rates"].push_back({w.low, w.high});
+  for (const RateWindow& w : rates->windows)
+    out["stable_rates"].push_back(Json::array({w.low, w.high}));
   if (rates->windows.empty()) return out;
   out["stability_least"] = rates->windows.front().low;
   out["stability_limit"] = rates->windows.front().high;
