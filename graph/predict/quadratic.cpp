@@ -64,12 +64,6 @@ bool directed(const Modes& modes) {
   });
 }
 
-void check(const Modes& modes, const QuadraticFleet& f) {
-  check(f);
-  if (const std::string why = why_no_theory(modes, f); !why.empty())
-    throw std::invalid_argument("predict: " + why);
-}
-
 std::optional<ModePower> settled_power(const QuadraticFleet& f, const Mode& mode, double h) {
   return mode.variance > 0 ? scalar_power_settled(f, mode, h)
                            : stationary_power(rounds_of(f, mode, h));
@@ -101,29 +95,6 @@ AxisPower axis_power(const Modes& modes, const QuadraticFleet& fleet, double h) 
   return {mean_power(fleet, h), modes.sum([&](const Mode& mode) {
             return unless_unstable(settled_power(fleet, mode, h), fleet);
           })};
-}
-
-bool stable(const Modes& modes, const QuadraticFleet& f) {
-  const double h = f.hessian[0];
-  if (!std::isfinite(mean_power(f, h))) return false;
-  for (const auto& sample : modes.samples) {
-    for (const Mode& mode : sample)
-      if (!settled_power(f, mode, h)) return false;
-  }
-  return true;
-}
-
-/// Returns where between a stable gamma h and an unstable one stability ends.
-double edge(const Modes& modes, const QuadraticFleet& fleet, double inside, double outside) {
-  QuadraticFleet f = fleet;
-  f.hessian = {1};  // every order sees rate and curvature only as their product
-  f.noise = 1;
-  f.spread = 0;
-  for (int k = 0; k < 50; ++k) {
-    f.rate = (inside + outside) / 2;
-    (stable(modes, f) ? inside : outside) = f.rate;
-  }
-  return outside;
 }
 
 }  // namespace
@@ -158,8 +129,23 @@ std::string why_no_theory(const Modes& modes, const QuadraticFleet& f) {
   return "";
 }
 
+void require_theory(const Modes& modes, const QuadraticFleet& fleet) {
+  check(fleet);
+  if (const std::string why = why_no_theory(modes, fleet); !why.empty())
+    throw std::invalid_argument("predict: " + why);
+}
+
+bool is_stable(const Modes& modes, const QuadraticFleet& f) {
+  const double h = f.hessian[0];
+  if (!std::isfinite(mean_power(f, h))) return false;
+  const auto stable = [&](const Mode& mode) { return settled_power(f, mode, h).has_value(); };
+  return std::ranges::all_of(modes.samples, [&](const std::vector<Mode>& sample) {
+    return std::ranges::all_of(sample, stable);
+  });
+}
+
 std::optional<Stationary> predict(const Modes& modes, const QuadraticFleet& fleet) {
-  check(modes, fleet);
+  require_theory(modes, fleet);
   Stationary s;
   const double n = modes.peers;
   std::map<double, AxisPower> known;  // of millions of coordinates most are alike
@@ -173,24 +159,6 @@ std::optional<Stationary> predict(const Modes& modes, const QuadraticFleet& flee
     add(s.excess_local, {others.value + mean, others.error}, h / (2 * n));
   }
   return s;
-}
-
-RateWindow stable_rates(const Modes& modes, const QuadraticFleet& fleet) {
-  QuadraticFleet probe = fleet;
-  probe.rate = 1;
-  check(modes, probe);
-  const auto [flattest, steepest] = std::ranges::minmax(fleet.hessian);
-  double beyond = 2 * (1 + fleet.momentum);  // of the mean's mode: Polyak 1964
-  if (order_of(fleet).mean != nullptr) beyond /= 1 - fleet.momentum;  // whose u counts less
-  if (fleet.order != "d2") return {0, edge(modes, fleet, 0, beyond) / steepest};
-  // At gamma h = 1 a mode of D2 is z^2 = lambda z, which is stable. Below 1e-6 rounding decides for
-  // modes near 1.
-  const double low = edge(modes, fleet, 1, 0);
-  return {low < 1e-6 ? 0 : low / flattest, edge(modes, fleet, 1, beyond) / steepest};
-}
-
-double stability_limit(const Modes& modes, const QuadraticFleet& fleet) {
-  return stable_rates(modes, fleet).high;
 }
 
 }  // namespace gv

@@ -68,19 +68,10 @@ std::optional<Stationary> predict(const Modes& modes, const QuadraticFleet& flee
 /// gradient-tracking, momentum-tracking and k-gt one for all rounds.
 std::string why_no_theory(const Modes& modes, const QuadraticFleet& fleet);
 
-/// The rates at which every mode is stable: those between low and high, where low < high; else
-/// there is none.
-struct RateWindow {
-  double low = 0, high = 0;
-  bool contains(double rate) const { return low < rate && rate < high; }
-};
+/// Throws std::invalid_argument where predict does.
+void require_theory(const Modes& modes, const QuadraticFleet& fleet);
 
-/// Returns in Lian's order those from 0 to (1 + lambda_n) / max h, else to 2 / max h at most. A
-/// mode of d2 is stable where gamma h is below 2 and, with lambda < -1/3, above (3 - 1 / |lambda|)
-/// / 2, so that its window begins at (3 - 1 / |lambda_n|) / (2 min h); one of extra below (5 + 3
-/// lambda) / 4 (Li & Yan 2021, arXiv:1711.06785). fleet.rate is not looked at.
-RateWindow stable_rates(const Modes& modes, const QuadraticFleet& fleet);
-/// The end of that window.
-double stability_limit(const Modes& modes, const QuadraticFleet& fleet);
+/// Returns whether every mode is stable on the first of the fleet's axes at its rate.
+bool is_stable(const Modes& modes, const QuadraticFleet& fleet);
 
 }  // namespace gv

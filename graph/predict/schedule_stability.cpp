@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "graph/predict/scalar_round.h"
 #include "graph/predict/sequence_walk.h"
+#include "graph/spectrum/spectrum.h"
 #include "graph/topology/splitmix.h"
 
 namespace gv {
@@ -58,7 +60,7 @@ Numbers growth(const MixingSchedule& schedule, const Numbers& steps, std::uint64
   return sum;
 }
 
-/// The gamma h at which growth begins; at most 2, where the mean's does.
+/// A gamma h up to which nothing grows; at most 2, where the mean does.
 double largest_step(const MixingSchedule& schedule) {
   const std::uint64_t period = std::max<std::uint64_t>(1, schedule.period());
   const std::uint64_t rounds = (least_rounds + period - 1) / period * period;
@@ -75,17 +77,27 @@ double largest_step(const MixingSchedule& schedule) {
     if (grows == sums.end()) return steps.back();
     low = steps[static_cast<std::size_t>(grows - sums.begin()) - 1];
   }
-  return low + width;
+  return low;
+}
+
+/// One W, which need not be normal: what grows follows from its eigenvalues all the same.
+StableRates rates_of_eigenvalues(const MixingMatrix& w, const QuadraticFleet& fleet) {
+  if (!w.directed()) return stable_rates(modes_of(w), fleet);
+  std::vector<Mode> modes;
+  for (const auto& value : directed_eigenvalues(w)) modes.push_back({{value}, 1});
+  return stable_rates({w.size(), {std::move(modes)}, {}, "dense"}, fleet);
 }
 
 }  // namespace
 
-std::optional<double> schedule_stability_limit(const MixingSchedule& schedule,
-                                               const QuadraticFleet& fleet) {
+std::optional<StableRates> schedule_stable_rates(const MixingSchedule& schedule,
+                                                 const QuadraticFleet& fleet) {
+  if (schedule.period() == 1) return rates_of_eigenvalues(schedule.matrix(0), fleet);
   if (!has_scalar_rounds(fleet)) return std::nullopt;
   const bool by_step = fleet.order != "lian" || schedule.size() < 2;
   const double step = by_step ? 2 : largest_step(schedule);
-  return step / *std::ranges::max_element(fleet.hessian);
+  if (step == 0) return StableRates{};
+  return StableRates{{{0, step / *std::ranges::max_element(fleet.hessian)}}};
 }
 
 }  // namespace gv

@@ -5,10 +5,6 @@
 #include <numeric>
 #include <stdexcept>
 
-#include <Eigen/Core>
-
-#include "graph/mixing/dense.h"
-#include "graph/mixing/dense_eigen.h"
 #include "graph/mixing/sparse_rows.h"
 #include "graph/spectrum/lanczos.h"
 #include "graph/spectrum/spectrum.h"
@@ -18,31 +14,6 @@ namespace gv {
 namespace {
 
 constexpr PeerId dense_limit = 4096;
-constexpr PeerId directed_limit = 1024;
-
-/// A normal matrix has orthogonal modes, which is all that the per-mode theory asks for.
-Modes directed_modes(const MixingMatrix& w) {
-  if (w.size() > directed_limit) {
-    throw std::invalid_argument("modes: a directed W of " + std::to_string(w.size()) +
-                                " peers without a closed form; at most " +
-                                std::to_string(directed_limit) + " can be computed");
-  }
-  const Eigen::MatrixXd m = dense_matrix(w);
-  const Eigen::MatrixXd commutator = m * m.transpose() - m.transpose() * m;
-  if (commutator.cwiseAbs().maxCoeff() > 1e-12) {
-    throw std::invalid_argument(
-        "modes: this directed W is not normal (W W^T differs from W^T W), so it has no orthogonal "
-        "modes; circulants and symmetric weights do");
-  }
-  // The all-ones vector is moved from 1 to 0, and one 0 dropped.
-  const Eigen::MatrixXd deflated = m.array() - 1.0 / w.size();
-  const Eigen::VectorXcd values = general_values(deflated);
-  std::vector<Mode> modes;
-  for (Eigen::Index j = 0; j < values.size(); ++j) modes.push_back({{values[j]}, 1});
-  modes.erase(std::ranges::min_element(
-      modes, {}, [](const Mode& mode) { return std::abs(mode.values[0]); }));
-  return {w.size(), {std::move(modes)}, {}, "dense"};
-}
 
 std::vector<double> signs(std::size_t n, std::uint64_t seed) {
   SplitMix random(seed);
@@ -82,7 +53,17 @@ Estimate Modes::sum(const std::function<double(const Mode&)>& f) const {
 }
 
 Modes dense_modes(const MixingMatrix& w) {
-  if (w.directed()) return directed_modes(w);
+  if (w.directed()) {
+    // A normal matrix has orthogonal modes, which is all that the per-mode theory asks for.
+    if (!is_normal(w)) {
+      throw std::invalid_argument(
+          "modes: this directed W is not normal (W W^T differs from W^T W), so it has no "
+          "orthogonal modes; circulants and symmetric weights do");
+    }
+    std::vector<Mode> modes;
+    for (const auto& value : directed_eigenvalues(w)) modes.push_back({{value}, 1});
+    return {w.size(), {std::move(modes)}, {}, "dense"};
+  }
   std::vector<Mode> modes;
   const std::vector<double> values = eigenvalues(w);
   for (std::size_t j = 1; j < values.size(); ++j) modes.push_back({{values[j]}, 1});

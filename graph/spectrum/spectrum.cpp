@@ -13,6 +13,15 @@ namespace gv {
 namespace {
 
 constexpr PeerId dense_limit = 512;
+constexpr PeerId directed_limit = 1024;
+
+void require_small(const MixingMatrix& w) {
+  if (w.size() > directed_limit) {
+    throw std::invalid_argument("modes: a directed W of " + std::to_string(w.size()) +
+                                " peers without a closed form; at most " +
+                                std::to_string(directed_limit) + " can be computed");
+  }
+}
 
 Spectrum from_extremes(double lambda2, double lambda_n, const char* method) {
   Spectrum s;
@@ -44,6 +53,24 @@ std::vector<double> eigenvalues(const MixingMatrix& w) {
   for (double& value : all)
     if (std::abs(std::abs(value) - 1) < 1e-14) value = std::copysign(1, value);
   return all;
+}
+
+std::vector<std::complex<double>> directed_eigenvalues(const MixingMatrix& w) {
+  require_small(w);
+  // The all-ones vector is moved from 1 to 0, and one 0 dropped.
+  const Eigen::MatrixXd deflated = dense_matrix(w).array() - 1.0 / w.size();
+  const Eigen::VectorXcd values = general_values(deflated);
+  std::vector<std::complex<double>> all(values.begin(), values.end());
+  all.erase(std::ranges::min_element(all, {}, [](const auto& value) { return std::abs(value); }));
+  return all;
+}
+
+bool is_normal(const MixingMatrix& w) {
+  if (!w.directed()) return true;
+  require_small(w);
+  const Eigen::MatrixXd m = dense_matrix(w);
+  const Eigen::MatrixXd commutator = m * m.transpose() - m.transpose() * m;
+  return commutator.cwiseAbs().maxCoeff() <= 1e-12;
 }
 
 Spectrum dense_spectrum(const MixingMatrix& w) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <complex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,5 +43,11 @@ Spectrum sparse_spectrum(const MixingMatrix& w);
 
 /// All eigenvalues, descending (dense; undirected only).
 std::vector<double> eigenvalues(const MixingMatrix& w);
+/// Those of a directed W, but for the 1 of the all-ones vector, in no order. Throws
+/// std::invalid_argument above 1024 peers.
+std::vector<std::complex<double>> directed_eigenvalues(const MixingMatrix& w);
+/// Returns whether W W^T = W^T W, so that W has orthogonal modes: an undirected W and a circulant
+/// have. Throws std::invalid_argument for a directed W above 1024 peers.
+bool is_normal(const MixingMatrix& w);
 
 }  // namespace gv

@@ -14,13 +14,16 @@
 #include "graph/predict/sequence.h"
 #include "graph/predict/sequence_walk.h"
 #include "graph/predict/transient.h"
+#include "graph/schedule/periodic_schedule.h"
 #include "graph/schedules.h"
+#include "graph/spectrum/spectrum.h"
 #include "graph/topologies.h"
 #include "graph/weights.h"
 #include "peer/cli/command.h"
 #include "peer/fleet/json/json.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/study/predict/forecast/graph_score.h"
+#include "peer/study/predict/forecast/stable_rates_view.h"
 
 namespace gv::cli {
 namespace {
@@ -74,9 +77,11 @@ double common_self_weight(const MixingMatrix& w) {
 
 struct Prediction {
   std::optional<Stationary> values;  ///< empty: it diverges, or is too much work
-  std::optional<RateWindow> rates;   ///< that are stable, where they are known
+  std::optional<StableRates> rates;  ///< empty: not known
   std::string method;
   std::string refusal;  ///< why no fleet can have this order on this graph; "": one can
+  bool lazy_helps =
+      false;  ///< with these weights the stable rates begin at 0, and here they do not
 
   bool stable(double rate) const { return values || (rates && rates->contains(rate)); }
 };
@@ -86,25 +91,15 @@ void explain(const Prediction& p, const PredictOptions& o) {
   const std::string what = fmt::format("order {} on {}", o.fleet.order, o.topology);
   if (p.stable(o.fleet.rate)) {
     fmt::print(stderr,
-               "warning: {} is not followed to its end: rate {:g} is below the stability limit "
-               "{:.6g}, but too many rounds pass until it settles; fewer --peers, or a shorter "
-               "--hessian\n",
+               "warning: {} is not followed to its end: rate {:g} is stable, but too many rounds "
+               "pass until it settles; fewer --peers, or a shorter --hessian\n",
                what,
-               o.fleet.rate,
-               p.rates->high);
-  } else if (p.rates && o.fleet.rate <= p.rates->low) {
-    fmt::print(stderr,
-               "warning: rate {:g} is not above {:.6g}, where the stable rates of {} begin: it "
-               "diverges; `--weights lazy` is stable from 0 on\n",
-               o.fleet.rate,
-               p.rates->low,
-               what);
+               o.fleet.rate);
   } else if (p.rates) {
     fmt::print(stderr,
-               "warning: rate {:g} is beyond the stability limit {:.6g} of {}: it diverges\n",
-               o.fleet.rate,
-               p.rates->high,
-               what);
+               "warning: {}: it diverges{}\n",
+               unstable_text(*p.rates, o.fleet.rate, " of " + what),
+               p.lazy_helps ? "; `--weights lazy` is stable from 0 on" : "");
   } else {
     fmt::print(stderr,
                "warning: {} does not settle at rate {:g}: it diverges, or too many rounds pass "
@@ -114,16 +109,8 @@ void explain(const Prediction& p, const PredictOptions& o) {
   }
 }
 
-/// Predicts by its modes, or along its own sequence where its matrices share none.
-Prediction predict_schedule(const PredictOptions& o, const Centers& centers) {
-  if (!centers.empty())
-    throw std::invalid_argument("--spread: a schedule takes a variance, not a file");
-  if (o.fleet.staleness > 0) throw std::invalid_argument("--staleness: not with a schedule");
-  const ScheduleSpec spec = parse_schedule(o.topology);
-  const auto schedule = make_schedule(spec, o.peers);
-  const std::optional<Modes> modes = schedule_modes(spec, o.peers);
-  if (modes && (modes->method != "expectation" || has_transient(o.fleet)))
-    return {predict(*modes, o.fleet), stable_rates(*modes, o.fleet), modes->method, ""};
+/// Follows rounds whose matrices have no modes in common.
+Prediction follow(const MixingSchedule& rounds, const PredictOptions& o, const Centers& centers) {
   constexpr PeerId most = 512;
   if (o.peers > most) {
     throw std::invalid_argument(
@@ -132,11 +119,75 @@ Prediction predict_schedule(const PredictOptions& o, const Centers& centers) {
                     most));
   }
   if (!can_walk(o.fleet)) throw std::invalid_argument("--order: lian, atc or cta on " + o.topology);
-  const std::optional<double> limit = schedule_stability_limit(*schedule, o.fleet);
-  return {settled_sequence(*schedule, o.fleet),
-          limit ? std::optional(RateWindow{0, *limit}) : std::nullopt,
-          "sequence",
-          ""};
+  Prediction p{.values = std::nullopt,
+               .rates = schedule_stable_rates(rounds, o.fleet),
+               .method = "sequence",
+               .refusal = ""};
+  if (p.rates && !p.rates->contains(o.fleet.rate)) return p;
+  p.values = settled_sequence(rounds, o.fleet);
+  if (!p.values || centers.empty()) return p;
+  const Stationary rest = rest_of_centers(rounds.matrix(0), o.fleet, centers);
+  p.values->consensus.value += rest.consensus.value;
+  p.values->excess_local.value += rest.excess_local.value;
+  return p;
+}
+
+/// One W for all rounds. `spec`: of the topology, where its modes may have a formula.
+Prediction predict_matrix(const MixingMatrix& w,
+                          const TopologySpec* spec,
+                          PredictOptions& o,
+                          const Centers& centers) {
+  if (o.fleet.staleness > 0) o.fleet.self_weight = common_self_weight(w);
+  const bool closed = spec != nullptr && closed_form_modes(*spec, w.size(), o.weights);
+  if (!closed && !is_normal(w)) return follow(PeriodicSchedule({w}), o, centers);
+  const Modes modes = modes_of(w, spec, o.weights);
+  return {.values = centers.empty() ? predict(modes, o.fleet)
+                                    : predict_centers(w, modes, o.fleet, centers),
+          .rates = stable_rates(modes, o.fleet),
+          .method = modes.method,
+          .refusal = refusal_of_order(o.fleet.order, w)};
+}
+
+/// Parts that never hear of each other settle each by itself, and no fleet runs so.
+void require_connected_weights(Topology t, const MixingMatrix& w) {
+  for (PeerId i = 0; i < t.size(); ++i)
+    std::erase_if(t.neighbors[i], [&](PeerId j) {
+      return w.row(i).weight_of(j) == 0 && w.row(j).weight_of(i) == 0;
+    });
+  require_connected(t);
+}
+
+/// Does so for all rounds together.
+void require_connected_rounds(const MixingSchedule& schedule, const ScheduleSpec& spec) {
+  constexpr PeerId most = 4096;
+  if (schedule.size() > most) return;
+  const std::string why = disconnection(schedule.topology(to_string(spec)));
+  if (why.empty()) return;
+  throw std::invalid_argument(
+      why + (is_file(spec) ? "; the edges of all rounds together must connect all peers"
+                           : "; another seed, or more shifts to draw from (m)"));
+}
+
+/// Predicts by its modes, or along its own sequence where its matrices share none.
+Prediction predict_schedule(PredictOptions& o, const Centers& centers) {
+  const ScheduleSpec spec = parse_schedule(o.topology);
+  const auto schedule = make_schedule(spec, o.peers);
+  require_connected_rounds(*schedule, spec);
+  if (schedule->period() == 1) return predict_matrix(schedule->matrix(0), nullptr, o, centers);
+  if (!centers.empty())
+    throw std::invalid_argument("--spread: a schedule takes a variance, not a file");
+  if (o.fleet.staleness > 0) throw std::invalid_argument("--staleness: not with a schedule");
+  const std::optional<Modes> modes = schedule_modes(spec, o.peers);
+  if (!modes || (modes->method == "expectation" && !has_transient(o.fleet)))
+    return follow(*schedule, o, centers);
+  return {.values = predict(*modes, o.fleet),
+          .rates = stable_rates(*modes, o.fleet),
+          .method = modes->method,
+          .refusal = ""};
+}
+
+bool begins_at_0(const std::optional<StableRates>& rates) {
+  return rates && !rates->windows.empty() && rates->windows.front().low == 0;
 }
 
 Prediction predict_fleet(PredictOptions& o) {
@@ -144,14 +195,15 @@ Prediction predict_fleet(PredictOptions& o) {
   if (is_schedule(o.topology)) return predict_schedule(o, centers);
   TopologySpec spec = parse_topology(o.topology);
   const Topology topology = build(spec, o.peers);
-  if (!spec.is_file()) spec = parse_topology(topology.name);  // with its shape
   const MixingMatrix w = mixing_matrix(o.weights, topology);
-  if (o.fleet.staleness > 0) o.fleet.self_weight = common_self_weight(w);
-  const Modes modes = modes_of(w, &spec, o.weights);
-  return {centers.empty() ? predict(modes, o.fleet) : predict_centers(w, modes, o.fleet, centers),
-          stable_rates(modes, o.fleet),
-          modes.method,
-          refusal_of_order(o.fleet.order, w)};
+  require_connected_weights(topology, w);
+  if (!spec.is_file()) spec = parse_topology(topology.name);  // with its shape
+  Prediction p = predict_matrix(w, &spec, o, centers);
+  if (p.rates && !begins_at_0(p.rates) && o.weights != "lazy" && !topology.directed) {
+    const Modes lazy_modes = modes_of(lazy(topology), &spec, "lazy");
+    p.lazy_helps = begins_at_0(stable_rates(lazy_modes, o.fleet));
+  }
+  return p;
 }
 
 void put(Json& out, const std::string& name, const std::optional<Estimate>& e) {
@@ -171,9 +223,8 @@ void print_json(const PredictOptions& o, const Prediction& p) {
            {"local_steps", f.local_steps},
            {"staleness", f.staleness},
            {"noise", f.noise},
-           {"stable", p.stable(f.rate)},
-           {"stability_least", p.rates ? Json(p.rates->low) : Json(nullptr)},
-           {"stability_limit", p.rates ? Json(p.rates->high) : Json(nullptr)}};
+           {"stable", p.stable(f.rate)}};
+  out.update(to_json(p.rates));
   const auto part = [&](Estimate Stationary::*field) -> std::optional<Estimate> {
     if (!p.values) return std::nullopt;
     return (*p.values).*field;
@@ -191,12 +242,6 @@ std::string figure(const Estimate& e) {
                      : fmt::format("{:.4g}", e.value);
 }
 
-std::string rates_text(const RateWindow& rates) {
-  if (!(rates.low < rates.high)) return "no rate";
-  if (rates.low > 0) return fmt::format("rates between {:.4g} and {:.4g}", rates.low, rates.high);
-  return fmt::format("rates below {:.4g}", rates.high);
-}
-
 void print_text(const PredictOptions& o, const Prediction& p) {
   fmt::print("{}, {} peers, order {}, rate {:.4g}, noise {:.4g} (found by {})\n",
              o.topology,
@@ -211,7 +256,7 @@ void print_text(const PredictOptions& o, const Prediction& p) {
     fmt::print("mean model  {}  excess loss\n", figure(p.values->excess_mean));
     fmt::print("local model {}  excess loss, on average\n", figure(p.values->excess_local));
   }
-  if (p.rates) fmt::print("stable      at {}\n", rates_text(*p.rates));
+  if (p.rates) fmt::print("stable      at {}\n", to_text(*p.rates));
 }
 
 int run(const PredictOptions& options) {

@@ -6,6 +6,7 @@
 #include "graph/predict/mixing.h"
 #include "graph/predict/sequence.h"
 #include "graph/predict/sequence_walk.h"
+#include "graph/predict/stable_rates.h"
 #include "graph/predict/transient.h"
 #include "graph/schedule/periodic_schedule.h"
 #include "graph/schedules.h"
@@ -144,10 +145,10 @@ TEST(ScheduleModes, RandomOnesRefuseWhatTheyDoNotKnow) {
   QuadraticFleet fleet = fleet_of("lian");
   fleet.momentum = 0.9;
   EXPECT_THROW(predict(modes, fleet), std::invalid_argument);
-  EXPECT_THROW(stability_limit(modes, fleet), std::invalid_argument);
+  EXPECT_THROW(stable_rates(modes, fleet), std::invalid_argument);
   // E |lambda - gamma h|^2 < 1, kappa = 3 / 7.
   EXPECT_NEAR(
-      stability_limit(modes, {.hessian = {1}}), 3.0 / 7 + std::sqrt(9.0 / 49 + 4.0 / 7), 1e-9);
+      stable_rates(modes, {.hessian = {1}}).limit(), 3.0 / 7 + std::sqrt(9.0 / 49 + 4.0 / 7), 1e-9);
 }
 
 TEST(SettledSequence, DivergesBeyondTheLimit) {

@@ -12,7 +12,8 @@ namespace gv {
 namespace {
 
 std::optional<double> limit(const char* text, PeerId n, const QuadraticFleet& fleet) {
-  return schedule_stability_limit(*make_schedule(parse_schedule(text), n), fleet);
+  const auto rates = schedule_stable_rates(*make_schedule(parse_schedule(text), n), fleet);
+  return rates ? std::optional(rates->limit()) : std::nullopt;
 }
 
 /// One W, and a period whose matrices share their modes.
@@ -20,11 +21,11 @@ TEST(ScheduleStability, IsThatOfTheModes) {
   const QuadraticFleet fleet{.hessian = {0.5, 2}};
   for (const char* text : {"ring", "torus:3x4", "star", "exponential"}) {
     const Modes modes = modes_of(metropolis(build(parse_topology(text), 12)));
-    const double exact = stability_limit(modes, fleet);
+    const double exact = stable_rates(modes, fleet).limit();
     EXPECT_NEAR(limit(text, 12, fleet).value() / exact, 1, 2e-3) << text;
   }
   for (const PeerId n : {5U, 8U, 12U, 33U}) {
-    const double exact = stability_limit(modes_of_schedule("one-peer-exponential", n), fleet);
+    const double exact = stable_rates(modes_of_schedule("one-peer-exponential", n), fleet).limit();
     EXPECT_NEAR(limit("one-peer-exponential", n, fleet).value() / exact, 1, 5e-3) << n;
   }
 }
@@ -35,7 +36,7 @@ TEST(ScheduleStability, OfRandomSequencesIsNotBelowTheMeanSquares) {
   for (const char* text : {"random-matching", "od-equi-dyn:eta=0.5", "od-equi-dyn:eta=0.9,m=3"}) {
     for (const PeerId n : {6U, 8U, 16U}) {
       SCOPED_TRACE(testing::Message() << text << " " << n);
-      const double exact = stability_limit(*schedule_modes(parse_schedule(text), n), fleet);
+      const double exact = stable_rates(*schedule_modes(parse_schedule(text), n), fleet).limit();
       const double found = limit(text, n, fleet).value();
       EXPECT_GE(found, exact * 0.98);
       EXPECT_LE(found, 2);
@@ -68,7 +69,7 @@ TEST(ScheduleStability, SeparatesFleetsThatSettleFromThoseThatGrow) {
       SCOPED_TRACE(testing::Message() << text << " " << order);
       const auto schedule = make_schedule(parse_schedule(text), 12);
       QuadraticFleet fleet{.hessian = {1, 0.3}, .order = order};
-      const double most = schedule_stability_limit(*schedule, fleet).value();
+      const double most = schedule_stable_rates(*schedule, fleet).value().limit();
       fleet.rate = (schedule->period() > 0 ? 0.98 : 0.6) * most;
       EXPECT_TRUE(settled_sequence(*schedule, fleet)) << most;
       fleet.rate = 1.1 * most;

@@ -76,6 +76,72 @@ TEST_F(GraphCommand, SaysWhenAScheduleTakesTooLongToFollow) {
   EXPECT_FALSE(Json::parse(fast.output()).at("stable").get<bool>());
 }
 
+/// Between its two windows the fleet was called stable.
+TEST_F(GraphCommand, SaysWhichRatesAreStableWhereTheyAreNoInterval) {
+  const std::string file = path("seven.edges");
+  std::ofstream(file) << "0 1\n0 2\n0 4\n0 5\n0 6\n1 5\n2 4\n3 6\n4 5\n5 6\n";
+  const std::string seven =
+      "graph predict --topology file:" + file + " --peers 7 --momentum 0.9 --local-steps 2 --rate ";
+  const Ended a = grapevine(seven + "1.2");
+  ASSERT_EQ(a.code, 0) << a.err;
+  EXPECT_NE(a.output().find("stable      at rates below 0.9462 and between 1.79 and 2.806\n"),
+            std::string::npos)
+      << a.output();
+  EXPECT_NE(a.err.find("rate 1.2 is not stable: the stable ones of order lian on"),
+            std::string::npos)
+      << a.err;
+  const auto between = Json::parse(grapevine(seven + "1.2 --json").output());
+  EXPECT_FALSE(between.at("stable").get<bool>());
+  EXPECT_TRUE(between.at("consensus").is_null());
+  ASSERT_EQ(between.at("stable_rates").size(), 2U);
+  EXPECT_EQ(between.at("stability_limit"), between.at("stable_rates")[0][1]);
+  EXPECT_TRUE(Json::parse(grapevine(seven + "2 --json").output()).at("stable").get<bool>());
+}
+
+/// Near the limit, and beyond that of the method without momentum.
+TEST_F(GraphCommand, PredictsGivenMinimaUpToTheLimit) {
+  const std::string file = path("five.txt");
+  std::ofstream(file) << "0.1\n1\n-1\n0.5\n0.2\n";
+  for (const char* order :
+       {"lian --rate 1.3333", "atc --rate 1.9999", "decentlam --momentum 0.9 --rate 2.5"}) {
+    const Ended said = grapevine(
+        fmt::format("graph predict --json --topology complete --peers 5 --weights lazy --spread {} "
+                    "--order {}",
+                    file,
+                    order));
+    ASSERT_EQ(said.code, 0) << said.err;
+    EXPECT_EQ(said.err, "");
+    EXPECT_GT(Json::parse(said.output()).at("consensus").get<double>(), 0) << order;
+  }
+}
+
+/// It was refused as weights, and predicted as a schedule of one.
+TEST_F(GraphCommand, PredictsADirectedMatrixThatIsNotNormal) {
+  const std::string file = path("directed.txt");
+  std::ofstream(file) << "0.5 0.5 0 0\n0 0.25 0.5 0.25\n0.5 0 0.25 0.25\n0 0.25 0.25 0.5\n";
+  const std::string rest = " --peers 4 --spread 1 --rate 0.3 --momentum 0.5 --local-steps 2";
+  const Ended schedule = grapevine("graph predict --json --topology matrices:" + file + rest);
+  ASSERT_EQ(schedule.code, 0) << schedule.err;
+  const auto rounds = Json::parse(schedule.output());
+  EXPECT_GT(rounds.at("consensus").get<double>(), 0);
+  EXPECT_EQ(rounds.at("stable_rates").size(), 1U);
+  const Ended d2 = grapevine("graph predict --topology matrices:" + file + " --peers 4 --order d2");
+  EXPECT_EQ(d2.code, 2);
+}
+
+/// Parts that never hear of each other were called stable below 2.
+TEST_F(GraphCommand, RefusesRoundsThatConnectNobody) {
+  const std::string file = path("apart.txt");
+  std::ofstream(file) << "0.5 0.5 0 0\n0.5 0.5 0 0\n0 0 0.5 0.5\n0 0 0.5 0.5\n"
+                         "1 0 0 0\n0 1 0 0\n0 0 0.5 0.5\n0 0 0.5 0.5\n";
+  const Ended apart = grapevine("graph predict --topology matrices:" + file + " --peers 4");
+  EXPECT_EQ(apart.code, 2);
+  EXPECT_NE(apart.err.find("is not connected: some peers would never hear of others; 2 "
+                           "components: {0, 1} {2, 3}"),
+            std::string::npos)
+      << apart.err;
+}
+
 TEST_F(GraphCommand, PredictKnowsEverySchedule) {
   for (const char* schedule : {"one-peer-exponential",
                                "random-matching",

@@ -79,7 +79,7 @@ double limit_at(const Assembly& fleet, const FleetCalibration::Point& point) {
                    .order = order_of(fleet)};
   f.hessian = {std::max(point.at.curvature, 1e-12)};
   const PullModes modes = modes_of_fleet(fleet);
-  return stability_limit({fleet.fleet.trainers(), {modes.modes()}, {}, ""}, f);
+  return stable_rates({fleet.fleet.trainers(), {modes.modes()}, {}, ""}, f).limit();
 }
 
 /// Looks where the run ends; with a rate that changes, also where a quarter of the way is done.
@@ -94,7 +94,7 @@ void check_rate(FleetForecast& forecast, const Assembly& fleet, const FleetCalib
         c.horizon);
     return;
   }
-  forecast.own.stability_limit = limit_at(fleet, c.points.back());
+  forecast.own.stable_rates = {{{0, limit_at(fleet, c.points.back())}}};
   const std::size_t looks = c.points.size();
   for (std::size_t k = course.constant() || looks < 2 ? looks - 1 : looks - 2; k < looks; ++k) {
     const FleetCalibration::Point& point = c.points[k];
@@ -102,7 +102,7 @@ void check_rate(FleetForecast& forecast, const Assembly& fleet, const FleetCalib
     const double rate = course.rate(round > 0 ? round - 1 : 0);
     const double limit = limit_at(fleet, point);
     if (rate < limit) continue;
-    forecast.own.stability_limit = limit;
+    forecast.own.stable_rates = {{{0, limit}}};
     forecast.warning = fmt::format(
         "rate {:.4g} is beyond the stability limit {:.4g} at the curvature L = {:.4g} measured at "
         "training time {:.4g}: losses are not predicted; lower train.optimizer.lr",

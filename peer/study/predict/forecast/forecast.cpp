@@ -188,7 +188,7 @@ std::optional<FleetForecast> forecast(const Assembly& fleet,
   advise(result);
   if (const QuadraticProblem* problem = forecaster.problem()) {
     result.basis = basis_of(*problem);
-    result.own.stability_limit = own.law.stability_limit(*problem);
+    result.own.stable_rates = own.law.stable_rates(*problem);
     result.warning = warning_of(*problem, result.own);
   }
   return result;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "peer/study/predict/forecast/candidate.h"
+#include "peer/study/predict/forecast/stable_rates_view.h"
 
 namespace gv {
 namespace {
@@ -70,11 +71,10 @@ std::string advice_of(const FleetForecast& f) {
 
 std::string warning_of(const QuadraticProblem& problem, const Forecast& own) {
   const QuadraticFleet& f = problem.parts.front().fleet;
-  if (!own.stability_limit || problem.rate() < *own.stability_limit) return "";
+  if (!own.stable_rates || own.stable_rates->contains(problem.rate())) return "";
   const bool lian = f.order == "lian" && f.momentum == 0 && f.local_steps == 1;
-  std::string text = fmt::format(
-      "rate {:g} is beyond the stability limit {:.6g}", problem.rate(), *own.stability_limit);
-  if (lian && own.period == 1)
+  std::string text = unstable_text(*own.stable_rates, problem.rate(), "");
+  if (lian && own.period == 1 && own.stable_rates->limit() > 0)
     text += fmt::format(" = (1 + lambda_n) / L, L = {:g}", problem.curvature());
   return text + ": the fleet diverges; lower train.optimizer.lr" + (lian ? ", or order atc" : "");
 }
@@ -86,7 +86,7 @@ std::string rate_warning(const Assembly& fleet) {
   const Candidate own = own_candidate(fleet);
   Forecast f;
   f.period = own.rounds->period();
-  f.stability_limit = own.law.stability_limit(*problem);
+  f.stable_rates = own.law.stable_rates(*problem);
   return warning_of(*problem, f);
 }
 

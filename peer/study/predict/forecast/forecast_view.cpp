@@ -9,6 +9,7 @@
 
 #include "peer/record/report/screen.h"
 #include "peer/record/report/wrapped.h"
+#include "peer/study/predict/forecast/stable_rates_view.h"
 
 namespace gv {
 namespace {
@@ -240,7 +241,7 @@ void add_forecast(Json& plan, const std::optional<FleetForecast>& forecast) {
   plan["predicted"] = forecast ? predicted_json(forecast->own) : Json(nullptr);
   plan["target"] = forecast ? Json(forecast->target) : Json(nullptr);
   plan["basis"] = forecast ? Json(forecast->basis) : Json(nullptr);
-  plan["stability_limit"] = forecast ? Json(forecast->own.stability_limit) : Json(nullptr);
+  plan.update(to_json(forecast ? forecast->own.stable_rates : std::nullopt));
   Json others = Json::array();
   if (forecast) {
     for (const Forecast& f : forecast->others) others.push_back(alternative(f));

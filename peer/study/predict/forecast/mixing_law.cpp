@@ -111,11 +111,11 @@ std::optional<Stationary> MixingLaw::start(const QuadraticProblem& problem) cons
   return SequenceWalk(*sequence_, problem.spelled_out(), problem.start).now();
 }
 
-std::optional<double> MixingLaw::stability_limit(const QuadraticProblem& problem) const {
+std::optional<StableRates> MixingLaw::stable_rates(const QuadraticProblem& problem) const {
   const QuadraticFleet& fleet = problem.parts.front().fleet;
-  if (by_modes(fleet)) return problem.stability_limit(*modes_);
+  if (by_modes(fleet)) return problem.stable_rates(*modes_);
   if (!by_steps(fleet)) return std::nullopt;
-  return schedule_stability_limit(*sequence_, fleet);
+  return schedule_stable_rates(*sequence_, fleet);
 }
 
 std::optional<double> MixingLaw::rounds_to(const QuadraticProblem& problem, double target) const {

@@ -28,8 +28,8 @@ class MixingLaw {
   std::optional<Stationary> settled(const RegressionFleet& fleet) const;
   std::optional<Stationary> after(const RegressionProblem& problem, std::uint64_t rounds) const;
   std::optional<Stationary> start(const QuadraticProblem& problem) const;
-  /// Returns the limit of the rate. Followed schedules: see schedule_stability_limit.
-  std::optional<double> stability_limit(const QuadraticProblem& problem) const;
+  /// Followed schedules: see schedule_stable_rates.
+  std::optional<StableRates> stable_rates(const QuadraticProblem& problem) const;
   /// Infinite when never.
   std::optional<double> rounds_to(const QuadraticProblem& problem, double target) const;
 

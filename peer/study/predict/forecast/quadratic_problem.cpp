@@ -62,10 +62,8 @@ std::optional<std::uint64_t> QuadraticProblem::rounds_to(const Modes& modes,
       [&](std::uint64_t t) { return after(modes, t)->excess_local.value; }, target, most);
 }
 
-double QuadraticProblem::stability_limit(const Modes& modes) const {
-  QuadraticFleet steepest = parts.front().fleet;
-  steepest.hessian = {curvature()};
-  return gv::stability_limit(modes, steepest);
+StableRates QuadraticProblem::stable_rates(const Modes& modes) const {
+  return gv::stable_rates(modes, parts.front().fleet);
 }
 
 QuadraticFleet QuadraticProblem::spelled_out() const {

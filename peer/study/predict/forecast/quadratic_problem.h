@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "graph/predict/quadratic.h"
+#include "graph/predict/stable_rates.h"
 #include "peer/runtime/assembly.h"
 
 namespace gv {
@@ -26,7 +26,7 @@ struct QuadraticProblem {
   std::optional<std::uint64_t> rounds_to(const Modes& modes,
                                          double target,
                                          std::uint64_t most) const;
-  double stability_limit(const Modes& modes) const;
+  StableRates stable_rates(const Modes& modes) const;
   QuadraticFleet spelled_out() const;  ///< every coordinate by itself
   double curvature() const;            ///< L: the largest of the Hessian
   double rate() const { return parts.front().fleet.rate; }

@@ -174,7 +174,7 @@ TEST(Forecast, WarnsBeyondTheStabilityLimit) {
   Fleet fleet = fleet_of("ring");
   fleet.optimizer.lr = 0.7;
   const FleetForecast f = forecast(Assembly(std::move(fleet)), 100, {}).value();
-  EXPECT_NEAR(f.own.stability_limit.value(), 2.0 / 3, 1e-9);
+  EXPECT_NEAR(f.own.stable_rates.value().limit(), 2.0 / 3, 1e-9);
   EXPECT_FALSE(f.own.consensus.has_value());
   EXPECT_NE(f.warning.find("0.666667 = (1 + lambda_n) / L, L = 1"), std::string::npos) << f.warning;
   Fleet atc = fleet_of("ring", "atc");
@@ -192,11 +192,11 @@ TEST(Forecast, WarnsBeyondTheLimitOfASchedule) {
       return forecast(Assembly(std::move(fleet)), 100, {.max_degree = 1}).value();
     };
     const FleetForecast slow = at(0.1);
-    EXPECT_GT(slow.own.stability_limit.value(), 0.3);
-    EXPECT_LT(slow.own.stability_limit.value(), 2);
+    EXPECT_GT(slow.own.stable_rates.value().limit(), 0.3);
+    EXPECT_LT(slow.own.stable_rates.value().limit(), 2);
     EXPECT_EQ(slow.warning, "");
     const FleetForecast fast = at(1.9);
-    EXPECT_EQ(fast.own.stability_limit, slow.own.stability_limit);
+    EXPECT_EQ(fast.own.stable_rates->limit(), slow.own.stable_rates->limit());
     EXPECT_NE(fast.warning.find("rate 1.9 is beyond the stability limit"), std::string::npos);
     EXPECT_NE(fast.warning.find("order atc"), std::string::npos) << fast.warning;
     EXPECT_EQ(fast.warning.find("lambda_n"), std::string::npos) << fast.warning;

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <vector>
+
+#include "graph/predict/quadratic.h"
+
+namespace gv {
+
+/// The rates between `low` and `high`; neither of the two is one of them.
+struct RateWindow {
+  double low = 0, high = 0;
+  bool contains(double rate) const { return low < rate && rate < high; }
+};
+
+/// All rates at which every mode is stable: windows in ascending order, apart from each other.
+struct StableRates {
+  std::vector<RateWindow> windows;
+
+  bool contains(double rate) const;
+  /// Returns the end of the first window, which need not begin at 0; 0 if no rate is stable.
+  double limit() const { return windows.empty() ? 0 : windows.front().high; }
+};
+
+/// Returns one window from 0 to (1 + lambda_n) / max h in Lian's order (arXiv:1705.09056), and none
+/// that goes beyond 2 / max h where there is no momentum. The set need not begin at 0: a mode of d2
+/// is stable where gamma h is below 2 and, with lambda < -1/3, above (3 - 1 / |lambda|) / 2; led
+/// and gut have such modes too. Nor need it be an interval: with momentum and local steps a mode
+/// turns by several half-circles in a round, and the trace of its round crosses the limits of
+/// stability (Jury 1964) again and again. fleet.rate is not looked at.
+StableRates stable_rates(const Modes& modes, const QuadraticFleet& fleet);
+
+}  // namespace gv
