@@ -99,7 +99,8 @@ class RunsTest(unittest.TestCase):
 
 class ProgramTest(unittest.TestCase):
     def test_a_missing_program_is_named(self):
-        with mock.patch.dict(os.environ, {"GRAPEVINE_PROGRAM": "", "PATH": ""}):
+        nowhere = mock.patch("grapevine._program.built", return_value=Path("/nowhere/grapevine"))
+        with nowhere, mock.patch.dict(os.environ, {"GRAPEVINE_PROGRAM": "", "PATH": ""}):
             with self.assertRaisesRegex(grapevine.Error, "GRAPEVINE_PROGRAM=PATH"):
                 grapevine.spectrum("ring", 8)
 

@@ -22,6 +22,12 @@ class ExamplesTest(unittest.TestCase):
         self.assertGreaterEqual(summary["sent_bytes"], halves * 4 * ADAPTERS)
         self.assertLess(summary["sent_bytes"], (halves + 8) * (4 * ADAPTERS + MESSAGE))
 
+    def test_agents_act_learn_and_average(self):
+        summary = run_example("agent.yaml", "--steps", 120, sets=["evaluate.every=120 rounds"])
+        self.assertEqual((summary["rounds"], summary["exit_code"]), (121, 0))
+        self.assertLess(summary["loss"], -8)     # no pole falls in fewer steps
+        self.assertLess(summary["consensus"], 0.01)
+
     def test_the_first_script_learns(self):
         with tempfile.TemporaryDirectory() as folder:
             data = small_fashion(Path(folder))

@@ -1,4 +1,6 @@
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -15,7 +17,8 @@ namespace {
 /// The outcome of a fleet, and what it saw on the way.
 struct End {
   std::string hash;
-  std::vector<double> losses;  ///< of each peer: training and test
+  /// Of each peer: training and test. The bits, since a server's training loss is unknown.
+  std::vector<std::uint64_t> losses;
   bool operator==(const End&) const = default;
 };
 
@@ -28,8 +31,8 @@ End end_of(const Fleet& fleet, bool programs) {
   simulate(assembly, observer, options);
   End end{.hash = observer.params_hash(), .losses = {}};
   for (const auto& [peer, report] : observer.finals()) {
-    end.losses.push_back(report.train_loss);
-    end.losses.push_back(report.evaluation.loss);
+    for (const double loss : {report.train_loss, report.evaluation.loss})
+      end.losses.push_back(std::bit_cast<std::uint64_t>(loss));
   }
   return end;
 }

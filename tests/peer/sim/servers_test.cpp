@@ -320,10 +320,12 @@ TEST(FedAvg, WhoIsLateIsAskedAgainWhenItHasAnswered) {
   EXPECT_GT(late.finals.at(3).round, 40U);
 }
 
-TEST(FedAvg, RefusesAFractionOfNobody) {
-  EXPECT_NE(refusal(served(4, "fedavg", "", {{"fraction", 0.2}})).find("draws nobody"),
-            std::string::npos);
-  EXPECT_EQ(refusal(served(4, "fedavg", "", {{"fraction", 0.25}})), "");
+TEST(FedAvg, DrawsOnePeerAtLeast) {
+  const auto ended = [](double fraction) {
+    return serve(served(4, "fedavg", "", {{"fraction", fraction}})).model;
+  };
+  EXPECT_EQ(ended(0.2), ended(0.25));
+  EXPECT_NE(ended(0.2), ended(0.5));
 }
 
 /// Four workers and a server, of whom one dies early.

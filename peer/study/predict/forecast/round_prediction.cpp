@@ -193,8 +193,10 @@ RoundPrediction predict_all_reduce_round(const Assembly& fleet) {
   round.seconds_per_round = std::max(seconds(fleet.fleet.network), round.compute_seconds);
   round.compute_seconds = std::max(seconds(NetworkSpec{}), round.compute_seconds);
   round.network_seconds = round.seconds_per_round - round.compute_seconds;
+  // Empty chunks are not sent.
+  const std::size_t hops = std::min(peers.size() - 1, fleet.dimension);
   for (const RingPiece& piece : chunk)
-    round.bytes_per_round += 2.0 * static_cast<double>((peers.size() - 1) * piece.bytes);
+    round.bytes_per_round += 2.0 * static_cast<double>(hops * piece.bytes);
   return round;
 }
 
