@@ -190,7 +190,7 @@ void Post::say_broken(std::size_t k) {
 void Post::note_broken(std::size_t k, Why why) {
   const PeerId peer = self_.neighbors[k].peer;
   self_.journal.note(event::CollectiveBroken{self_.round, peer, why});
-  if (why != Why::left) broken_by_ = peer;
+  (why == Why::left ? left_by_ : broken_by_) = peer;
 }
 
 void Post::interrupt(std::size_t k, Interruption why, Absence absence) {

@@ -106,8 +106,9 @@ class Post {
 
   /// Says, where nobody has yet, that neighbour k's absence ends a collective.
   void say_broken(std::size_t k);
-  /// The neighbour whose absence ended a collective.
+  /// The neighbour whose absence ended a collective, by its death or in order.
   std::optional<PeerId> broken_by() const { return broken_by_; }
+  std::optional<PeerId> left_by() const { return left_by_; }
   Time longest_wait() const { return longest_wait_; }
 
   /// The most of what the algorithm took.
@@ -191,7 +192,7 @@ class Post {
   Intake intake_;
   std::vector<std::uint64_t> staleness_;
   std::uint64_t sent_payloads_ = 0;
-  std::optional<PeerId> broken_by_;
+  std::optional<PeerId> broken_by_, left_by_;
 };
 
 }  // namespace gv

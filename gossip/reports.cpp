@@ -115,6 +115,7 @@ Report Reports::begin_report(bool last) {
                 .holds = plan.holds,
                 .evaluation = {},
                 .broken_by = post_.broken_by(),
+                .left_by = post_.left_by(),
                 .clipped = clipped(),
                 .edges = last ? exchange_.ends() : std::vector<EdgeEnd>{},
                 .loss_rise = watch_.first(),

@@ -4,7 +4,7 @@ from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence
 
 import torch
 
-from grapevine._errors import Disagreement, Error, Stopped
+from grapevine._errors import Disagreement, Error, PeerLost, Stopped
 from grapevine._hooks import Hooks
 from grapevine._norms import Statistics
 from grapevine._process import Process
@@ -231,9 +231,17 @@ class Attached:
             self._process.session.say(text=f"is at step {self._steps} again, and trains from here on")
 
     def _leave_if_over(self) -> None:
-        """Ends a script whose fleet has stopped, but for one inside `running`, which ends by itself."""
-        if self._turns.over and not self._process.progress.active:
+        """Ends a script whose fleet has stopped, but for one inside `running`, which ends by itself.
+
+        Raises PeerLost if a collective ended because another script has fewer steps than this one.
+        """
+        if not self._turns.over or self._process.progress.active:
+            return
+        info = self._process.session.info()
+        if info.get("left_by") is None:
             raise Stopped()
+        raise PeerLost(f"peer {info['left_by']} has left, and {info['algorithm']} cannot go on without it\n"
+                       "help: all scripts make equally many steps: gv.Sampler and gv.running see to that")
 
     def _told(self) -> Told:
         losses, self._losses = [float(loss) for loss in self._losses], []

@@ -88,8 +88,8 @@ def own_host(listen: Optional[str] = None) -> str:
     master = os.environ.get("MASTER_ADDR")
     found = way_to(master or LOOPBACK) or (None if master else "::1")
     if found is None:
-        raise Error(f"this machine has no way to MASTER_ADDR, which is {master}\nhelp: give init() listen=\"HOST:0\", the "
-                    "address at which the others find this machine")
+        raise Error(f"this machine has no way to MASTER_ADDR, which is {master}\n"
+                    "help: give init() listen=\"HOST:0\", the address at which the others find this machine")
     return found
 
 

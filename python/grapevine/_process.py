@@ -142,8 +142,9 @@ def init(fleet: Union[str, os.PathLike, None] = None, id: Optional[int] = None, 
     their ids, or a folder that all can write; without it the hosts of the fleet file say where the others are.
     keys: folder with this peer's key. sets: "train.batch=32", over the file's values. folder: takes checkpoints and
     record; where it is RUN/peers/003, and so on of each peer, `grapevine collect RUN` puts the run together. listen:
-    "127.0.0.1:0" or "[fd00::7]:0"; port 0 is any free one. Peers that meet dial this address, or without it the one by which MASTER_ADDR
-    sees this machine. rejoin: goes on from the newest checkpoint in the folder, or else from a neighbour's model.
+    "127.0.0.1:0" or "[fd00::7]:0"; port 0 is any free one. Peers that meet dial this address, or without it the one by
+    which MASTER_ADDR sees this machine. rejoin: goes on from the newest checkpoint in the folder, or else from a
+    neighbour's model.
 
     In a function that is simulated the arguments count for nothing: the simulation says which fleet and which peer.
     Raises Error for a second peer in one process and for whatever is wrong with the file.

@@ -26,12 +26,31 @@ def allreduce(tensor: torch.Tensor, op: Any = Average, name: Optional[str] = Non
     """Returns the mean, or with op="sum" the sum, of all peers' tensors: the same bits at each, in the tensor's type.
 
     Tensors of one shape and type on any devices; whole numbers have only a sum. name: what it is about; peers that name
-    a call otherwise disagree. average: Horovod's earlier name, True or False. compression: sums travel whole.
+    a call otherwise disagree. average: Horovod's earlier name, True or False. compression: sums travel whole. The
+    gradient of the outcome is made the mean, or the sum, of all peers' as well, as Horovod does.
     Every peer makes the same calls in the same order, at any round; it returns when all have. Raises Error before
     DistributedOptimizer, PeerLost where a peer has died or left, Disagreement where one made another call, Stopped
     where the fleet has stopped.
     """
+    if tensor.requires_grad and torch.is_grad_enabled():
+        return _Allreduced.apply(tensor, op, name, average)
     return allreduce_(tensor.detach().clone(), op, name, average=average, compression=compression)
+
+
+class _Allreduced(torch.autograd.Function):
+    """allreduce of a tensor that has a gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, tensor: torch.Tensor, *call: Any) -> torch.Tensor:
+        ctx.call = call
+        op, name, average = call
+        return allreduce_(tensor.detach().clone(), op, name, average=average)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
+        op, name, average = ctx.call
+        named = None if name is None else name + ", gradient"
+        return allreduce_(gradients[0].detach().clone(), op, named, average=average), None, None, None
 
 
 def allreduce_(tensor: torch.Tensor, op: Any = Average, name: Optional[str] = None, *, average: Optional[bool] = None,

@@ -64,6 +64,22 @@ class EndsTest(unittest.TestCase):
             self.assertNotIn("peer 0: nothing heard", output)     # which a child with its sockets would bring about
         self.assertTrue(alive(workers[0]))     # others may be ended by PyTorch
 
+    def test_who_makes_fewer_steps_ends_the_others_with_an_error(self):
+        first, *others = self.started({"only": 5}, {"only": 9}, {"only": 9}, algorithm="all-reduce")
+        code, output = self.finished(first)
+        self.assertEqual(code, 0, output)
+        for other in others:
+            code, output = self.finished(other)
+            self.assertEqual(code, 1, output)
+            self.assertRegex(output, "PeerLost: peer [0-2] has left, and all-reduce cannot go on without it")
+
+    def test_inside_running_the_loop_ends_when_another_has_fewer_steps(self):
+        first, *others = self.started({"only": 5}, {}, {}, algorithm="all-reduce")
+        for process in (first, *others):
+            code, output = self.finished(process)
+            self.assertEqual(code, 0, output)
+            self.assertIn("\nrounds 5", output)
+
     def test_an_exception_is_a_death_that_the_neighbours_see(self):
         failed, *others = self.started({"fails": 4}, {}, {})
         code, output = self.finished(failed)

@@ -31,6 +31,7 @@ class VerbsTest(unittest.TestCase):
                 got = answer[time]
                 self.assertEqual(got["mean"], 1.5)
                 self.assertEqual(got["sum"], [10, 10, 10])
+                self.assertEqual(got["gradient"], [[30, 30], [7.5, 7.5]])
                 self.assertEqual(got["double"], [[6, 18], [10, 22], [14, 26]])
                 self.assertEqual(got["half"], ["torch.bfloat16", [3, 3]])
                 self.assertEqual(got["root"], [[3, 7]])

@@ -23,6 +23,7 @@ std::string Program::info() const {
   ProgramState state = state_;
   state.round = round_;
   state.stopping = stopping_;
+  if (const std::int64_t by = left_by_; by >= 0) state.left_by = static_cast<PeerId>(by);
   if (!restored_.empty()) state.restored = restored_.size();
   return info_text(fleet_, words_, state);
 }

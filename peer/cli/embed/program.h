@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <span>
@@ -63,6 +64,7 @@ class Program {
   ProgramState state_;
   std::string restored_;
   std::atomic<Round> round_ = 0;
+  std::atomic<std::int64_t> left_by_ = -1;  ///< who left while others had steps to make; -1: nobody
   std::atomic<bool> stopping_ = false;
 };
 

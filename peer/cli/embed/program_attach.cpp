@@ -150,7 +150,9 @@ void ProgramPeer::keep(const Report& report) {
                     shell_word(peers.parent_path().string())));
 }
 
+/// Where the file gives a time, each script ends when it is up by its own clock.
 void ProgramPeer::heed(const Report& report) {
+  if (report.left_by && !fleet_.fleet.stop.time) left_by_ = *report.left_by;
   if (!report.broken_by) return;
   life_->fail({GV_E_LOST,
                fmt::format("peer {} is lost, and {} cannot go on without it",

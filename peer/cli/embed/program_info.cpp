@@ -95,7 +95,8 @@ Json state_of(const ProgramState& state) {
   Json all{{"round", state.round},
            {"rejoined", state.rejoined},
            {"restored", state.restored},
-           {"stopping", state.stopping}};
+           {"stopping", state.stopping},
+           {"left_by", state.left_by ? Json(*state.left_by) : Json()}};
   if (!state.attached) return all;
   all.update(Json{{"port", state.port == 0 ? Json() : Json(state.port)},
                   {"parameters", state.parameters},

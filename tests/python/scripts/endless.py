@@ -1,4 +1,6 @@
-"""Trains without an end and says each step; `stands` lets it stand still at a step, `workers` load its data."""
+"""Trains without an end and says each step; `stands` lets it stand still at a step, `workers` load its data, `only` is
+how many steps it makes, without `running`.
+"""
 
 import json
 import os
@@ -36,7 +38,9 @@ if mine.get("workers"):
     if child == 0:
         time.sleep(3600)
     print("workers", child, *[worker.pid for worker in batches._workers], flush=True)
-for step, x in enumerate(gv.running(batches)):
+for step, x in enumerate(batches if "only" in mine else gv.running(batches)):
+    if step == mine.get("only"):
+        break
     if step == mine.get("stands"):
         print("stands", flush=True)
         time.sleep(3600)

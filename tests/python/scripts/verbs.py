@@ -22,6 +22,13 @@ def digest(tensor):
     return hashlib.sha256(tensor.numpy().tobytes()).hexdigest()
 
 
+def gradient_of(op):
+    """Of what all peers weigh by their numbers, with respect to the own share."""
+    x = torch.ones(2, requires_grad=True)
+    ((gv.rank() + 1) * gv.allreduce(3 * x, op=op, name="shared")).sum().backward()
+    return x.grad.tolist()
+
+
 def together(answer, when):
     """Sums, means, broadcasts and averages of tensors of several types and sizes."""
     mine, n = gv.rank(), gv.size()
@@ -30,6 +37,7 @@ def together(answer, when):
         "mean": gv.allreduce(torch.tensor(float(mine)), name="metric").item(),
         "sum": gv.allreduce(torch.full((3,), mine + 1, dtype=torch.int32), op="sum").tolist(),
         "double": gv.allreduce(half, average=False).tolist(),
+        "gradient": [gradient_of(op) for op in ("sum", "mean")],
         "half": [str(gv.allreduce(torch.full((2,), 0.5 * mine, dtype=torch.bfloat16), op=gv.Sum).dtype),
                  gv.allreduce(torch.full((2,), 0.5 * mine, dtype=torch.float16), op=gv.Sum).tolist()],
         "root": gv.broadcast(torch.tensor([[mine, 7]], dtype=torch.uint8), root=n - 1).tolist(),
