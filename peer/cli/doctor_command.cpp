@@ -1,3 +1,5 @@
+#include <array>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 
@@ -7,6 +9,7 @@
 #include <unistd.h>
 
 #include "gpu/cuda_replica.h"
+#include "optim/printable.h"
 #include "optim/shell_word.h"
 #include "optim/usable_cores.h"
 #include "peer/cli/asked_fleet.h"
@@ -105,6 +108,30 @@ Finding fashion_mnist() {
                  "dataset-fashion-mnist)"};
 }
 
+/// Fine without, too: only scripts in Python need it.
+Finding python_package() {
+  constexpr const char* asks =
+      "python3 -c 'import grapevine._library as g; print(g.library_path(), flush=True); g.load()' "
+      "2>/dev/null";
+  std::string library;
+  std::array<char, 4096> block{};
+  FILE* answer = popen(asks, "r");
+  while (answer != nullptr && std::fgets(block.data(), block.size(), answer) != nullptr)
+    library += block.data();
+  const bool loads = answer != nullptr && pclose(answer) == 0;
+  library = printable(library.substr(0, library.find('\n')), 300);
+  if (library.empty())
+    return {"Python package",
+            true,
+            "python3 does not find it (scripts as peers need it; pip install ./python)"};
+  if (!loads)
+    return {"Python package",
+            false,
+            fmt::format("python3 finds it, and cannot load {}: install both again, of one version",
+                        library)};
+  return {"Python package", true, fmt::format("python3 finds it, for {}", library)};
+}
+
 /// Says what the key files are good for; "" where there are none, and none are asked for.
 std::string keys_text(const Fleet& fleet, const KeyCheck& keys) {
   const std::string& folder = fleet.security.keys;
@@ -151,7 +178,8 @@ int doctor(const FleetOptions& arguments) {
                                       congestion_control(),
                                       host_name(),
                                       cuda(),
-                                      fashion_mnist()};
+                                      fashion_mnist(),
+                                      python_package()};
   bool fine = true;
   Json rows = Json::array();
   if (!json) fmt::print("paste this into an issue:\n{}\n", version_text());

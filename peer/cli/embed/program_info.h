@@ -16,7 +16,7 @@ struct ProgramState {
   bool rejoined = false;
   std::optional<std::size_t> restored{};  ///< bytes of the program's state
   bool stopping = false;
-  std::optional<PeerId> left_by{};        ///< see Report::left_by
+  std::optional<PeerId> left_by{};  ///< see Report::left_by
   bool attached = false;
   std::uint16_t port = 0;
   std::size_t parameters = 0;
