@@ -78,9 +78,13 @@ std::string header(const Comparison& c) {
   return fmt::format("{}{}; {}; {}", to_string(*c.target), grid, seeds_text(c), means);
 }
 
+/// That of the slowest, whose digits would not fit their columns in a smaller one.
 TimeUnit unit_of(const Section& section) {
-  const auto summary = summary_of(section.contenders.front(), Measure::time);
-  return time_unit(summary ? summary->mean : 1);
+  double longest = 0;
+  for (const Contender& c : section.contenders)
+    if (const auto summary = summary_of(c, Measure::time))
+      longest = std::max(longest, summary->mean);
+  return time_unit(longest > 0 ? longest : 1);
 }
 
 std::string bytes_cell(const Contender& c) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -63,8 +64,12 @@ Json to_json(const std::optional<StableRates>& rates) {
   Json out{{"stability_least", nullptr}, {"stability_limit", nullptr}, {"stable_rates", nullptr}};
   if (!rates) return out;
   out["stable_rates"] = Json::array();
-  for (const RateWindow& w : rates->windows)
-    out["stable_rates"].push_back(Json::array({w.low, w.high}));
+  for (const RateWindow& w : rates->windows) {
+    Json window = Json::array();
+    window.push_back(w.low);
+    window.push_back(w.high);
+    out["stable_rates"].push_back(std::move(window));
+  }
   if (rates->windows.empty()) return out;
   out["stability_least"] = rates->windows.front().low;
   out["stability_limit"] = rates->windows.front().high;
