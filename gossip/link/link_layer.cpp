@@ -65,7 +65,7 @@ void LinkLayer::connected(ConnectionId connection, Time) {
 ConnectionId LinkLayer::accepted(const std::string& host,
                                  std::uint16_t port,
                                  Time now,
-                                 Coming coming) {
+                                 const Coming& coming) {
   const ConnectionId connection = ++shared_.connections;
   const Time latest = now + settings_.times.handshake;
   const Time deadline = std::min(latest, now + settings_.times.first_byte);

@@ -44,7 +44,7 @@ class LinkLayer {
   ConnectionId accepted(const std::string& host,
                         std::uint16_t port,
                         Time now,
-                        Coming coming = {.known = false, .crowded = false, .origin = {}});
+                        const Coming& coming = {.known = false, .crowded = false, .origin = {}});
   void arrived(ConnectionId connection, Frame frame, Time now);
   /// Is told that so many bytes came, of a frame that may not be whole yet.
   void hear_bytes(ConnectionId connection, std::uint64_t bytes, Time now);
