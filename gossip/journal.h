@@ -77,7 +77,7 @@ struct Report {
   /// The neighbour that died or got stuck, so that a collective could not be completed and the
   /// algorithm ended before its last round.
   std::optional<PeerId> broken_by{};
-  /// The neighbour that left in order, and without which a collective could not be completed.
+  /// The neighbour that finished before this peer, so that a collective could not be completed.
   std::optional<PeerId> left_by{};
   std::vector<ClippedFlows>
       clipped{};  ///< ascending by peer; those of whom nothing was are not here

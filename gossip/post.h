@@ -106,8 +106,9 @@ class Post {
 
   /// Says, where nobody has yet, that neighbour k's absence ends a collective.
   void say_broken(std::size_t k);
-  /// The neighbour whose absence ended a collective, by its death or in order.
+  /// Returns the neighbour whose death or standstill ended a collective.
   std::optional<PeerId> broken_by() const { return broken_by_; }
+  /// Returns the neighbour that finished before this peer and thereby ended a collective.
   std::optional<PeerId> left_by() const { return left_by_; }
   Time longest_wait() const { return longest_wait_; }
 

@@ -21,7 +21,7 @@ struct PendingConnection {
   enum class State : std::uint8_t { awaited, refused };
   ConnectionId connection = 0;
   std::string host;    ///< for the log
-  std::string origin;  ///< its address, or the network whose addresses count as one
+  std::string origin;  ///< address, or IPv6 network whose addresses count as one
   std::uint16_t port = 0;
   Time deadline{0};  ///< of its first byte, and then `latest`
   Time latest{0};
@@ -30,11 +30,10 @@ struct PendingConnection {
   bool spoke = false;  ///< a byte came
 };
 
-/// The places of connections whose other end has not said who it is. Who comes always gets one;
-/// where there is none left, the oldest of the origin that holds the most goes, and none from
-/// where a neighbour lives as long as there is another. Invariant: at most `places` of them wait,
-/// at most half as many from addresses of which no neighbour is known, so that strangers never fill
-/// them all, and at most `of_one` of one origin that is not ours.
+/// Places of connections whose other end has not identified itself. A new connection always gets a
+/// place. If all are taken, the origin with the most places loses its oldest connection; origins of
+/// known neighbours lose theirs last. Invariant: at most `places` connections wait, at most half of
+/// them from addresses without a known neighbour, and at most `of_one` from one foreign origin.
 class PendingConnections {
  public:
   PendingConnections(std::size_t places, std::size_t of_one) : places_(places), of_one_(of_one) {}

@@ -38,7 +38,7 @@ class LinkLayer {
   struct Coming {
     bool known = false;    ///< from an address where a neighbour lives
     bool crowded = false;  ///< to a process that can hardly have more connections: another one goes
-    std::string origin{};  ///< the network whose addresses count as one; "": the host alone
+    std::string origin{};  ///< IPv6 network whose addresses count as one; if empty, the host
   };
   /// Somebody has connected to us; gives the connection its number.
   ConnectionId accepted(const std::string& host,

@@ -16,7 +16,7 @@ using Vector = Eigen::VectorXd;
 constexpr PeerId dense_limit = 1024;
 constexpr int most_steps = 100'000;
 
-/// A vector of all peers at rest, as far as one peer goes: of its x and u after a round, and of b.
+/// One peer's component of a vector at rest: coefficients of its x and u after a round, and of b.
 struct Part {
   double x = 0, u = 0, b = 0;
   Part operator+(const Part& o) const { return {x + o.x, u + o.u, b + o.b}; }
@@ -129,7 +129,7 @@ class RestSolver {
   Eigen::PartialPivLU<Eigen::MatrixXd> dense_;
 };
 
-/// A fleet of order lian or atc that comes to rest at the same place, or one step of it before.
+/// Returns a fleet of order lian or atc that comes to rest at the same place as this one.
 QuadraticFleet alike(const QuadraticFleet& fleet) {
   QuadraticFleet f = fleet;
   // At rest the momentum of DecentLaM is none, and what is left is `atc`. What GUT tracks of flows
@@ -148,7 +148,7 @@ Vector centered_column(const std::vector<std::vector<double>>& centers, std::siz
   return column;
 }
 
-/// Where centres whose mean is 0 bring the peers to rest, on axes of one curvature.
+/// Place of rest for centres whose mean is 0, on axes of one curvature.
 class Rest {
  public:
   Rest(const MixingMatrix& w, const QuadraticFleet& fleet, double h)
@@ -196,7 +196,7 @@ Stationary rest_of_centers(const MixingMatrix& w,
   Stationary s;
   if (corrects_bias(fleet)) return s;
   const double n = w.size();
-  std::map<double, Rest> known;  // of many coordinates most are alike
+  std::map<double, Rest> known;  // by curvature: coordinates often share one
   for (std::size_t k = 0; k < columns; ++k) {
     const double h = fleet.hessian[k];
     const Rest& rest = known.try_emplace(h, w, fleet, h).first->second;

@@ -31,7 +31,7 @@ double spectral_radius(ModeRound::Matrix m) {
   return std::exp(logarithm);
 }
 
-/// Some modes among which there is one close to each, and the mean's; and how much they grow.
+/// Growth of a sample of the modes that has a member close to every mode, and of the mean's mode.
 class Growth {
  public:
   Growth(const Modes& modes, const QuadraticFleet& fleet) : fleet_(fleet) {
@@ -54,7 +54,7 @@ class Growth {
   }
 
   std::size_t size() const { return modes_.size() + 1; }
-  /// The factor by which mode k grows in a period; the last one is the mean's.
+  /// Returns the factor by which mode k grows in a period; the last mode is the mean's.
   double of(std::size_t k, double step) const {
     QuadraticFleet f = fleet_;
     f.rate = step;
@@ -71,7 +71,7 @@ class Growth {
       whole = (round_of(f, mode.values[t], 1, false).m * whole).eval();
     return spectral_radius(whole);
   }
-  /// That of the mode that grows most.
+  /// Returns the growth of the mode that grows most.
   double most(double step) const {
     double most = 0;
     for (std::size_t k = 0; k < size(); ++k) most = std::max(most, of(k, step));
@@ -105,8 +105,8 @@ double smallest(F f, double low, double high) {
   return (low + high) / 2;
 }
 
-/// The steps that are looked at: Chebyshev's, dense enough for the extremes of polynomials of the
-/// degree that a period has in the step, and towards 0 some for modes that hardly forget.
+/// Returns the steps to probe: Chebyshev points, dense enough for the extremes of polynomials of
+/// the degree that a period has in the step, and points near 0 for modes that decay slowly.
 std::vector<double> grid(double beyond, std::size_t degree) {
   const std::size_t points = 64 + 16 * std::min<std::size_t>(degree, 250);
   std::vector<double> steps;
@@ -120,13 +120,13 @@ std::vector<double> grid(double beyond, std::size_t degree) {
   return steps;
 }
 
-/// A step, and whether the modes that are looked at are stable there.
+/// A step, and whether the sampled modes are stable there.
 struct Look {
   double step = 0;
   bool stable = false;
 };
 
-/// Looks at the grid, and where stability is lost, or won, between two of its steps alone.
+/// Probes the grid, and the peaks and dips of growth between two of its steps.
 std::vector<Look> looks_at(const std::vector<double>& steps, const Growth& growth) {
   std::vector<Look> looks;
   std::vector<double> most(steps.size());
@@ -164,7 +164,7 @@ double edge(const Modes& modes, QuadraticFleet f, double inside, double outside)
   return outside;
 }
 
-/// The windows of the step gamma h, all of them at most `beyond`.
+/// Returns the windows of the step gamma h below `beyond`.
 std::vector<RateWindow> stable_steps(const Modes& modes, QuadraticFleet f, double beyond) {
   f.hessian = {1};
   if (has_scalar_rounds(f) && modes.period() == 1) {  // E |a|^2 is a parabola of the step
@@ -181,7 +181,7 @@ std::vector<RateWindow> stable_steps(const Modes& modes, QuadraticFleet f, doubl
   std::vector<RateWindow> windows;
   for (std::size_t i = 0; i < looks.size(); ++i) {
     if (!stable(looks[i])) continue;
-    // What holds at the smallest step holds from 0 on, where rounding would decide.
+    // If the smallest step is stable, the window begins at 0: nearer to 0 rounding would decide.
     const double low = i == 0 ? 0 : edge(modes, f, looks[i].step, looks[i - 1].step);
     while (i + 1 < looks.size() && looks[i + 1].stable) ++i;
     std::size_t last = i;
@@ -192,7 +192,7 @@ std::vector<RateWindow> stable_steps(const Modes& modes, QuadraticFleet f, doubl
   return windows;
 }
 
-/// Those that are in both.
+/// Returns the intersection of two sets of windows.
 std::vector<RateWindow> common(const std::vector<RateWindow>& a, const std::vector<RateWindow>& b) {
   std::vector<RateWindow> both;
   for (const RateWindow& one : a) {
@@ -216,8 +216,8 @@ StableRates stable_rates(const Modes& modes, const QuadraticFleet& fleet) {
   probe.noise = 1;
   probe.spread = 0;
   require_theory(modes, probe);
-  double beyond = 2 * (1 + fleet.momentum);  // of the mean's mode: Polyak 1964
-  if (order_of(fleet).mean != nullptr) beyond /= 1 - fleet.momentum;  // whose u counts less
+  double beyond = 2 * (1 + fleet.momentum);  // stability limit of the mean's mode (Polyak 1964)
+  if (order_of(fleet).mean != nullptr) beyond /= 1 - fleet.momentum;  // its momentum is scaled down
   const std::vector<RateWindow> steps = stable_steps(modes, probe, beyond);
   std::vector<double> curvatures = fleet.hessian;
   std::ranges::sort(curvatures);

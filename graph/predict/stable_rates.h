@@ -6,7 +6,7 @@
 
 namespace gv {
 
-/// The rates between `low` and `high`; neither of the two is one of them.
+/// Open interval of rates between `low` and `high`.
 struct RateWindow {
   double low = 0, high = 0;
   bool contains(double rate) const { return low < rate && rate < high; }

@@ -43,7 +43,7 @@ Spectrum sparse_spectrum(const MixingMatrix& w);
 
 /// All eigenvalues, descending (dense; undirected only).
 std::vector<double> eigenvalues(const MixingMatrix& w);
-/// Those of a directed W, but for the 1 of the all-ones vector, in no order. Throws
+/// Returns the eigenvalues of a directed W without the 1 of the all-ones vector, unordered. Throws
 /// std::invalid_argument above 1024 peers.
 std::vector<std::complex<double>> directed_eigenvalues(const MixingMatrix& w);
 /// Returns whether W W^T = W^T W, so that W has orthogonal modes: an undirected W and a circulant

@@ -77,7 +77,7 @@ double common_self_weight(const MixingMatrix& w) {
 
 struct Prediction {
   std::optional<Stationary> values;  ///< empty: it diverges, or is too much work
-  std::optional<StableRates> rates;  ///< empty: not known
+  std::optional<StableRates> rates;  ///< absent if unknown
   std::string method;
   std::string refusal;  ///< why no fleet can have this order on this graph; "": one can
   bool lazy_helps =
@@ -132,7 +132,7 @@ Prediction follow(const MixingSchedule& rounds, const PredictOptions& o, const C
   return p;
 }
 
-/// One W for all rounds. `spec`: of the topology, where its modes may have a formula.
+/// Predicts one W for all rounds. `spec`: the topology, whose modes may have a formula.
 Prediction predict_matrix(const MixingMatrix& w,
                           const TopologySpec* spec,
                           PredictOptions& o,

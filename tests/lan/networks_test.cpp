@@ -9,9 +9,9 @@ namespace {
 
 struct Network {
   const char* title;
-  const char* net;      ///< of tests/lan/lab
+  const char* net;      ///< option of tests/lan/lab
   bool by_name;         ///< `address` is a name whose first addresses are dead
-  const char* address;  ///< of the third host in a number, as the others see it; "": by name
+  const char* address;  ///< numeric address of the third host; a name in fleets by name
 };
 
 constexpr Network networks[] = {{"IPv4Alone", "4", false, "10.77.0.3"},

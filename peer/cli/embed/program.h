@@ -64,7 +64,7 @@ class Program {
   ProgramState state_;
   std::string restored_;
   std::atomic<Round> round_ = 0;
-  std::atomic<std::int64_t> left_by_ = -1;  ///< who left while others had steps to make; -1: nobody
+  std::atomic<std::int64_t> left_by_ = -1;  ///< Report::left_by; -1 if absent
   std::atomic<bool> stopping_ = false;
 };
 

@@ -150,7 +150,7 @@ void ProgramPeer::keep(const Report& report) {
                     shell_word(peers.parent_path().string())));
 }
 
-/// Where the file gives a time, each script ends when it is up by its own clock.
+/// With stop.time every script ends by its own clock, so that an earlier end is no mistake.
 void ProgramPeer::heed(const Report& report) {
   if (report.left_by && !fleet_.fleet.stop.time) left_by_ = *report.left_by;
   if (!report.broken_by) return;

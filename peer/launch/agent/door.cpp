@@ -55,7 +55,7 @@ std::vector<Try> tries_of(const std::vector<Call>& calls) {
   return tries;
 }
 
-/// A call is answered if one of its addresses has answered; else each says why not.
+/// A call is answered if one of its addresses has answered. Otherwise every address has a reason.
 std::vector<std::string> answers_in(const std::vector<Try>& tries, std::size_t calls) {
   std::vector<std::string> answers(calls);
   std::vector<bool> answered(calls, false);

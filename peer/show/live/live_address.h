@@ -12,7 +12,7 @@ namespace gv {
 /// The address at which a run's page is served.
 struct LiveAddress {
   std::string host = "127.0.0.1";  ///< or "::1", or "localhost", which is both
-  std::uint16_t port = 0;          ///< 0: any free one
+  std::uint16_t port = 0;          ///< 0 takes any free port
 
   std::string text() const;  ///< "127.0.0.1:8080", "[::1]:8080"
 };

@@ -78,7 +78,8 @@ std::string header(const Comparison& c) {
   return fmt::format("{}{}; {}; {}", to_string(*c.target), grid, seeds_text(c), means);
 }
 
-/// That of the slowest, whose digits would not fit their columns in a smaller one.
+/// Returns the time unit of the slowest contender: in a smaller unit its digits overflow the
+/// column.
 TimeUnit unit_of(const Section& section) {
   double longest = 0;
   for (const Contender& c : section.contenders)

@@ -12,7 +12,7 @@
 namespace gv {
 namespace {
 
-/// This machine has no way to such an address: that says nothing of the neighbour.
+/// Returns whether this machine has no route to the address, which is no fault of the neighbour.
 bool is_without_a_way(const asio::error_code& error) {
   return error == asio::error::network_unreachable ||
          error == asio::error::address_family_not_supported ||
@@ -24,7 +24,7 @@ bool is_without_a_way(const asio::error_code& error) {
 asio::awaitable<std::optional<Dialling::tcp::socket>> Dialling::connect(
     std::vector<tcp::endpoint> addresses) {
   constexpr std::chrono::milliseconds longest(next_address_ms);
-  constexpr std::chrono::milliseconds for_all(2000);  // of the three seconds of a handshake
+  constexpr std::chrono::milliseconds for_all(2000);  // a handshake has three seconds
   const auto own = shared_from_this();
   addresses_ = std::move(addresses);
   const auto count = static_cast<std::int64_t>(std::max<std::size_t>(1, addresses_.size()));

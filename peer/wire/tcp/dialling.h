@@ -13,7 +13,7 @@
 namespace gv {
 
 /// Connects to one of the addresses of a neighbour: the first that answers (RFC 8305). The next one
-/// is tried when one fails, or beside one that does not answer in a quarter of a second.
+/// is tried when one fails or has not answered after a quarter of a second.
 class Dialling : public std::enable_shared_from_this<Dialling> {
  public:
   using tcp = asio::ip::tcp;
@@ -24,7 +24,7 @@ class Dialling : public std::enable_shared_from_this<Dialling> {
   /// Gives up what is under way.
   void close();
 
-  asio::error_code failure() const { return failure_; }  ///< of the address that failed last
+  asio::error_code failure() const { return failure_; }  ///< reason of the latest failed attempt
   /// Returns whether no process listens at the neighbour's port any more: an address has refused,
   /// and so has each other one to which there is a way from here. An address that does not answer
   /// may be that of a neighbour that lives.
@@ -35,9 +35,9 @@ class Dialling : public std::enable_shared_from_this<Dialling> {
   void end(std::size_t place, const asio::error_code& error);
 
   asio::io_context& io_;
-  asio::steady_timer turn_;  ///< of the next address; cancelled when an attempt ends
+  asio::steady_timer turn_;  ///< until the next address is tried; cancelled when an attempt ends
   std::vector<tcp::endpoint> addresses_;
-  std::vector<std::shared_ptr<tcp::socket>> sockets_;  ///< of those begun; null: it has failed
+  std::vector<std::shared_ptr<tcp::socket>> sockets_;  ///< one per attempt; null after its failure
   std::optional<tcp::socket> connected_;
   std::size_t under_way_ = 0, refused_ = 0, without_a_way_ = 0;
   asio::error_code failure_;

@@ -45,7 +45,7 @@ std::vector<SocketAddress> look_up(const std::string& host, std::uint16_t port, 
   return all;
 }
 
-/// Of a family that this machine has not got, or of another machine.
+/// Returns whether this machine lacks the address or its family.
 bool is_not_ours(int error) {
   return error == EADDRNOTAVAIL || error == EAFNOSUPPORT || error == EPROTONOSUPPORT;
 }

@@ -14,8 +14,8 @@
 namespace gv {
 
 // TCP sockets by the names or numbers of machines (peer/fleet/net_address.h), of both families.
-// They never block. A name may have several addresses: a listener listens at each that this machine
-// has, and who connects tries one after the other.
+// They never block. A name may have several addresses: a listener uses every address of this
+// machine, and a caller tries one after the other.
 
 /// An address in the system's form.
 struct SocketAddress {
@@ -51,8 +51,8 @@ std::vector<SocketAddress> known_addresses(const std::string& host, std::uint16_
 /// std::runtime_error with the resolver's words.
 std::vector<SocketAddress> addresses_of(const std::string& host, std::uint16_t port);
 
-/// Listens at all addresses of a host that this machine has, at one port; 0: any that is free at
-/// all of them. A family that the system lacks is left out. `prepare` gets each socket before it
+/// Listens at all of a host's addresses on this machine, at one port; port 0 takes one that is free
+/// at every address. Skips a family that the system lacks. `prepare` gets each socket before it
 /// listens. Throws std::runtime_error if a port is taken, or no address is one of this machine.
 std::vector<Descriptor> listening_sockets(
     const std::string& host,
@@ -71,7 +71,7 @@ Descriptor connecting_socket(const SocketAddress& address);
 /// std::runtime_error with what became of each.
 Descriptor connected_socket(const std::string& host, std::uint16_t port, int patience_ms);
 
-/// The time after which the next address is tried beside one that does not answer (RFC 8305, 5).
+/// Time after which the next address is tried although the last one may still answer (RFC 8305, 5).
 inline constexpr int next_address_ms = 250;
 
 }  // namespace gv

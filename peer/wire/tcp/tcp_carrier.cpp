@@ -35,7 +35,7 @@ std::vector<std::string> hosts_of(const PeerAddress& address) {
   return hosts;
 }
 
-/// Empty: it is a name. A network interface that is not there has the system's error.
+/// Returns no address for a name. An unknown network interface gives the system's error.
 std::pair<asio::error_code, std::vector<tcp::endpoint>> numbers_of(const std::string& host,
                                                                    std::uint16_t port) {
   std::vector<tcp::endpoint> endpoints;

@@ -96,8 +96,7 @@ struct Iterated {
     return true;
   }
 
-  /// The covariance, and the places of rest per unit of each centre, after so many rounds that
-  /// nothing moves any more.
+  /// Computes the covariance and the places of rest per unit of each centre after convergence.
   void settle(Matrix& covariance, Matrix& rest) const {
     covariance = noise * noise.transpose();
     rest = pulls;
@@ -161,7 +160,7 @@ MixingMatrix matrix_of(const DrawnMatrices& all) {
 /// A fleet that is drawn, and its rates in question.
 struct Drawn {
   std::vector<MixingMatrix> w;
-  std::optional<Modes> modes;  ///< empty: W is not normal
+  std::optional<Modes> modes;  ///< absent if W is not normal
   QuadraticFleet fleet;
   std::string what;
 

@@ -17,7 +17,7 @@ namespace {
 /// The outcome of a fleet, and what it saw on the way.
 struct End {
   std::string hash;
-  /// Of each peer: training and test. The bits, since a server's training loss is unknown.
+  /// Training and test loss of each peer as bits, because a server's training loss is unknown.
   std::vector<std::uint64_t> losses;
   bool operator==(const End&) const = default;
 };

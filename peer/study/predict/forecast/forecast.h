@@ -32,7 +32,7 @@ struct Forecast {
   /// Calibrated: the largest rate x curvature of the run, where errors do not hold; empty: they do.
   std::optional<double> beyond;
   std::optional<double> rounds_to_target;   ///< of excess_local; infinite when never
-  std::optional<StableRates> stable_rates;  ///< of this fleet's own graph alone
+  std::optional<StableRates> stable_rates;  ///< for this fleet's own graph only
   std::optional<double> seconds_per_round;  ///< by the alpha-beta model of the fleet's network
 
   /// The rate x L up to which the errors of calibrated losses were measured to hold

@@ -12,7 +12,7 @@ namespace gv {
 /// into the window, so that a rate that follows the text is stable.
 std::string to_text(const StableRates& rates);
 
-/// Says which rates a rate that is not stable is beside. `what`: "" or " of SOMETHING".
+/// Returns why a rate is unstable, with the nearest limit. `what` is "" or " of SOMETHING".
 std::string unstable_text(const StableRates& rates, double rate, const std::string& what);
 
 /// The keys `stable_rates` (pairs of low and high, in ascending order), `stability_least` and

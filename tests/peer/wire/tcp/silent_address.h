@@ -19,7 +19,7 @@ inline bool has_ipv6() {
   }
 }
 
-/// Returns a port at which nobody listens.
+/// Returns a port at which no process listens.
 inline std::uint16_t closed_port() {
   return address_of_socket(listening_sockets("127.0.0.1", 0).front().get()).port();
 }
