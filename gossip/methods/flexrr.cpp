@@ -32,8 +32,10 @@ std::uint32_t slices_of(const Setup& setup) {
   return static_cast<std::uint32_t>(setup.settings.find("slices")->second);
 }
 
-/// The account of whether help pays a worker. Where it has waited longer for help than it would
-/// have worked itself, it takes none for a round; for two the next time, and so on.
+constexpr Round longest_pause = 64;
+
+/// A worker's record of whether help pays. If it has waited longer for help than its own work would
+/// have taken, it takes none for one round, then for three, and so on.
 struct Benefit {
   Time slice{0};  ///< that a slice of its own took lately
   Round pause = 0, paused = 0;
@@ -43,8 +45,8 @@ struct Benefit {
     if (!expected()) {
       ++paused;
     } else if (helped > 0) {
-      constexpr Round most = 64;
-      pause = waited > static_cast<int>(helped) * slice ? std::min(2 * pause + 1, most) : 0;
+      const bool pays = waited <= static_cast<int>(helped) * slice;
+      pause = pays ? 0 : std::min(2 * pause + 1, longest_pause);
       paused = 0;
     }
   }
@@ -222,6 +224,11 @@ std::string objection(const Setup& setup, const MixingMatrix*) {
   return "the servers of flexrr take every gradient: train.local_steps must be 1";
 }
 
+/// Rounds with help and without help differ in length, and pauses end within this many rounds.
+Round period(const Setup&) {
+  return longest_pause;
+}
+
 }  // namespace
 
 extern const AlgorithmRow flexrr_row{
@@ -234,6 +241,7 @@ extern const AlgorithmRow flexrr_row{
     .channels = channels,
     .options = options,
     .objection = objection,
+    .period = period,
     .clips_sums = true,
     .hands_samples = true,
     .program =

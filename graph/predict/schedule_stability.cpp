@@ -60,7 +60,7 @@ Numbers growth(const MixingSchedule& schedule, const Numbers& steps, std::uint64
   return sum;
 }
 
-/// A gamma h up to which nothing grows; at most 2, where the mean does.
+/// Returns the largest step gamma h, at most 2, up to which no disagreement grows.
 double largest_step(const MixingSchedule& schedule) {
   const std::uint64_t period = std::max<std::uint64_t>(1, schedule.period());
   const std::uint64_t rounds = (least_rounds + period - 1) / period * period;
@@ -80,7 +80,7 @@ double largest_step(const MixingSchedule& schedule) {
   return low;
 }
 
-/// One W, which need not be normal: what grows follows from its eigenvalues all the same.
+/// Returns the stable rates of one W by its eigenvalues, which suffice for a W that is not normal.
 StableRates rates_of_eigenvalues(const MixingMatrix& w, const QuadraticFleet& fleet) {
   if (!w.directed()) return stable_rates(modes_of(w), fleet);
   std::vector<Mode> modes;
