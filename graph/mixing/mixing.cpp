@@ -42,7 +42,8 @@ void check_symmetric(const std::vector<Neighborhood>& rows) {
       if (std::abs(back - rows[i].weights[k]) <= tolerance) continue;
       throw std::invalid_argument("mixing matrix: not symmetric: entry (" + std::to_string(i) +
                                   ", " + std::to_string(j) + ") is " + text(rows[i].weights[k]) +
-                                  ", its mirror " + text(back));
+                                  ", its mirror " + text(back) +
+                                  "; the schedule matrices:FILE takes such a matrix");
     }
   }
 }
