@@ -8,6 +8,7 @@ from grapevine._errors import Disagreement, Error, PeerLost, Stopped
 from grapevine._hooks import Hooks
 from grapevine._norms import Statistics
 from grapevine._process import Process
+from grapevine._servers import ServersStep
 from grapevine._session import Told
 from grapevine._state import be_random, filled, packed, random_state, seed_all, unpacked
 from grapevine._tensors import Tensors, TrainedSet
@@ -24,6 +25,8 @@ class Attached:
                  model: Optional[torch.nn.Module], evaluate: Optional[Callable], calibrate: Optional[Iterable],
                  state: Sequence[Any]) -> None:
         objections(process.info, optimizers)
+        self._servers = ServersStep(process.info)
+        self._servers.check(optimizers)
         self._process, self._model, self._evaluate = process, model, evaluate
         self._optimizers, self._state = optimizers, list(state)
         self._trained, self._tensors = trained, Tensors(trained.parameters)
@@ -94,6 +97,7 @@ class Attached:
         Raises Disagreement if they train a tensor that does not travel.
         """
         objections(self._process.info, optimizers)
+        self._servers.check(optimizers)
         before, self._trained.optimizers = self._trained.optimizers, optimizers
         try:
             self._trained.look()
@@ -194,6 +198,7 @@ class Attached:
     def _exchange(self) -> bool:
         """Ends the gradient's turn; returns False if the optimizer must not step."""
         self._quiet = 0
+        self._servers.look(self._optimizers)
         frozen = self._trained.look()
         if frozen:
             self._process.session.say(text=f"{', '.join(frozen)}: frozen by the script from now on. The fleet still "

@@ -6,7 +6,7 @@ import unittest
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "python" / "grapevine"
-WITH = {"torch": {"torch", "_attached", "_hooks", "_meeting", "_norms", "_state", "_streams", "_tensors",
+WITH = {"torch": {"torch", "_attached", "_hooks", "_meeting", "_norms", "_servers", "_state", "_streams", "_tensors",
                   "_torch_verbs"},
         "jax": {"jax"}, "numpy": {"jax", "_state"}, "pandas": {"_runs"}, "cloudpickle": {"_launch"},
         "lightning": {"lightning"}, "pytorch_lightning": {"lightning"}, "transformers": {"transformers"},

@@ -17,7 +17,7 @@ seed: 5
 peers: {peers}
 program: {program}
 algorithm: {algorithm}
-topology: ring
+{more}
 checkpoint: {{ every: 20 rounds }}
 faults: {{ deadline: 0 s }}
 output: {{ dir: "{folder}" }}
@@ -30,13 +30,14 @@ class HabitsTest(unittest.TestCase):
         self.fleet = Fleet(peers=PEERS)
         self.addCleanup(self.fleet.close)
 
-    def run_habit(self, *words, algorithm="d-psgd", code=0, resume=False, **environment):
+    def run_habit(self, *words, algorithm="d-psgd", more="topology: ring", code=0, resume=False, **environment):
         """Runs a habit as the program of a fleet; returns what the ranks ended with, and all that was shown."""
         name = re.sub("[^a-z]", "", "".join(words) + algorithm)
         self.path = self.fleet.folder / name
         program = json.dumps([sys.executable, "-W", "ignore", str(SCRIPTS / "habits.py"), *words])
         file = self.path.with_suffix(".yaml")
-        file.write_text(FLEET.format(peers=PEERS, program=program, algorithm=algorithm, folder=self.path))
+        file.write_text(FLEET.format(peers=PEERS, program=program, algorithm=algorithm, more=more,
+                                     folder=self.path))
         done = subprocess.run([program_path(), "run", *(["--resume", str(self.path)] if resume else [str(file)])],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE_S,
                               env={**os.environ, **environment})
@@ -62,6 +63,17 @@ class HabitsTest(unittest.TestCase):
             self.assertAlmostEqual(body, -0.01 * 30 * 2, places=5)
             self.assertAlmostEqual(head, -0.01 * 40 * 2, places=5)
         self.assertIn("0.weight: frozen by the script from now on", output)
+
+    def test_servers_step_as_the_script_would_or_nothing_starts(self):
+        servers = "train: { optimizer: { lr: 0.25, momentum: 0.5 } }"
+        results, _ = self.run_habit("served", "0.25", algorithm="parameter-server", more=servers)
+        for result in results:      # of gradients whose mean is 2: 2, 3 and 3.5 times the rate
+            self.assertEqual(result, [-0.25 * (2 + 3 + 3.5)] * 3)
+        for algorithm in ("parameter-server", "downpour"):
+            with self.subTest(algorithm):
+                _, output = self.run_habit("served", "0.01", algorithm=algorithm, more=servers, code=5)
+                self.assertIn("the servers step, by kind: sgd, lr: 0.25, momentum: 0.5 of the fleet file", output)
+                self.assertIn("help: write `train: { optimizer: { kind: sgd, lr: 0.01, momentum: 0.5 } }`", output)
 
     def test_clipping_is_of_the_mean_gradient(self):
         results, _ = self.run_habit("clip", algorithm="all-reduce")

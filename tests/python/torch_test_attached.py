@@ -274,6 +274,50 @@ class AttachedTest(unittest.TestCase):
         stepped(self.model, self.sgd)
         self.assertEqual(self.model.weight.tolist(), value)
 
+    def servers(self, **step):
+        usual = {"kind": "sgd", "lr": 0.5, "momentum": 0.0, "nesterov": False, "weight_decay": 0.0, "beta1": 0.9,
+                 "beta2": 0.999, "epsilon": 1e-8, "schedule": "constant"}
+        return {"algorithm": "parameter-server", "gradients": "read", "servers_step": {**usual, **step}}
+
+    def test_servers_that_step_otherwise_than_the_script_are_refused(self):
+        parameters = list(self.model.parameters())
+        unlike = [({"lr": 0.1}, self.sgd, "kind: sgd, lr: 0.1 of the fleet file.*kind: sgd, lr: 0.5"),
+                  ({"momentum": 0.9}, self.sgd, "lr: 0.5, momentum: 0.9 of the fleet file"),
+                  ({"kind": "adam"}, self.sgd, "kind: adam"),
+                  ({}, torch.optim.AdamW(parameters, lr=0.5), "kind: adamw, lr: 0.5$"),
+                  ({}, torch.optim.RMSprop(parameters, lr=0.5), "kind: RMSprop, lr: 0.5$"),
+                  ({}, torch.optim.SGD(parameters, lr=0.5, momentum=0.9, dampening=0.1), "dampening: 0.1"),
+                  ({"kind": "adagrad", "lr": 0.1}, self.sgd, "rate is 0.5, and the servers step at 0.1"),
+                  ({}, torch.optim.SGD([{"params": parameters[:1]}, {"params": parameters[1:], "lr": 1.0}], lr=0.5),
+                   "lr: 1.0$")]
+        for step, optimizer, words in unlike:
+            with self.subTest(words), self.assertRaisesRegex(Error, "(?m)" + words):
+                attached([lib.GRADIENT], self.model, [optimizer], **self.servers(**step))
+
+    def test_servers_that_step_as_the_script_does_are_taken(self):
+        parameters = list(self.model.parameters())
+        adam = torch.optim.Adam(parameters, lr=1e-3, betas=(0.8, 0.99), eps=1e-6, weight_decay=0.1)
+        for step, optimizer in [({}, self.sgd), ({"kind": "adagrad"}, self.sgd), (
+                {"kind": "adam", "lr": 1e-3, "beta1": 0.8, "beta2": 0.99, "epsilon": 1e-6, "weight_decay": 0.1}, adam)]:
+            _, made = attached([lib.GRADIENT] * 2, self.model, [optimizer], **self.servers(**step))
+            stepped(self.model, optimizer)
+            made.detach()
+
+    def test_a_schedule_of_the_script_alone_is_refused_under_servers(self):
+        _, made = attached([lib.GRADIENT] * 3, self.model, [self.sgd], **self.servers())
+        stepped(self.model, self.sgd)
+        scheduler = torch.optim.lr_scheduler.StepLR(self.sgd, 1)
+        stepped(self.model, self.sgd)
+        scheduler.step()
+        with self.assertRaisesRegex(Error, "rate is 0.05, and the servers step at 0.5"):
+            stepped(self.model, self.sgd)
+        made.detach()
+        with self.assertRaisesRegex(Error, "a scheduler"):
+            again = torch.optim.SGD(self.model.parameters(), lr=0.5)
+            torch.optim.lr_scheduler.StepLR(again, 1)
+            attached([lib.GRADIENT], self.model, [again], **self.servers())
+        attached([lib.GRADIENT], self.model, [again], **self.servers(schedule="cosine"))
+
     def test_a_stopped_fleet_ends_the_script_or_its_loop(self):
         process, _ = attached(ROUND, self.model, [self.sgd])
         with self.assertRaises(Stopped):

@@ -70,6 +70,24 @@ Json identity_of(const ProgramFleet& of) {
               {"peer_seed", Rng(fleet.seed).derive("program").derive(of.id).bits() & exact_bits}};
 }
 
+/// Returns what servers do with the gradients of programs; null if no servers take any.
+Json servers_step_of(const ProgramFleet& of) {
+  const AlgorithmRow& row = *of.outline->algorithm;
+  const Setup& setup = *of.outline->setup;
+  const bool asked = row.program.gradients == ProgramUse::Gradients::read;
+  if (!asked || row.optimizer == nullptr) return {};
+  const OptimizerSpec step = row.optimizer(of.fleet.optimizer, setup, setup.peers);
+  return Json{{"kind", step.kind},
+              {"lr", step.lr},
+              {"momentum", step.momentum},
+              {"nesterov", step.nesterov},
+              {"weight_decay", step.weight_decay},
+              {"beta1", step.beta1},
+              {"beta2", step.beta2},
+              {"epsilon", step.epsilon},
+              {"schedule", step.schedule.kind}};
+}
+
 Json method_of(const ProgramFleet& of) {
   const Assembly& fleet = *of.outline;
   const AlgorithmRow& row = *fleet.algorithm;
@@ -82,6 +100,7 @@ Json method_of(const ProgramFleet& of) {
               {"gradients", name_of(use.gradients)},
               {"rate", use.rate},
               {"step_is_servers", use.turns == ProgramUse::Turns::gradient},
+              {"servers_step", servers_step_of(of)},
               {"local_steps", fleet.setup->steps_of(of.id)},
               {"rounds", endless ? Json() : Json(fleet.rounds)},
               {"epochs", of.fleet.stop.epochs},

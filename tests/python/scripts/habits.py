@@ -46,6 +46,16 @@ def together_before():
     return mean, count, epoch, model[0].bias[0].item(), model[1].running_mean[0].item()
 
 
+def served():
+    """Steps at the rate of argv[2], with momentum, where servers step."""
+    model = torch.nn.Linear(3, 1, bias=False)
+    torch.nn.init.zeros_(model.weight)
+    optimizer = torch.optim.SGD(model.parameters(), lr=float(sys.argv[2]), momentum=0.5)
+    gv.DistributedOptimizer(optimizer, model)
+    trained(model, optimizer, 3, gv.rank() + 1.0)
+    return model.weight[0].tolist()
+
+
 def unfreeze():
     """A body that was there at the start, frozen meanwhile, and trained from step 10 on."""
     body, head = torch.nn.Linear(3, 1, bias=False), torch.nn.Linear(3, 1, bias=False)
