@@ -269,6 +269,7 @@ int collect(const CollectArguments& given) {
   });
   observer.aim_at(fleet.aims());
   const std::vector<PeerId> missing = replay(peers, fleet, observer);
+  screen.finish();
   if (!missing.empty())
     fmt::print(stderr, "peers that left no final model: {}\n", fmt::join(missing, ", "));
   if (observer.summary())

@@ -1,6 +1,7 @@
 #include "peer/cli/run_screen.h"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <optional>
 #include <set>
@@ -86,7 +87,7 @@ Screen::Screen(const Assembly& fleet, const RunFolder& folder, bool json)
       folder_(folder),
       json_(json),
       width_(std::to_string(fleet.fleet.size() - 1).size()),
-      metrics_(folder.file("metrics.jsonl"), std::ios::app) {
+      writer_(folder.file("metrics.jsonl")) {
   if (!json_)
     fmt::print(
         "{}\n{}\n",
@@ -108,6 +109,7 @@ LaunchScreen Screen::callbacks(Feed& feed) {
           .on_state =
               [this, &feed](FleetState state) {
                 look_for_hold_ups(state);
+                tell_troubles();
                 feed.put(std::move(state));
               },
           .on_restarted =
@@ -118,15 +120,10 @@ LaunchScreen Screen::callbacks(Feed& feed) {
 
 void Screen::record(const FleetRecord& record, const Observer& observer) {
   latest_ = record;
-  metrics_ << evaluate_line(record) << std::endl;
-  if (!metrics_ && !std::exchange(metrics_failed_, true))
-    say("error: metrics.jsonl cannot be written (is the disk full?): rounds are shown here only");
-  metrics_.clear();
-  try {
-    keep_best(fleet_, folder_, observer, record.round, version_text());
-  } catch (const std::runtime_error& full) {
-    say(fmt::format("error: the best model until now is not saved: {}", full.what()));
-  }
+  writer_.append(evaluate_line(record));
+  if (const std::optional<BestModel>& best = observer.best(); best && best->round == record.round)
+    writer_.replace([this, kept = *best] { keep_best(fleet_, folder_, kept, version_text()); });
+  tell_troubles();
   progress_.clear();
   fmt::print("{}\n", json_ ? evaluate_line(record) : table_row(record, fleet_.looked_at().get()));
   std::fflush(stdout);
@@ -142,10 +139,22 @@ void Screen::log(PeerId id, const std::string& line) {
   say(fmt::format("[peer {:{}}] {}", id, width_, line));
 }
 
+void Screen::tell_troubles() {
+  for (const std::string& trouble : writer_.troubles()) say(trouble);
+}
+
+void Screen::finish() {
+  progress_.clear();
+  if (!writer_.finish(std::chrono::seconds(2))) {
+    say(fmt::format("waiting for the disk, to write {}", folder_.path()));
+    writer_.finish();
+  }
+  tell_troubles();
+}
+
 /// Writes between the evaluations of metrics.jsonl, whose readers look for those alone.
 void Screen::note_event(const Json& event) {
-  metrics_ << event.dump() << std::endl;
-  metrics_.clear();
+  writer_.append(event.dump());
 }
 
 void Screen::tell_lost(const LostPeer& lost) {

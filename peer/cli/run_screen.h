@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstddef>
-#include <fstream>
 #include <optional>
 #include <string>
 
 #include "peer/fleet/json/json.h"
 #include "peer/launch/launcher.h"
+#include "peer/launch/run_writer.h"
 #include "peer/record/report/screen.h"
 #include "peer/record/watch/hold_ups.h"
 #include "peer/show/live/feed.h"
@@ -24,7 +24,8 @@ class Screen {
   void record(const FleetRecord& record, const Observer& observer);
   /// Prints on stderr, above the line of progress.
   void say(const std::string& text);
-  void finish() { progress_.clear(); }
+  /// Waits for what is to be written, and says so if that takes long.
+  void finish();
 
  private:
   /// The length of the start: files that are read for the first time, links that speed up.
@@ -32,6 +33,7 @@ class Screen {
 
   void log(PeerId id, const std::string& line);
   void tell_lost(const LostPeer& lost);
+  void tell_troubles();
   void look_for_hold_ups(const FleetState& state);
   void note_event(const Json& event);
   std::optional<double> seconds_left(Round round, double seconds) const;
@@ -41,8 +43,7 @@ class Screen {
   const RunFolder& folder_;
   bool json_;
   std::size_t width_;  ///< of a peer's number
-  std::ofstream metrics_;
-  bool metrics_failed_ = false;
+  RunWriter writer_;
   bool loss_rose_ = false;  ///< and it is said
   ProgressLine progress_;
   std::optional<FleetRecord> latest_;

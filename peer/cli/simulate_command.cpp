@@ -146,9 +146,10 @@ class Lines {
 
   /// The best model until now. A full disk is told of at the end.
   void keep(const Assembly& fleet, const Observer& observer, Round round) {
-    if (!folder_) return;
+    const std::optional<BestModel>& best = observer.best();
+    if (!folder_ || !best || best->round != round) return;
     try {
-      keep_best(fleet, *folder_, observer, round, version_text());
+      keep_best(fleet, *folder_, *best, version_text());
     } catch (const std::runtime_error&) {
     }
   }

@@ -66,13 +66,10 @@ std::optional<BestModel> read_best(const Assembly& fleet, const RunFolder& folde
 
 void keep_best(const Assembly& fleet,
                const RunFolder& folder,
-               const Observer& observer,
-               Round round,
+               const BestModel& best,
                const std::string& version) {
-  const std::optional<BestModel>& best = observer.best();
-  if (!best || best->round != round) return;
-  save_model(folder.file(model_name), fleet, best->x, {.rounds = round, .version = version});
-  folder.write(figure_name, best_json(fleet, *best).dump() + "\n");
+  save_model(folder.file(model_name), fleet, best.x, {.rounds = best.round, .version = version});
+  folder.write(figure_name, best_json(fleet, best).dump() + "\n");
 }
 
 std::vector<FleetRecord> records_in(const std::string& lines) {

@@ -11,12 +11,10 @@ namespace gv {
 // `output: { save: best }`: while a run goes on, model.safetensors is its best model until then,
 // and best.json says of which round, and with which figure.
 
-/// Writes both where the evaluation of `round` was the best one until now (`version`: of the
-/// program that saves it). Throws std::runtime_error (a full disk).
+/// Writes both (`version`: of the program that saves it). Throws std::runtime_error (a full disk).
 void keep_best(const Assembly& fleet,
                const RunFolder& folder,
-               const Observer& observer,
-               Round round,
+               const BestModel& best,
                const std::string& version);
 
 /// Returns what an observer of the rest of a run recalls of its beginning: `lines` of

@@ -25,7 +25,7 @@ void expect_found_again(const Fleet& spec,
   Observer observer(fleet.fleet.size(), Assembly(spec).evaluator(), {});
   observer.aim_at({.keep_best = true});
   observer.recall({.best = BestModel{.round = 20, .figure = 0.5, .x = x}});
-  keep_best(fleet, folder, observer, 20, "a version");
+  keep_best(fleet, folder, *observer.best(), "a version");
   const Recalled past = recalled(fleet, folder, "");
   ASSERT_TRUE(past.best);
   EXPECT_EQ(past.best->round, 20U);
