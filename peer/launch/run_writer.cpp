@@ -96,7 +96,7 @@ void RunWriter::write_lines(const std::string& lines) {
   metrics_ << lines << std::flush;
   if (!metrics_ && !std::exchange(failed_, true)) {
     const std::lock_guard lock(mutex_);
-    troubles_.emplace_back(
+    troubles_.push_back(
         "error: metrics.jsonl cannot be written (is the disk full?): rounds are shown here only");
   }
   metrics_.clear();

@@ -160,8 +160,8 @@ enough for 400 neighbours. Members:
                not "kept": gv_point is needed in each turn of a gradient,
   "rate": whether gv_told must have it in each turn of a gradient,
   "step_is_servers": true: the program's optimizer must not step, the fleet file's does at servers,
-  "servers_step": "kind", "lr", "momentum", "schedule" ... of the optimizer by which servers take the
-  gradients; null without such servers,
+  "servers_step": "kind", "lr", "momentum", "schedule" ... of the optimizer by which servers step
+  along the gradients; null without such servers,
   "local_steps": of a round, "rounds": the last one or null, "epochs": stop.epochs or null,
   "evaluate": whether turns of evaluation may come,
   "neighbors": [{"peer": 1, "weight": 0.25}], "self_weight": of this round's W; 0 without a W,
