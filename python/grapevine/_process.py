@@ -13,6 +13,7 @@ from grapevine import _meeting
 from grapevine._errors import Error
 from grapevine._progress import Progress
 from grapevine._session import Session, Tensor
+from grapevine._traces import NewFolders
 
 AllGather = Callable[[str], Sequence[str]]
 INTERRUPTED_S = 0.4    # how long the goodbye of an interrupted script may take: a person waits
@@ -35,6 +36,7 @@ class Process:
         self.layer: Any = None      # what grapevine.torch has made of it
         self.tensors: _meeting.Shapes = []      # names and shapes of what travels
         self.keeps: Any = None      # what owns the tensors: the library writes into them until the goodbye is said
+        self._folders = NewFolders() if self.info["task"] in ("ask", "measure") else None
         self._gathers: Optional[AllGather] = None
         self._waiting: List[Callable[[], None]] = []    # calls of all peers that come when they have links
 
@@ -56,10 +58,15 @@ class Process:
 
     def attach(self, tensors: Sequence[Tensor], options: Dict[str, Any]) -> None:
         """Says where the parameters lie. Raises Disagreement if they are not those of the fleet, and names one."""
+        self._leave_no_folder()
         self.tensors = [(tensor.name, list(tensor.shape)) for tensor in tensors]
         if self.info["control"] and self.info["task"] == "peer" and virtual.open is None:
             _meeting.check_start(json.loads(os.environ.get("GRAPEVINE_PEER", "{}")).get("start"), self.tensors)
         self.session.attach(tensors, options)
+
+    def _leave_no_folder(self) -> None:
+        if self._folders is not None:
+            self._folders.remove()
 
     def later(self, call: Callable[[], None]) -> None:
         """Makes a call when the peers have links, before any of them trains."""
@@ -81,6 +88,7 @@ class Process:
 
     def end(self) -> None:
         """Settles the open exchange, says goodbye and frees the peer; dies at once where the script failed."""
+        self._leave_no_folder()
         if self.attached and not self.failed:
             self._finish()
         self.session.close()

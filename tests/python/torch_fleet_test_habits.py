@@ -32,7 +32,7 @@ class HabitsTest(unittest.TestCase):
 
     def run_habit(self, *words, algorithm="d-psgd", more="topology: ring", code=0, resume=False, **environment):
         """Runs a habit as the program of a fleet; returns what the ranks ended with, and all that was shown."""
-        name = re.sub("[^a-z]", "", "".join(words) + algorithm)
+        name = re.sub("[^a-z]", "", words[0] + "".join(words[1:])[-20:] + algorithm)
         self.path = self.fleet.folder / name
         program = json.dumps([sys.executable, "-W", "ignore", str(SCRIPTS / "habits.py"), *words])
         file = self.path.with_suffix(".yaml")
@@ -63,6 +63,10 @@ class HabitsTest(unittest.TestCase):
             self.assertAlmostEqual(body, -0.01 * 30 * 2, places=5)
             self.assertAlmostEqual(head, -0.01 * 40 * 2, places=5)
         self.assertIn("0.weight: frozen by the script from now on", output)
+
+    def test_a_folder_that_must_be_new_is_made_by_rank_0_alone(self):
+        results, _ = self.run_habit("makes", str(self.fleet.folder))
+        self.assertEqual(results, [True] * PEERS)
 
     def test_servers_step_as_the_script_would_or_nothing_starts(self):
         servers = "train: { optimizer: { lr: 0.25, momentum: 0.5 } }"

@@ -56,6 +56,17 @@ def served():
     return model.weight[0].tolist()
 
 
+def makes():
+    """Rank 0 makes the folder of its results before DistributedOptimizer, which must be new."""
+    if gv.rank() == 0:
+        os.makedirs(os.path.join(sys.argv[2], "results", "of rank 0"))
+    model = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    gv.DistributedOptimizer(optimizer, model)
+    trained(model, optimizer, 3)
+    return os.path.isdir(os.path.join(sys.argv[2], "results", "of rank 0"))
+
+
 def unfreeze():
     """A body that was there at the start, frozen meanwhile, and trained from step 10 on."""
     body, head = torch.nn.Linear(3, 1, bias=False), torch.nn.Linear(3, 1, bias=False)
