@@ -35,6 +35,7 @@ def main():
     words = argparse.ArgumentParser()
     words.add_argument("--lr", type=float, default=1e-3)
     words.add_argument("--epochs", type=int, default=1)
+    words.add_argument("--accumulate", type=int, default=1, help="batches of a step")
     words.add_argument("--text", default=Path(__file__).parents[2] / "ARCHITECTURE.md")
     given = words.parse_args()
 
@@ -44,7 +45,8 @@ def main():
         vocab_size=256, n_positions=LENGTH, n_embd=64, n_layer=2, n_head=2, bos_token_id=0, eos_token_id=0))
     arguments = transformers.TrainingArguments(
         output_dir="unused", num_train_epochs=given.epochs, learning_rate=given.lr, use_cpu=True, report_to=[],
-        per_device_train_batch_size=gv.batch(8), logging_steps=5, save_strategy="no", disable_tqdm=True)
+        per_device_train_batch_size=gv.batch(8), gradient_accumulation_steps=given.accumulate, logging_steps=5,
+        save_strategy="no", disable_tqdm=True)
     peer = grapevine.transformers.Callback(evaluate=lambda model: evaluate(model, test))
     transformers.Trainer(model, arguments, train_dataset=gv.shard(train), callbacks=[peer]).train()
 

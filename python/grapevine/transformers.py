@@ -6,7 +6,7 @@
 The Trainer stays as it is: each of its optimizer's steps, however many batches that takes, is a round of the peer.
 """
 
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 from transformers import TrainerCallback
 
@@ -20,6 +20,7 @@ class Callback(TrainerCallback):
     def __init__(self, evaluate: Optional[Callable] = None) -> None:
         """evaluate: as of DistributedOptimizer; it gets the Trainer's model."""
         self._evaluate = evaluate
+        self._parts: List[Any] = []
         if not gv.is_initialized():
             gv.init()
 
@@ -27,8 +28,13 @@ class Callback(TrainerCallback):
                        lr_scheduler: Any = None, **others: Any) -> None:
         plain = getattr(optimizer, "optimizer", optimizer)      # accelerate wraps it
         gv.DistributedOptimizer(plain, model, evaluate=self._evaluate, state=[lr_scheduler] if lr_scheduler else [])
-        self._hook = model.register_forward_hook(noted)
+        self._hook = model.register_forward_hook(self._noted, with_kwargs=True)
         _process.current().progress.active = True      # this callback ends the loop, and no exception
+
+    def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **others: Any) -> None:
+        if self._parts:
+            gv.log(sum(self._parts))
+            self._parts.clear()
 
     def on_step_end(self, args: Any, state: Any, control: Any, **others: Any) -> None:
         _process.current().progress.samples += args.per_device_train_batch_size * args.gradient_accumulation_steps
@@ -38,9 +44,15 @@ class Callback(TrainerCallback):
         self._hook.remove()
         gv.shutdown()
 
+    def _noted(self, model: Any, arguments: Any, named: Dict[str, Any], output: Any) -> None:
+        """Notes the loss of a batch, which the Trainer tells nobody before it logs.
 
-def noted(model: Any, arguments: Any, output: Any) -> None:
-    """Notes the loss of a batch, which the Trainer tells nobody before it logs."""
-    loss = output.get("loss") if isinstance(output, dict) else None
-    if model.training and loss is not None:
-        gv.log(loss)
+        Where the Trainer names the items of all batches of a step, each loss is a part of the step's, and else a mean.
+        """
+        loss = output.get("loss") if isinstance(output, dict) else None
+        if not model.training or loss is None:
+            return
+        if named.get("num_items_in_batch") is None:
+            gv.log(loss)
+        else:
+            self._parts.append(loss.detach())

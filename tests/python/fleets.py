@@ -149,7 +149,9 @@ def small_fashion(folder: Path, samples: int = 320) -> Path:
 
 
 def run_example(name: str, *arguments: Any, sets: Sequence[str] = ()) -> Dict[str, Any]:
-    """Runs a fleet file of examples/pytorch with these arguments to its script; returns the summary."""
+    """Runs a fleet file of examples/pytorch with these arguments to its script; returns the summary,
+    and in "rows" the evaluations before it.
+    """
     with tempfile.TemporaryDirectory() as folder:
         text = (EXAMPLES / name).read_text()
         script = re.search(r"program: \[python3, ([a-z_]+\.py)", text).group(1)
@@ -157,7 +159,8 @@ def run_example(name: str, *arguments: Any, sets: Sequence[str] = ()) -> Dict[st
         words = [word for one in (f"program={program}", f"output.dir={folder}/run", *sets) for word in ("--set", one)]
         process, = wait([start([program_path(), "run", str(EXAMPLES / name), *words])])
         check(process)
-        return json.loads((Path(folder) / "run" / "summary.json").read_text())
+        rows = [json.loads(line) for line in (Path(folder) / "run" / "metrics.jsonl").read_text().splitlines()]
+        return {**rows.pop(), "rows": rows}
 
 
 def floats(path: Path) -> List[float]:
