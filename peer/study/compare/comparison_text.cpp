@@ -199,6 +199,8 @@ std::string section_text(const Comparison& c,
   return text;
 }
 
+const char* const pareto_legend = "* not dominated in (time, bytes)\n";
+
 bool misses(const Comparison& c) {
   return std::ranges::any_of(c.sections, [](const Section& section) {
     return !std::ranges::all_of(section.contenders, &Contender::always);
@@ -242,7 +244,7 @@ std::string comparison_text(const Comparison& c, const std::vector<Measure>& col
     text.append("\n").append(section_text(c, section, columns));
   const bool several =
       std::ranges::any_of(c.sections, [](const Section& s) { return s.contenders.size() > 1; });
-  if (c.target && several) text += "* not dominated in (time, bytes)\n";
+  if (c.target && several) text += pareto_legend;
   if (misses(c)) text += "2/6: two of six seeds reach the target, so there is no mean\n";
   if (!c.notes.empty() || c.at_once > 0) text += "\n";
   if (c.at_once > 0)
@@ -252,6 +254,17 @@ std::string comparison_text(const Comparison& c, const std::vector<Measure>& col
                     2) +
             "\n";
   for (const std::string& note : c.notes) text += wrapped("note: " + note, 2) + "\n";
+  return without_trailing_spaces(text);
+}
+
+std::string brief_comparison_text(const Comparison& c) {
+  std::string text = wrapped(header(c), 2) + "\n";
+  for (const Section& section : c.sections)
+    text += fmt::format("\n{}\n{}\n{}",
+                        wrapped(name_of(section), 2),
+                        wrapped(verdict_of(c, section), 2),
+                        c.target ? cost_table(section) : final_table(c, section));
+  if (c.target) text += pareto_legend;
   return without_trailing_spaces(text);
 }
 

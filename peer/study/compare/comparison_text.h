@@ -14,6 +14,9 @@ std::string comparison_text(const Comparison& comparison, const std::vector<Meas
 /// Writes the same as Markdown.
 std::string comparison_markdown(const Comparison& comparison, const std::vector<Measure>& columns);
 
+/// The verdict and the table of each section, without the reasons, remarks and notes.
+std::string brief_comparison_text(const Comparison& comparison);
+
 /// A line per run, with a header: its group, its seed, whether it reached the target, its costs.
 std::string comparison_csv(const Comparison& comparison);
 
