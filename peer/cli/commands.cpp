@@ -3,6 +3,7 @@
 namespace gv::cli {
 
 // Each row stands in the file of its name: run_command.cpp and so on.
+Command tour_command();
 Command run_command();
 Command simulate_command();
 Command sweep_command();
@@ -55,7 +56,8 @@ Command group(std::string name, std::string summary, std::vector<Command> rows) 
 }  // namespace
 
 std::vector<Command> commands(const PeerParts& parts) {
-  return {run_command(),
+  return {tour_command(),
+          run_command(),
           simulate_command(),
           sweep_command(),
           plan_command(),

@@ -63,6 +63,7 @@ Command whole_program(const PeerParts& parts) {
               "Grapevine: decentralized gossip learning. Every peer trains its own replica and "
               "averages with its neighbours over TCP; no server, no coordinator.",
           .examples =
+              "  grapevine tour\n"
               "  grapevine run configs/fashion-ring8.yaml\n"
               "  grapevine simulate configs/digits-torus16.yaml\n"
               "  grapevine graph report --topology ring --topology torus:4x4 --peers 16",

@@ -65,7 +65,8 @@ Screens fleet_screens() {
        {"@printf 'version: 1\\nbase: configs/iris-ring4.yaml\\nvary: { topology.kind: [ring, "
         "complete] }\\nseeds: 3\\n' > which.yaml",
         "grapevine sweep which.yaml",
-        "grapevine sweep which.yaml --list"}}};
+        "grapevine sweep which.yaml --list"}},
+      {"tour", Compared::all, {"grapevine tour"}}};
 }
 
 Screens run_screens() {

@@ -73,7 +73,8 @@ TEST(Screens, ADoctorTellsOfEachHostWhatItHas) {
 }
 
 TEST(Screens, HelpFitsInto80Columns) {
-  for (const char* command : {"run",
+  for (const char* command : {"tour",
+                              "run",
                               "simulate",
                               "sweep",
                               "plan",

@@ -1,0 +1,280 @@
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "optim/printable.h"
+#include "optim/shell_word.h"
+#include "optim/usable_cores.h"
+#include "peer/cli/command.h"
+#include "peer/cli/this_program.h"
+#include "peer/cli/version.h"
+#include "peer/launch/stop_signals.h"
+#include "peer/record/report/console.h"
+#include "peer/record/report/screen.h"
+#include "peer/record/runs/run_list.h"
+#include "peer/runtime/exit_code.h"
+#include "peer/show/page/graph_page.h"
+#include "peer/show/page/run_report.h"
+#include "peer/study/compare/comparison_json.h"
+#include "peer/study/compare/comparison_text.h"
+#include "peer/study/sweep/counted.h"
+#include "peer/study/sweep/sweep.h"
+#include "peer/study/sweep/sweep_screen.h"
+#include "peer/study/sweep/sweep_version.h"
+
+namespace gv::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* usual_folder = "runs/tour";
+constexpr std::size_t longest_path = 300;
+constexpr std::size_t largest_text = 1U << 20;
+
+/// The fleet of the tour. `run` starts it as real processes, which emulate the slow network.
+constexpr const char* base_text =
+    R"(# The ring of `grapevine tour`. Eight peers learn to read digits.
+version: 1
+name: tour-ring
+seed: 7
+peers: 8
+data:
+  kind: digits                   # drawn by the program: needs no file
+  train: 8000
+  test: 1000
+  partition: { kind: dirichlet, alpha: 0.5, min_samples: 32 }
+model: { kind: mlp, hidden: [64] }
+train: { optimizer: { kind: sgd, lr: 0.05, momentum: 0.9 }, batch: 32 }
+algorithm: { kind: d-psgd, order: lian }
+topology: ring
+network:
+  latency: 20 ms
+  bandwidth: 100 Mbit
+  emulate: true                  # without it, `run` uses the network as it is
+stop: { rounds: 120 }
+evaluate: { every: 5 rounds }
+)";
+
+/// The sweep of the tour. The numbers of rounds are about twice those to the target.
+constexpr const char* sweep_text =
+    R"(# The runs of `grapevine tour`: six systems on two networks, with three seeds.
+version: 1
+name: tour
+base: base.yaml
+vary:
+  system:
+    ring: {}
+    ring-32:
+      train.local_steps: 32
+      stop.rounds: 12
+      evaluate.every: 1 rounds
+    all-reduce: { algorithm: all-reduce }
+    local-sgd-32:
+      algorithm: local-sgd
+      train.local_steps: 32
+      stop.rounds: 8
+      evaluate.every: 1 rounds
+    server: { algorithm: { kind: parameter-server, order: sync } }
+    fedavg:
+      algorithm: { kind: fedavg, epochs: 1 }
+      stop.rounds: 8
+      evaluate.every: 1 rounds
+  network:
+    cities:      { network: { latency: 20 ms, bandwidth: 100 Mbit } }
+    data-centre: { network: { latency: 5 us, bandwidth: 100 Gbit } }
+seeds: 3
+target: { accuracy: 0.9 }
+)";
+
+constexpr const char* lead_text =
+    R"(Eight virtual machines learn to read drawn digits. Six systems train them:
+  ring          each machine averages with two neighbours after each step
+  ring-32       each machine averages with two neighbours after 32 steps
+  all-reduce    all machines add up their gradients in each step
+  local-sgd-32  all machines average their models after 32 steps
+  server        a parameter server collects all gradients in each step
+  fedavg        a server averages all models after 31 steps
+The machines are in different cities (20 ms, 100 Mbit/s), or in one data centre
+(5 us, 100 Gbit/s). All seconds below are virtual: the time that it takes there.
+)";
+
+struct TourArguments {
+  std::string folder = usual_folder;
+  bool json = false;
+};
+
+std::atomic<int> interrupts{0};
+
+void on_interrupt(int signal) {
+  interrupts = signal;
+}
+
+/// A folder with the files of another program or person stays as it is.
+void refuse_other_content(const std::string& folder) {
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored) || fs::is_empty(folder, ignored)) return;
+  const auto sweep = read_whole(folder + "/sweep.yaml", largest_text);
+  const bool ours = read_whole(folder + "/base.yaml", largest_text) == base_text &&
+                    sweep.value_or(sweep_text) == sweep_text;
+  if (!ours)
+    throw std::invalid_argument(
+        fmt::format("tour: {} is there already and holds something else\n"
+                    "help:  name a new folder: grapevine tour -o {}",
+                    printable(folder, longest_path),
+                    shell_word(printable(folder, longest_path) + "-2")));
+}
+
+/// Makes the folder with the two files that say what is trained.
+void write_files(const std::string& folder) {
+  refuse_other_content(folder);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (!error && ::access(folder.c_str(), W_OK | X_OK) != 0)
+    error = {errno, std::generic_category()};
+  if (error)
+    throw std::runtime_error(
+        fmt::format("tour: cannot write into {}: {}\n"
+                    "help:  name another folder: grapevine tour -o FOLDER",
+                    printable(folder, longest_path),
+                    error.message()));
+  write_whole(folder + "/base.yaml", base_text);
+  write_whole(folder + "/sweep.yaml", sweep_text);
+}
+
+/// Trains what is not trained yet. Returns the exit code of what went wrong, or 0.
+int train(const SweepPlan& plan, const SweepFolder& folder, SweepState& state) {
+  if (state.ready({}, 1).empty()) {
+    const std::string path = printable(folder.path(), longest_path);
+    fmt::print(stderr,
+               "notice: {0} holds all runs of the tour: nothing is trained again\n"
+               "help:  to train again, name a new folder: grapevine tour -o {1}\n",
+               path,
+               shell_word(path + "-2"));
+    return exit_code::done;
+  }
+  const sigset_t ends = stop_signals();
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    if (sigismember(&ends, signal) == 1) std::signal(signal, on_interrupt);
+  Claims presence(folder.claims());
+  refuse_other_versions(plan, version_text(), presence);
+  claim_version(plan, version_text(), presence);
+  ProgressLine progress;
+  SweepClock clock(plan, state);
+  const auto ended = [&](const TrialSlot& slot, const TrialOutcome& outcome) {
+    clock.count();
+    if (outcome.done && outcome.message.empty()) return;
+    progress.clear();
+    fmt::print(stderr, "{}: {}{}\n", slot.folder, outcome.done ? "" : "failed: ", outcome.message);
+  };
+  const auto tick = [&](const auto& running, const std::string& elsewhere) {
+    presence.renew();
+    progress.update(progress_text(plan, state, running, elsewhere, clock.left()));
+  };
+  Sweep sweep(plan,
+              folder,
+              state,
+              {.program = this_program(),
+               .workers = usable_cores().count(),
+               .interrupted = [] { return interrupts != 0; }},
+              {.on_end = ended, .on_tuned = {}, .on_tick = tick});
+  const bool whole = sweep.run();
+  progress.clear();
+  if (!whole) {
+    fmt::print(stderr,
+               "interrupted: {} finished here; the same command goes on\n",
+               counted(sweep.finished(), "trial"));
+    return exit_code_of(interrupts);
+  }
+  if (sweep.failed().empty()) return exit_code::done;
+  fmt::print(stderr, "{}", end_text(plan, folder, state, sweep.failed()));
+  return exit_code::peers_lost;
+}
+
+struct NextCommand {
+  std::string command;
+  std::string about;
+};
+
+std::vector<NextCommand> next_commands(const std::string& folder) {
+  return {{"grapevine compare " + shell_word(folder) + " --map",
+           "draws which system is first at which latency and bandwidth"},
+          {"grapevine run " + shell_word(folder + "/base.yaml"),
+           "runs the ring for real: eight processes, and the slow network emulated"},
+          {"grapevine init mine.yaml --data digits --machines 4 --goal \"accuracy 0.9\"",
+           "writes a fleet file of your own; name your table instead of `digits`"}};
+}
+
+void print_text(const Comparison& comparison, const std::string& page, const std::string& folder) {
+  fmt::print("\n{}\npage       {}\n\nThree commands to continue with:\n",
+             brief_comparison_text(comparison),
+             printable(page, longest_path));
+  for (const NextCommand& next : next_commands(folder))
+    fmt::print("{}\n    {}\n", next.command, next.about);
+}
+
+void print_json(const Comparison& comparison,
+                const std::string& page,
+                const RunList& list,
+                const std::string& folder) {
+  Json next = Json::array();
+  for (const NextCommand& each : next_commands(folder))
+    next.push_back(Json{{"command", each.command}, {"about", each.about}});
+  fmt::print("{}\n",
+             Json{{"schema", "grapevine.tour/1"},
+                  {"folder", folder},
+                  {"page", page},
+                  {"comparison", comparison_json(comparison, list.left_out)},
+                  {"next", next}}
+                 .dump());
+}
+
+int tour(const TourArguments& arguments) {
+  console::never_wait();
+  write_files(arguments.folder);
+  if (!arguments.json) fmt::print("{}", lead_text);
+  std::fflush(stdout);
+  SweepPlan plan = plan_sweep(arguments.folder + "/sweep.yaml");
+  const SweepFolder folder(arguments.folder);
+  folder.remember(plan);
+  SweepState state(plan, folder, {}, version_text());
+  state.refresh();
+  if (const int code = train(plan, folder, state); code != exit_code::done) return code;
+  const RunList list = read_runs({folder.path()}, [](std::size_t, std::size_t) {});
+  const CompareOptions options{.target = plan.file.target, .by = {"network"}};
+  const std::string page = folder.path() + "/report.html";
+  RunReport report = make_report(list.runs, options);
+  report.title = "A tour of Grapevine";
+  write_page(page, report_page(report));
+  const Comparison comparison = compare_runs(list.runs, options);
+  if (arguments.json)
+    print_json(comparison, page, list, folder.path());
+  else
+    print_text(comparison, page, folder.path());
+  return exit_code::done;
+}
+
+void tour_options(Options& options, TourArguments& arguments) {
+  options.value("-o,--output", arguments.folder, "The folder for the runs and the page")
+      .call_values("FOLDER")
+      .show_default();
+  options.json(arguments.json);
+}
+
+}  // namespace
+
+Command tour_command() {
+  return command("tour",
+                 "Compare gossip with all-reduce and servers, in half a minute and without a file",
+                 "  grapevine tour\n"
+                 "  grapevine tour -o another-tour\n"
+                 "  grapevine tour --json",
+                 tour_options,
+                 tour);
+}
+
+}  // namespace gv::cli
