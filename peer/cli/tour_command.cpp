@@ -235,11 +235,13 @@ void print_json(const Comparison& comparison,
 
 int tour(const TourArguments& arguments) {
   console::never_wait();
-  write_files(arguments.folder);
+  std::string path = arguments.folder;
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  write_files(path);
   if (!arguments.json) fmt::print("{}", lead_text);
   std::fflush(stdout);
-  SweepPlan plan = plan_sweep(arguments.folder + "/sweep.yaml");
-  const SweepFolder folder(arguments.folder);
+  SweepPlan plan = plan_sweep(path + "/sweep.yaml");
+  const SweepFolder folder(path);
   folder.remember(plan);
   SweepState state(plan, folder, {}, version_text());
   state.refresh();

@@ -106,7 +106,7 @@ TEST_F(Tour, AFolderWithOtherFilesStaysAsItIs) {
   const ScratchFolder scratch;
   const std::string folder = scratch.path();
   std::ofstream(folder + "/sweep.yaml") << "mine\n";
-  const Ended refused = run({"tour", "-o", folder});
+  const Ended refused = run({"tour", "-o", folder + "/"});
   EXPECT_EQ(refused.code, 2) << refused.output();
   EXPECT_NE(refused.err.find("help:  name a new folder: grapevine tour -o " + folder + "-2"),
             std::string::npos)
