@@ -26,7 +26,8 @@ install(FILES ${GV_SHARE}/_grapevine DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/ve
 install(FILES ${GV_SHARE}/grapevine.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(FILES ${GV_SHARE}/changelog.gz ${GV_SHARE}/changelog.Debian.gz DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# configs/text-transformer-ring4.yaml reads the license as its text.
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 
 # A package needs the program and what it wrote, and no test.

@@ -227,6 +227,9 @@ Task<> Peer::join() {
   if (plan.catch_up) pace_.catch_up(plan.rejoins ? 0 : pace_.lead_one_way());
   pace_.begin_round();
   reports_.begin();
+  // The process before this one may have ended between the checkpoint and the evaluation.
+  const bool planned = plan.evaluate_every != 0 && round % plan.evaluate_every == 0;
+  if (round > 0 && planned && running()) co_await reports_.evaluate(false);
 }
 
 Task<> Peer::finish() {

@@ -28,7 +28,7 @@ std::string earlier_lines(const Assembly& was,
                           const std::vector<Checkpoint>& past) {
   std::vector<Costs> costs;
   for (const Checkpoint& each : past) costs.push_back(costs_at_end(each.state));
-  return earlier_metrics(was.fleet, folder, past.front().round, costs);
+  return earlier_metrics(was, folder, past.front().round, costs);
 }
 
 std::string value_of(const FlatKeys& keys, std::string_view key) {

@@ -21,9 +21,13 @@ std::vector<double> samples_of(const Assembly& fleet) {
   const auto part = fleet.setup->settings.find(fraction_option.name);
   const bool all = part == fleet.setup->settings.end();
   const double trains = all ? 1 : static_cast<double>(draws(*fleet.setup)) / fleet.setup->peers;
+  const auto steps_of = fleet.algorithm->steps;  // on average over the rounds
   std::vector<double> samples;
-  for (PeerId i = 0; i < fleet.fleet.trainers(); ++i)
-    samples.push_back(trains * fleet.fleet.batch_of(i) * fleet.setup->steps_of(i));
+  for (PeerId i = 0; i < fleet.fleet.trainers(); ++i) {
+    const double steps =
+        steps_of != nullptr ? steps_of(*fleet.setup, i) : trains * fleet.setup->steps_of(i);
+    samples.push_back(fleet.fleet.batch_of(i) * steps);
+  }
   return samples;
 }
 

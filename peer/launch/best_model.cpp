@@ -83,8 +83,9 @@ std::vector<FleetRecord> records_in(const std::string& lines) {
 }
 
 Recalled recalled(const Assembly& fleet, const RunFolder& folder, const std::string& lines) {
-  if (!fleet.fleet.keep_best && fleet.fleet.stop.patience == 0) return {};
-  return {.records = records_in(lines), .best = read_best(fleet, folder)};
+  Recalled past{.records = records_in(lines)};
+  if (fleet.fleet.keep_best) past.best = read_best(fleet, folder);
+  return past;
 }
 
 }  // namespace gv

@@ -156,6 +156,7 @@ class Launcher {
   void begin_to_stop();
   void stop_all();
   void kill_all();
+  void end_silent();
   bool any_running() const;
   std::size_t gone() const;
   LaunchResult result() const;
@@ -191,6 +192,8 @@ class Launcher {
   bool broken_ = false;  ///< a collective could not be completed, and the algorithm ended early
   std::set<PeerId> parts_ended_;  ///< for want of whom, where the others go on
   std::optional<std::chrono::steady_clock::time_point> began_, ended_, kill_at_;
+  /// By then every peer that is not stuck has answered the order to stop.
+  std::optional<std::chrono::steady_clock::time_point> silent_until_;
   /// Until `agree_by_` the peers answer after which round they can end. Then the launcher sends all
   /// of them one round; a peer that has not reached it by `stop_by_` stops at once.
   std::optional<std::chrono::steady_clock::time_point> agree_by_, stop_by_;

@@ -24,6 +24,7 @@ constexpr auto kill_reserve = std::chrono::seconds(1);
 
 void Launcher::check_time_and_target() {
   if (kill_at_ && Clock::now() >= *kill_at_) kill_all();
+  if (silent_until_ && Clock::now() >= *silent_until_) end_silent();
   if (stopping_ || phase_ != Phase::training) return;
   const StopSpec& stop = fleet_.fleet.stop;
   const bool late = stop.time && seconds() >= std::chrono::duration<double>(*stop.time).count();
@@ -84,7 +85,24 @@ void Launcher::stop_in_order() {
   if (agree_by_ || stop_by_) return;  // by an order, and then by a signal
   begin_to_stop();
   agree_by_ = Clock::now() + std::min<Time>(std::chrono::seconds(1), fleet_.fleet.grace / 4);
+  silent_until_ =
+      Clock::now() + std::min<Time>(fleet_.fleet.faults.dead_after, fleet_.fleet.grace / 2);
   tell_all(control::line(control::Halt{}));
+}
+
+/// Kills the peers that do not answer, because their neighbours would wait for them until all are
+/// killed, and save nothing. A peer answers between two messages, however long its gradient takes.
+void Launcher::end_silent() {
+  silent_until_.reset();
+  const auto answers = [](const Slot& s) { return s.finished || s.halts; };
+  if (std::ranges::none_of(slots_, answers)) return;
+  for (PeerId i = 0; i < slots_.size(); ++i) {
+    Slot& slot = slots_[i];
+    if (answers(slot) || !slot.process->running()) continue;
+    screen_.on_note(
+        fmt::format("peer {} does not answer: it is killed, so that the others can save", i));
+    slot.process->kill(SIGKILL);
+  }
 }
 
 void Launcher::agree_on_last_round() {

@@ -28,10 +28,13 @@ CheckpointStore store_of(const Assembly& fleet, const RunFolder& folder, Disk& d
           fleet.fleet.checkpoint.keep};
 }
 
-/// An evaluation that the run which goes on will make again.
-bool is_later(const JsonValue& json, Round round, std::uint64_t ticks) {
+/// Returns whether the resumed run will make this evaluation again, or a run without an interrupt
+/// would not have made it: the one at the end of what was interrupted is of no planned round.
+bool is_later(const Assembly& fleet, const JsonValue& json, Round round, std::uint64_t ticks) {
+  const auto of = json_integer<Round>(json, "round");
+  if (of >= fleet.rounds) return true;
   if (json.find("tick") != nullptr) return json_integer<std::uint64_t>(json, "tick") > ticks;
-  return json_integer<Round>(json, "round") > round;
+  return of > round || (of == round && fleet.evaluate_every > 0 && of % fleet.evaluate_every != 0);
 }
 
 }  // namespace
@@ -102,15 +105,16 @@ std::vector<Costs> costs_of(const Assembly& fleet, const RunFolder& folder, Roun
   return all;
 }
 
-std::string earlier_metrics(const Fleet& fleet,
+std::string earlier_metrics(const Assembly& fleet,
                             const RunFolder& folder,
                             Round round,
                             const std::vector<Costs>& costs) {
   // By time, the peer that is furthest behind says which evaluation comes next.
   std::uint64_t ticks = 0;
-  if (fleet.evaluate_period > Time{0} && !costs.empty())
+  const Time period = fleet.fleet.evaluate_period;
+  if (period > Time{0} && !costs.empty())
     ticks = static_cast<std::uint64_t>(
-        std::ranges::min(costs, {}, &Costs::training_time).training_time() / fleet.evaluate_period);
+        std::ranges::min(costs, {}, &Costs::training_time).training_time() / period);
   std::ifstream in(folder.file("metrics.jsonl"));
   std::string kept;
   for (std::string line; std::getline(in, line) && !in.eof();) {
@@ -118,7 +122,7 @@ std::string earlier_metrics(const Fleet& fleet,
       const JsonValue json = parse_json(line, "metrics.jsonl");
       const std::string event = json_text(json, "event");
       if (event == "summary") continue;
-      if (event == "evaluate" && is_later(json, round, ticks)) break;
+      if (event == "evaluate" && is_later(fleet, json, round, ticks)) break;
       kept += line + "\n";
     } catch (const std::runtime_error&) {  // half written when the run was killed
       break;

@@ -30,7 +30,7 @@ std::vector<Checkpoint> checkpoints_of(const Assembly& fleet, const RunFolder& f
 std::vector<Costs> costs_of(const Assembly& fleet, const RunFolder& folder, Round round);
 /// The lines of metrics.jsonl that a run that goes on after `round` does not make again: the
 /// evaluations up to it, and what happened before them. `costs`: of each peer until then.
-std::string earlier_metrics(const Fleet& fleet,
+std::string earlier_metrics(const Assembly& fleet,
                             const RunFolder& folder,
                             Round round,
                             const std::vector<Costs>& costs);

@@ -63,6 +63,12 @@ void add(const ExperienceFigures& of, FleetRecord& record) {
   all.actors += of.actors;
 }
 
+/// Beyond any loss of a model that has learnt something, whatever its unit.
+bool has_blown_up(double loss) {
+  constexpr double beyond = 1e30;
+  return has_diverged(loss) || loss > beyond;
+}
+
 }  // namespace
 
 std::optional<double> figure_of(const FleetRecord& record, const TargetSpec& target) {
@@ -90,9 +96,14 @@ void Observer::aim_at(Aims aims) {
   progress_ = ProgressWatch(aims_);
 }
 
-/// The best model may be of a round that is still to be done again.
+/// The best model may be of a round that is still to be done again. Peers evaluate the round of
+/// their checkpoint again, because its record may have been lost: the one that is there counts.
 void Observer::recall(Recalled past) {
-  for (const FleetRecord& record : past.records) progress_.recall(figure_of(record, measure()));
+  for (const FleetRecord& record : past.records) {
+    progress_.recall(figure_of(record, measure()));
+    if (target_.target()) target_.recall(figure_of(record, *target_.target()));
+    told_ = std::max(told_, record.round);
+  }
   if (aims_.keep_best) best_ = std::move(past.best);
 }
 
@@ -160,7 +171,6 @@ void Observer::keep(Report report, Time now) {
 
 void Observer::drop(PeerId peer) {
   if (finals_.contains(peer) || expected_ == 0 || over()) return;
-  now_ = Time{0};
   --expected_;
   for (auto& [round, reports] : open_) reports.erase(peer);
   ticks_.erase(peer);
@@ -182,8 +192,11 @@ void Observer::watch(FleetRecord& record) {
   const double median = losses_.empty() ? 0 : losses_[losses_.size() / 2];
   const bool high = losses_.size() >= least_known && loss > rounding &&
                     loss > hundredfold * median && loss > losses_.back() / hundredfold;
-  if (!loss_rise_ && (high || has_diverged(loss)))
+  if (!loss_rise_ && (high || has_blown_up(loss)))
     loss_rise_ = LossRise{.round = record.round, .from = median, .to = loss};
+  // Models that swing apart may have a mean that looks well.
+  if (!loss_rise_ && has_blown_up(record.loss_local))
+    loss_rise_ = LossRise{.round = record.round, .from = median, .to = record.loss_local};
   record.loss_rise = loss_rise_;
   // A run may have a million records: they stay sorted, and are not sorted for each.
   if (std::isfinite(loss)) losses_.insert(std::ranges::upper_bound(losses_, loss), loss);

@@ -17,6 +17,12 @@ class TargetWatch {
     row_ = figure && target_->holds(*figure) ? row_ + 1 : 0;
     reached_ = row_ >= target_->in_a_row;
   }
+  /// Takes one of an earlier part of the run: a run that goes on has one more evaluation at least.
+  void recall(std::optional<double> figure) {
+    see(figure);
+    if (reached_) row_ = target_->in_a_row - 1;
+    reached_ = false;
+  }
   bool reached() const { return reached_; }
   const std::optional<TargetSpec>& target() const { return target_; }
 

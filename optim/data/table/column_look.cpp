@@ -26,6 +26,7 @@ void take_row(const RowSource& rows, std::vector<ColumnLook>& looks, char decima
 void ColumnLook::at(std::string_view word, const RowSource& rows, char decimal) {
   if (is_missing(word)) {
     ++missing;
+    if (!word.empty()) ++absent[std::string(word)];
     return;
   }
   const std::optional<double> value = number_in(word, decimal);

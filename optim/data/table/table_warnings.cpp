@@ -27,6 +27,18 @@ std::string warning(const std::string& name, const ColumnLook& look) {
   return "";
 }
 
+/// Names a word that counts as a missing value and may be meant as one of the column's values: `-`
+/// beside `+`, NA beside US.
+std::string absent_word(const std::string& name, const ColumnLook& look, bool target) {
+  const auto doubtful = [target](const auto& each) { return target || each.first != "?"; };
+  const auto word = std::ranges::find_if(look.absent, doubtful);
+  if (word == look.absent.end()) return "";
+  return "column " + shown(name) + ": " + shown(word->first) + " in " +
+         std::to_string(word->second) + " of the first rows counts as a missing value" +
+         (target ? ", and these rows are left out" : "") +
+         "; write another word if it is one of its values";
+}
+
 /// Lists the classes that are the same number in two ways of writing: they are two, as `1e5` and
 /// `100000` may be, and `1` and `1.0` are probably not.
 std::string same_numbers(const std::set<std::string, std::less<>>& classes) {
@@ -94,6 +106,8 @@ std::vector<std::string> table_warnings(const TableSpec& spec) {
     const std::string& name = rows->names()[k];
     const bool target = spec.target.empty() ? rows->usual_target() == k : name == spec.target;
     if (target && !spec.regression && looks[k].text == 0) add(same_numbers(looks[k].different));
+    if (target ? !spec.regression && looks[k].has_classes() : looks[k].text > 0)
+      add(absent_word(name, looks[k], target));
     if (spec.one_hot || spec.given || target || looks[k].text == 0 || looks[k].numbers > 0 ||
         looks[k].has_commas() || is_listed(spec.ignore, name) || is_listed(spec.dates, name))
       continue;

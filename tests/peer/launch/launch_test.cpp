@@ -106,6 +106,27 @@ TEST_F(Launch, FirstInterruptSavesSecondStopsAtOnce) {
   }
 }
 
+/// Its neighbours waited for it until all were killed, and nothing was saved.
+TEST_F(Launch, AfterAnInterruptAStuckPeerIsKilledSoThatTheOthersSave) {
+  for (const char* const graph : {"ring", "complete"}) {
+    fs::remove_all(folder_ / "run");
+    const std::string keys =
+        "launch: { grace: 1 h }\nfaults: { dead_after: 2 s, heartbeat: 200 ms }\n";
+    Program program(
+        {"run", fleet(4, 0, keys), "--json", "--set", std::string("topology=") + graph});
+    ASSERT_TRUE(trains());
+    ::kill(pid_of(1), SIGSTOP);
+    program.kill(SIGINT);
+    const Ended ended = program.wait();
+    EXPECT_EQ(ended.code, 130) << ended.err;
+    EXPECT_NE(ended.err.find("peer 1 does not answer"), std::string::npos) << ended.err;
+    EXPECT_EQ(ended.summary().at("lost"), 1) << ended.err;
+    EXPECT_EQ(ended.summary().at("peers"), 3) << ended.err;
+    EXPECT_TRUE(fs::exists(folder_ / "run/model.safetensors"));
+    for (const pid_t pid : peer_pids()) EXPECT_FALSE(alive(pid));
+  }
+}
+
 TEST_F(Launch, TerminationIsAnInterruptWithItsOwnCode) {
   Program program({"run", fleet(3, 0), "--json"});
   ASSERT_TRUE(trains());
@@ -206,8 +227,8 @@ TEST_F(Launch, TheLauncherEvaluatesOnOneThread) {
   for (const auto& thread : fs::directory_iterator(fmt::format("/proc/{}/task", program.pid()))) {
     std::string name;
     std::ifstream(thread.path() / "comm") >> name;
-    // The threads `live` and `console` show the run and evaluate nothing.
-    if (name != "live" && name != "console") ++threads;
+    // These show the run or write its files, and evaluate nothing.
+    if (name != "live" && name != "console" && name != "run-writer") ++threads;
   }
   EXPECT_EQ(threads, 1);
   program.kill(SIGTERM);

@@ -14,9 +14,17 @@ constexpr Round most_period = 1000;
 
 constexpr Round least_rounds = 8;
 
-/// Rounds of all peers together where pairs are drawn and whoever comes first is served: they take
-/// unlike times.
+/// Rounds of all peers together if rounds take unlike times.
 constexpr Round most_unlike = 10'000;
+
+/// Returns whether rounds take unlike times: pairs, graphs or the peers that train are drawn, or
+/// whoever comes first is served.
+bool is_drawn(const Assembly& fleet) {
+  const Setup& setup = *fleet.setup;
+  const auto fraction = setup.settings.find("fraction");
+  const bool some = fraction != setup.settings.end() && fraction->second < 1;
+  return !fleet.algorithm->synchronous || setup.scheduled || some;
+}
 
 /// A whole number of periods.
 Round rounds_that_tell(const Assembly& fleet) {
@@ -32,7 +40,7 @@ Round rounds_that_empty(const Assembly& fleet) {
   return flushes ? 0 : parallel->stages - 1;
 }
 
-/// Where nobody waits, the fleet is done when the slowest is.
+/// The fleet is done when its slowest peer is.
 Round rounds_of_all(const Assembly& fleet) {
   return std::min(fleet.rounds, std::max(least_rounds, most_unlike / fleet.fleet.size()));
 }
@@ -40,12 +48,12 @@ Round rounds_of_all(const Assembly& fleet) {
 }  // namespace
 
 DryRun dry_run(const Assembly& fleet, const NetworkSpec& network) {
-  const bool waits = fleet.algorithm->synchronous;
+  const bool alike = !is_drawn(fleet);
   const Round half = rounds_that_tell(fleet);
   SimulationOptions options;
   options.threads = 1;
   options.network = network;
-  options.rounds = waits ? 2 * half + rounds_that_empty(fleet) : rounds_of_all(fleet);
+  options.rounds = alike ? 2 * half + rounds_that_empty(fleet) : rounds_of_all(fleet);
   options.replica = blank_replicas(fleet);
   // The second half: the first holds the start, and what may follow it the end.
   Time began{0};
@@ -60,7 +68,7 @@ DryRun dry_run(const Assembly& fleet, const NetworkSpec& network) {
   std::uint64_t most = 0;
   for (const auto& [peer, report] : blind.finals()) most = std::max(most, report.costs.sent_bytes);
   const auto rounds = static_cast<double>(options.rounds);
-  return {.seconds_per_round = waits ? in_seconds(ended - began) / static_cast<double>(half)
+  return {.seconds_per_round = alike ? in_seconds(ended - began) / static_cast<double>(half)
                                      : in_seconds(all) / rounds,
           .bytes_per_round = static_cast<double>(most) / rounds};
 }

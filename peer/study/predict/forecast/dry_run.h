@@ -12,8 +12,8 @@ struct DryRun {
   double bytes_per_round = 0;    ///< out of the busiest peer
 };
 
-/// Runs some rounds, a whole number of periods where the method has one; where nobody waits, all of
-/// them, or many. Takes the time of the messages: no arithmetic.
+/// Runs some rounds, a whole number of periods if the method has one; all of them, or many, if
+/// nobody waits or if graphs or peers are drawn. Takes the time of the messages: no arithmetic.
 DryRun dry_run(const Assembly& fleet, const NetworkSpec& network);
 
 }  // namespace gv
