@@ -9,11 +9,12 @@ namespace gv {
 inline constexpr double step_by_codec = 0;
 
 /// The option gamma of the methods that call it so.
-inline constexpr Option consensus_gamma{.name = "gamma",
-                                        .usual = step_by_codec,
-                                        .least = 0,
-                                        .most = 1,
-                                        .help = "step of consensus, gamma; 0: by the codec"};
+inline constexpr Option consensus_gamma{
+    .name = "gamma",
+    .usual = step_by_codec,
+    .least = 0,
+    .most = 1,
+    .help = "consensus step size, gamma; 0: chosen by the codec"};
 
 /// Returns what it is where the fleet file says step_by_codec. Too far for what a codec leaves out,
 /// and the models part without end (Koloskova et al. 2019, arXiv:1902.00340, theorem 2: the step

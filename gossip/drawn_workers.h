@@ -13,11 +13,12 @@
 
 namespace gv {
 
-inline constexpr Option fraction_option{.name = "fraction",
-                                        .usual = 1,
-                                        .least = 0,
-                                        .most = 1,
-                                        .help = "of the peers that take part in a round, C"};
+inline constexpr Option fraction_option{
+    .name = "fraction",
+    .usual = 1,
+    .least = 0,
+    .most = 1,
+    .help = "fraction of the peers that take part in a round, C"};
 
 PeerId draws(const Setup& setup);  ///< peers that take part in a round, max(C n, 1)
 /// Returns who takes part, ascending; everybody draws alike.

@@ -13,7 +13,7 @@ constexpr Option outer_lr_option(double usual) {
           .usual = usual,
           .least = 0,
           .most = 1e6,
-          .help = "rate of the outer step"};
+          .help = "learning rate of the outer step"};
 }
 
 inline constexpr Option outer_momentum_option{.name = "outer_momentum",

@@ -46,20 +46,22 @@ enum class Aggregate : std::uint8_t {
   nnm,  ///< mixed_with_nearest, then trimmed_mean
 };
 inline constexpr std::string_view aggregates[] = {"mean", "krum", "trimmed-mean", "nnm"};
-inline constexpr Option aggregate_option{
-    .name = "aggregate",
-    .usual = 0,
+inline constexpr Option aggregate_option{.name = "aggregate",
+                                         .usual = 0,
+                                         .least = 0,
+                                         .most = 3,
+                                         .whole = true,
+                                         .help =
+                                             "rule by which the servers combine the updates; "
+                                             "except with mean, all updates have equal weight",
+                                         .words = aggregates};
+inline constexpr Option liars_option{
+    .name = "liars",
+    .usual = 1,
     .least = 0,
-    .most = 3,
+    .most = 1000,
     .whole = true,
-    .help = "what the servers take of what came; but for mean each counts alike",
-    .words = aggregates};
-inline constexpr Option liars_option{.name = "liars",
-                                     .usual = 1,
-                                     .least = 0,
-                                     .most = 1000,
-                                     .whole = true,
-                                     .help = "how many may lie without harm, f; not of mean"};
+    .help = "number of lying peers that the servers tolerate, f; not for mean"};
 
 /// Returns the choice of the fleet file; mean, of a method without that option.
 Aggregate aggregate_of(const Setup& setup);

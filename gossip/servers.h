@@ -15,12 +15,13 @@ namespace gv {
 
 std::vector<PeerId> trainers(const Setup& setup);  ///< ascending
 std::vector<PeerId> servers(const Setup& setup);
-inline constexpr Option servers_option{.name = "servers",
-                                       .usual = 1,
-                                       .least = 1,
-                                       .most = 1000,
-                                       .whole = true,
-                                       .help = "processes that hold equal parts of the model, k"};
+inline constexpr Option servers_option{
+    .name = "servers",
+    .usual = 1,
+    .least = 1,
+    .most = 1000,
+    .whole = true,
+    .help = "number of server processes, each with an equal part of the model, k"};
 inline constexpr std::string_view server_optimizers[] = {"sgd", "adagrad", "adaptive-revision"};
 /// `words` of them.
 constexpr Option optimizer_option(std::size_t words) {
@@ -29,7 +30,7 @@ constexpr Option optimizer_option(std::size_t words) {
           .least = 0,
           .most = static_cast<double>(words - 1),
           .whole = true,
-          .help = "of the servers; sgd: train.optimizer, as it is",
+          .help = "optimizer of the servers; sgd: train.optimizer unchanged",
           .words = std::span(server_optimizers).first(words)};
 }
 /// Returns what peer i steps by, where those that train step by `usual`.

@@ -20,22 +20,21 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {servers_option,
-                              {.name = "buffer",
-                               .usual = 0,
-                               .least = 0,
-                               .most = 1e6,
-                               .whole = true,
-                               .help = "parts between two steps of the momentum, N; 0: as many as "
-                                       "there are peers"},
-                              {.name = "c",
-                               .usual = 0,
-                               .least = 0,
-                               .most = 1,
-                               .help = "of the momentum that each part but the N-th takes, c; 1 / "
-                                       "N at most"},
-                              outer_lr_option(0.7),
-                              outer_momentum_option};
+constexpr Option options[] = {
+    servers_option,
+    {.name = "buffer",
+     .usual = 0,
+     .least = 0,
+     .most = 1e6,
+     .whole = true,
+     .help = "number of parts between two momentum steps, N; 0: the number of peers"},
+    {.name = "c",
+     .usual = 0,
+     .least = 0,
+     .most = 1,
+     .help = "fraction of the momentum that each part except the N-th applies, c; at most 1 / N"},
+    outer_lr_option(0.7),
+    outer_momentum_option};
 
 double buffer_of(const Setup& setup) {
   const double given = setup.settings.find("buffer")->second;

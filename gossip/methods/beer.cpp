@@ -29,7 +29,7 @@ constexpr Option momentum_options[] = {
      .usual = 0.1,
      .least = 0.001,
      .most = 1,
-     .help = "how much of each gradient its momentum takes, lambda"}};
+     .help = "weight of the new gradient in the momentum, lambda"}};
 
 /// u <- b u + a g is what is tracked.
 Task<> track_by_differences(Peer& me, float a, float b) {

@@ -10,12 +10,12 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {
-    {.name = "tau",
-     .usual = 0.1,
-     .least = 1e-9,
-     .most = 1e9,
-     .help = "the longest difference that counts whole, tau: about the length of a step"}};
+constexpr Option options[] = {{.name = "tau",
+                               .usual = 0.1,
+                               .least = 1e-9,
+                               .most = 1e9,
+                               .help = "maximum difference to a neighbour's model that counts in "
+                                       "full, tau; about the length of a step"}};
 
 Task<> clipped_gossip(Peer& me) {
   for (; me.running(); co_await me.end_round()) {

@@ -13,7 +13,7 @@ constexpr Option options[] = {{.name = "eta",
                                .usual = step_by_codec,
                                .least = 0,
                                .most = 1,
-                               .help = "step of consensus, eta; 0: by the codec"}};
+                               .help = "consensus step size, eta; 0: chosen by the codec"}};
 
 Task<> deep_squeeze(Peer& me) {
   const Vector v = me.vector("compensated");

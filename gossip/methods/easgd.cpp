@@ -19,18 +19,19 @@ constexpr Option options[] = {
      .usual = 0.1,
      .least = 0,
      .most = 1,
-     .help = "how far a worker and the centre draw each other in a round"},
+     .help = "moving rate alpha: fraction by which worker and centre move towards each other in a "
+             "round"},
     {.name = "momentum",
      .usual = 0,
      .least = 0,
      .most = 0.999999,
-     .help = "of the workers, Nesterov's, delta: EAMSGD"},
+     .help = "Nesterov momentum of the workers, delta; above 0 the method is EAMSGD"},
     {.name = "tau",
      .usual = 1,
      .least = 1,
      .most = 1e6,
      .whole = true,
-     .help = "steps in a round"}};
+     .help = "number of steps per round"}};
 
 /// v <- v + alpha (theirs - count ours), of what both ends have sent, where theirs is the sum of so
 /// many. So what one gains the other loses, in a codec too.

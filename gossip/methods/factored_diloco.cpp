@@ -31,7 +31,7 @@ constexpr Option options[] = {
      .least = 0,
      .most = 1,
      .whole = true,
-     .help = "with whom a peer waits for the mean of what the inner steps have moved",
+     .help = "peers whose inner updates a peer waits for and averages; none: its own alone",
      .words = mixings},
     outer_lr_option(0.7),
     outer_momentum_option};

@@ -20,13 +20,14 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {servers_option,
-                              {.name = "slices",
-                               .usual = 8,
-                               .least = 1,
-                               .most = 1000,
-                               .whole = true,
-                               .help = "of a minibatch, each computed by one worker"}};
+constexpr Option options[] = {
+    servers_option,
+    {.name = "slices",
+     .usual = 8,
+     .least = 1,
+     .most = 1000,
+     .whole = true,
+     .help = "number of slices of a minibatch, each computed by one worker"}};
 
 std::uint32_t slices_of(const Setup& setup) {
   return static_cast<std::uint32_t>(setup.settings.find("slices")->second);

@@ -18,7 +18,7 @@ constexpr Option options[] = {{.name = "every",
                                .least = 1,
                                .most = 1e12,
                                .whole = true,
-                               .help = "rounds from one global average to the next, H"}};
+                               .help = "number of rounds between two global averages, H"}};
 
 Round period(const Setup& setup) {
   return static_cast<Round>(setup.settings.find("every")->second);

@@ -27,22 +27,22 @@ constexpr Option options[] = {{.name = "beta1",
                                .usual = 0.9,
                                .least = 0,
                                .most = 0.999999,
-                               .help = "decay of the first moment"},
+                               .help = "decay rate of the first moment"},
                               {.name = "beta2",
                                .usual = 0.999,
                                .least = 0,
                                .most = 0.999999,
-                               .help = "decay of the second moment"},
+                               .help = "decay rate of the second moment"},
                               {.name = "epsilon",
                                .usual = 1e-8,
                                .least = 1e-20,
                                .most = 1e6,
-                               .help = "added to the second moment, below the root"},
+                               .help = "constant added to the second moment under the root"},
                               {.name = "bound",
                                .usual = 1e6,
                                .least = 1e-20,
                                .most = 1e30,
-                               .help = "bound of second moments, G"}};
+                               .help = "upper bound of the second moments, G"}};
 
 struct Adaptation {
   float beta1, beta2, epsilon, bound;

@@ -30,7 +30,7 @@ constexpr Option options[] = {
      .usual = 0.9,
      .least = 0,
      .most = 0.999999,
-     .help = "how much of what the neighbours' models have moved by is tracked, mu"}};
+     .help = "weight of the tracked updates of the neighbours' models, mu"}};
 
 Task<> gut(Peer& me) {
   const Vector c = me.vector("fading flows");

@@ -17,7 +17,7 @@ constexpr Option options[] = {{.name = "threads",
                                .least = 1,
                                .most = 256,
                                .whole = true,
-                               .help = "that share one x, in each process"}};
+                               .help = "number of threads per process that share one x"}};
 
 Task<> hogwild(Peer& me) {
   for (; me.running(); co_await me.end_round()) {

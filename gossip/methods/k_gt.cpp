@@ -20,7 +20,7 @@ constexpr Option options[] = {{.name = "eta_s",
                                .usual = 1,
                                .least = 0,
                                .most = 10,
-                               .help = "how far a peer goes of the way of its steps, eta_s"}};
+                               .help = "fraction of its local update that a peer applies, eta_s"}};
 
 /// Steps along the corrected gradients; returns the length of all steps, each by its rate.
 Task<double> corrected_steps(Peer& me, Vector correction) {

@@ -16,7 +16,7 @@ constexpr Option options[] = {
      .usual = 1,
      .least = 0,
      .most = 1,
-     .help = "how much of the correction acts in a round: the paper's beta times tau"}};
+     .help = "fraction of the correction applied per round: the paper's beta times tau"}};
 
 Task<> led(Peer& me) {
   const Vector s = me.vector("sum of flows");

@@ -17,11 +17,12 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {{.name = "c",
-                               .usual = 0.5,
-                               .least = 0.001,
-                               .most = 1,
-                               .help = "how much of W averages, c times the rate of the paper"}};
+constexpr Option options[] = {
+    {.name = "c",
+     .usual = 0.5,
+     .least = 0.001,
+     .most = 1,
+     .help = "weight of the averaging, W~ = I - c (I - W): the paper's c times the learning rate"}};
 
 double step_of(const Setup& setup) {
   return setup.settings.find("c")->second;

@@ -13,19 +13,22 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {
-    {.name = "alpha",
-     .usual = 0.5,
-     .least = 0,
-     .most = 0.999999,
-     .help = "momentum of the outer step, alpha"},
-    {.name = "beta", .usual = 0.7, .least = 0, .most = 1e6, .help = "rate of the outer step, beta"},
-    {.name = "gamma",
-     .usual = 0.7,
-     .least = 0,
-     .most = 4,
-     .help = "how much slow weights draw each other; the paper's theory has alpha < gamma < 2 + "
-             "alpha"}};
+constexpr Option options[] = {{.name = "alpha",
+                               .usual = 0.5,
+                               .least = 0,
+                               .most = 0.999999,
+                               .help = "momentum of the outer step, alpha"},
+                              {.name = "beta",
+                               .usual = 0.7,
+                               .least = 0,
+                               .most = 1e6,
+                               .help = "learning rate of the outer step, beta"},
+                              {.name = "gamma",
+                               .usual = 0.7,
+                               .least = 0,
+                               .most = 4,
+                               .help = "strength of the pull between slow weights, gamma; the "
+                                       "paper's theory needs alpha < gamma < 2 + alpha"}};
 
 Task<> noloco(Peer& me) {
   const Vector phi = me.vector("slow weights");

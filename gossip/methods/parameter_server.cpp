@@ -16,16 +16,17 @@
 namespace gv {
 namespace {
 
-constexpr Option sync_options[] = {servers_option,
-                                   optimizer_option(2),
-                                   {.name = "backup",
-                                    .usual = 0,
-                                    .least = 0,
-                                    .most = 1000,
-                                    .whole = true,
-                                    .help = "gradients of a round that are not waited for, b"},
-                                   aggregate_option,
-                                   liars_option};
+constexpr Option sync_options[] = {
+    servers_option,
+    optimizer_option(2),
+    {.name = "backup",
+     .usual = 0,
+     .least = 0,
+     .most = 1000,
+     .whole = true,
+     .help = "number of gradients per round that the servers do not wait for, b"},
+    aggregate_option,
+    liars_option};
 constexpr Option async_options[] = {servers_option, optimizer_option(3)};
 
 /// A worker whose gradient came too late goes on in the round of the others.

@@ -22,7 +22,7 @@ constexpr Option options[] = {{.name = "c",
                                .usual = 0.5,
                                .least = 0.001,
                                .most = 1,
-                               .help = "how much of W averages, 1 / (2 chi) of the paper"}};
+                               .help = "weight of the averaging, the paper's 1 / (2 chi)"}};
 
 double step_of(const Setup& setup) {
   return setup.settings.find("c")->second;

@@ -29,19 +29,20 @@ namespace {
 enum class Rule : std::uint8_t { nearest, trimmed_mean, krum, nnm };
 constexpr std::string_view rules[] = {"nearest", "trimmed-mean", "krum", "nnm"};
 
-constexpr Option options[] = {{.name = "aggregate",
-                               .usual = 0,
-                               .least = 0,
-                               .most = 3,
-                               .whole = true,
-                               .help = "what a peer makes of its model and its neighbours'",
-                               .words = rules},
-                              {.name = "liars",
-                               .usual = 1,
-                               .least = 0,
-                               .most = 1000,
-                               .whole = true,
-                               .help = "how many of a peer's neighbours may lie without harm, f"}};
+constexpr Option options[] = {
+    {.name = "aggregate",
+     .usual = 0,
+     .least = 0,
+     .most = 3,
+     .whole = true,
+     .help = "rule by which a peer combines its model with its neighbours' models",
+     .words = rules},
+    {.name = "liars",
+     .usual = 1,
+     .least = 0,
+     .most = 1000,
+     .whole = true,
+     .help = "number of lying neighbours that a peer tolerates, f"}};
 
 Rule rule_of(const Setup& setup) {
   return static_cast<Rule>(setup.settings.find("aggregate")->second);

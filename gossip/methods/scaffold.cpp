@@ -24,10 +24,13 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {
-    servers_option,
-    fraction_option,
-    {.name = "server_lr", .usual = 1, .least = 0, .most = 1e6, .help = "the servers' rate, eta_g"}};
+constexpr Option options[] = {servers_option,
+                              fraction_option,
+                              {.name = "server_lr",
+                               .usual = 1,
+                               .least = 0,
+                               .most = 1e6,
+                               .help = "learning rate of the servers, eta_g"}};
 
 /// g(y) - c_i + c, where `correction` is c - c_i.
 Task<> corrected_step(Peer& me, Vector correction) {

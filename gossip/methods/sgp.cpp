@@ -19,12 +19,13 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {{.name = "overlap",
-                               .usual = 0,
-                               .least = 0,
-                               .most = 100,
-                               .whole = true,
-                               .help = "rounds that a push may be under way, tau"}};
+constexpr Option options[] = {
+    {.name = "overlap",
+     .usual = 0,
+     .least = 0,
+     .most = 100,
+     .whole = true,
+     .help = "maximum number of rounds that a push may be in flight, tau"}};
 
 /// The mass u and the weight w of a peer, and room for what comes.
 struct Mass {

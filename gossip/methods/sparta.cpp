@@ -14,11 +14,12 @@
 namespace gv {
 namespace {
 
-constexpr Option options[] = {{.name = "p",
-                               .usual = 0.005,
-                               .least = 1e-6,
-                               .most = 1,
-                               .help = "part of the coordinates that is averaged in a round, p"}};
+constexpr Option options[] = {
+    {.name = "p",
+     .usual = 0.005,
+     .least = 1e-6,
+     .most = 1,
+     .help = "fraction of the coordinates that is averaged in a round, p"}};
 
 Task<> sparta(Peer& me) {
   for (; me.running(); co_await me.end_round()) {

@@ -33,12 +33,13 @@
 namespace gv {
 namespace {
 
-constexpr Option fragments_option{.name = "fragments",
-                                  .usual = 4,
-                                  .least = 1,
-                                  .most = 1000,
-                                  .whole = true,
-                                  .help = "parts of the model that travel one after the other, P"};
+constexpr Option fragments_option{
+    .name = "fragments",
+    .usual = 4,
+    .least = 1,
+    .most = 1000,
+    .whole = true,
+    .help = "number of fragments of the model, sent one after the other, P"};
 
 constexpr Option options[] = {
     fragments_option,
@@ -47,12 +48,12 @@ constexpr Option options[] = {
      .least = 0,
      .most = 1e6,
      .whole = true,
-     .help = "inner steps while a fragment is summed up, tau"},
+     .help = "number of inner steps during which a fragment is summed, tau"},
     {.name = "alpha",
      .usual = 0.5,
      .least = 0,
      .most = 1,
-     .help = "how much of a peer's own fragment stays in the mean, alpha"},
+     .help = "weight of the peer's own fragment when it takes the new one, alpha"},
     outer_lr_option(0.7),
     outer_momentum_option};
 

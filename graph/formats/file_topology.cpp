@@ -5,12 +5,8 @@
 namespace gv {
 namespace {
 
-constexpr GraphParameter file_parameters[] = {{"file",
-                                               GraphParameter::Kind::path,
-                                               0,
-                                               0,
-                                               0,
-                                               "the path, in a fleet file seen from its folder"}};
+constexpr GraphParameter file_parameters[] = {
+    {"file", GraphParameter::Kind::path, 0, 0, 0, "path of the file, relative to the fleet file"}};
 
 Topology build_file(const GraphParameters& p, PeerId n) {
   return read_graph(p.text("file"), n);

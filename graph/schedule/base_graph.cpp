@@ -178,7 +178,7 @@ MixingMatrix to_matrix(const Round& round, PeerId n) {
 }
 
 constexpr GraphParameter base_parameters[] = {
-    count_parameter("k", 1, 1, "the most neighbours that a peer has in a round")};
+    count_parameter("k", 1, 1, "maximum number of neighbours per peer and round")};
 
 std::unique_ptr<MixingSchedule> make_base(const ScheduleSpec& spec, PeerId n) {
   return std::make_unique<PeriodicSchedule>(base_graph(n, spec.parameters.count("k")));

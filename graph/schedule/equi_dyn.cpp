@@ -129,8 +129,8 @@ class UndirectedEquiDyn final : public MixingSchedule {
 };
 
 constexpr GraphParameter equi_dyn_parameters[] = {
-    share_parameter("eta", 0.5, "how much of W^(a) a round takes, against I; above 0"),
-    count_parameter("m", 0, 0, "how many random shifts are drawn from; 0: all"),
+    share_parameter("eta", 0.5, "weight of W^(a) against I in a round, eta; above 0"),
+    count_parameter("m", 0, 0, "number of random shifts to draw from; 0: all"),
     seed_parameter};
 
 std::unique_ptr<MixingSchedule> make_directed(const ScheduleSpec& spec, PeerId n) {

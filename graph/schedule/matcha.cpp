@@ -194,14 +194,9 @@ class MatchaSchedule final : public MixingSchedule {
 };
 
 constexpr GraphParameter matcha_parameters[] = {
-    share_parameter("budget", 0.5, "the share of the matchings that are active on average"),
+    share_parameter("budget", 0.5, "mean fraction of the matchings that are active in a round"),
     seed_parameter,
-    {"graph",
-     GraphParameter::Kind::graph,
-     0,
-     0,
-     0,
-     "the topology whose edges are used; it comes last"}};
+    {"graph", GraphParameter::Kind::graph, 0, 0, 0, "topology whose edges are used; written last"}};
 
 std::unique_ptr<MixingSchedule> make_matcha(const ScheduleSpec& spec, PeerId n) {
   return std::make_unique<MatchaSchedule>(

@@ -16,8 +16,8 @@ constexpr GraphParameter matrices_parameters[] = {
      0,
      0,
      0,
-     "the path, in a fleet file seen from its folder: .npy of shape (rounds, n, n), else n lines "
-     "of n numbers for each round"}};
+     "path of the file, relative to the fleet file: .npy of shape (rounds, n, n), else n lines of "
+     "n numbers for each round"}};
 
 std::unique_ptr<MixingSchedule> make_matrices(const ScheduleSpec& spec, PeerId n) {
   std::vector<MixingMatrix> matrices = read_matrices(spec.parameters.text("file"), n);

@@ -17,7 +17,7 @@ namespace gv {
 namespace {
 
 constexpr GraphParameter equi_static_parameters[] = {
-    count_parameter("m", 0, 0, "how many random shifts of the circle; 0: ceil(log2 n)"),
+    count_parameter("m", 0, 0, "number of random shifts of the circle; 0: ceil(log2 n)"),
     seed_parameter};
 
 /// D-EquiStatic is the mean of the matrices W^(a) of the drawn shifts; U-EquiStatic is the mean of

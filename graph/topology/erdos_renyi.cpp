@@ -5,7 +5,7 @@ namespace gv {
 namespace {
 
 constexpr GraphParameter erdos_renyi_parameters[] = {
-    share_parameter("p", 0.3, "the probability that an edge exists"), seed_parameter};
+    share_parameter("p", 0.3, "probability that an edge exists"), seed_parameter};
 
 /// Gilbert, "Random graphs", Annals of Mathematical Statistics 1959. May be disconnected.
 Topology build_erdos_renyi(const GraphParameters& parameters, PeerId n) {

@@ -6,12 +6,13 @@
 
 namespace gv {
 
-inline constexpr GraphParameter shape_parameter{"shape",
-                                                GraphParameter::Kind::shape,
-                                                0,
-                                                0,
-                                                0,
-                                                "rows and columns; left out: the most square ones"};
+inline constexpr GraphParameter shape_parameter{
+    "shape",
+    GraphParameter::Kind::shape,
+    0,
+    0,
+    0,
+    "rows and columns; by default as square as possible"};
 
 /// The rows and columns of n peers: those of the shape, or the most square factorization of n where
 /// it is open. Throws std::invalid_argument with both numbers unless it has n peers.

@@ -15,7 +15,8 @@ namespace gv {
 namespace {
 
 constexpr GraphParameter random_regular_parameters[] = {
-    count_parameter("degree", 3, 1, "the neighbours of each peer; peers times degree is even"),
+    count_parameter(
+        "degree", 3, 1, "number of neighbours per peer; peers times degree must be even"),
     seed_parameter};
 
 /// The graph as far as it is joined: for each peer room for `degree` neighbours.

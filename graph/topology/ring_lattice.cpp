@@ -7,7 +7,7 @@ namespace gv {
 namespace {
 
 constexpr GraphParameter ring_lattice_parameters[] = {
-    count_parameter("k", 4, 2, "how many neighbours, half of them on each side; even")};
+    count_parameter("k", 4, 2, "number of neighbours, half on each side; even")};
 
 Topology build_ring_lattice(const GraphParameters& p, PeerId n) {
   const PeerId k = p.count("k");

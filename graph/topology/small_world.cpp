@@ -8,8 +8,8 @@ namespace gv {
 namespace {
 
 constexpr GraphParameter small_world_parameters[] = {
-    count_parameter("k", 4, 2, "the neighbours of each peer in the ring lattice; even"),
-    share_parameter("beta", 0.1, "the probability that an edge is rewired"),
+    count_parameter("k", 4, 2, "number of neighbours in the ring lattice; even"),
+    share_parameter("beta", 0.1, "probability that an edge is rewired"),
     seed_parameter};
 
 /// Watts & Strogatz, "Collective dynamics of small-world networks", Nature 1998.

@@ -71,8 +71,7 @@ ModelRow resnet20_model() {
           .keys = {{.name = "norm",
                     .usual = "batch",
                     .words = {"batch", "group"},
-                    .help = "`batch` or `group`, of its norms; group is for data that differ "
-                            "between peers"}},
+                    .help = "kind of normalization; group suits data that differ between peers"}},
           .network =
               [](const ModelSpec& spec, const Dataset& data) {
                 return resnet20_network(shape_of(data.image),

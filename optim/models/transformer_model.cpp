@@ -64,26 +64,32 @@ NeuralNetwork transformer_network(const TransformerShape& shape) {
 }
 
 ModelRow transformer_model() {
-  return {.kind = "transformer",
-          .summary = "decoder-only transformer over bytes of text, Vaswani et al. 2017",
-          .fits = {DataForm::text},
-          .keys = {{.name = "width",
-                    .usual = 64U,
-                    .least = 1,
-                    .most = 100'000,
-                    .help = "channels of each position, a multiple of the heads"},
-                   {.name = "heads", .usual = 4U, .least = 1, .most = 1000, .help = "of attention"},
-                   {.name = "layers", .usual = 2U, .least = 1, .most = 1000, .help = "blocks"}},
-          .network =
-              [](const ModelSpec& spec, const Dataset& data) {
-                return transformer_network({.vocabulary = data.classes,
-                                            .context = data.context,
-                                            .width = spec.number("width"),
-                                            .heads = spec.number("heads"),
-                                            .layers = spec.number("layers")});
-              },
-          .object = indivisible_width,
-          .example = "{ kind: transformer, width: 48, heads: 6, layers: 3 }"};
+  return {
+      .kind = "transformer",
+      .summary = "decoder-only transformer over bytes of text, Vaswani et al. 2017",
+      .fits = {DataForm::text},
+      .keys =
+          {{.name = "width",
+            .usual = 64U,
+            .least = 1,
+            .most = 100'000,
+            .help = "number of channels per position, a multiple of the heads"},
+           {.name = "heads",
+            .usual = 4U,
+            .least = 1,
+            .most = 1000,
+            .help = "number of attention heads"},
+           {.name = "layers", .usual = 2U, .least = 1, .most = 1000, .help = "number of blocks"}},
+      .network =
+          [](const ModelSpec& spec, const Dataset& data) {
+            return transformer_network({.vocabulary = data.classes,
+                                        .context = data.context,
+                                        .width = spec.number("width"),
+                                        .heads = spec.number("heads"),
+                                        .layers = spec.number("layers")});
+          },
+      .object = indivisible_width,
+      .example = "{ kind: transformer, width: 48, heads: 6, layers: 3 }"};
 }
 
 }  // namespace gv

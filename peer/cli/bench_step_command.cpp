@@ -79,7 +79,7 @@ void key_options(Options& options, StepArguments& arguments, const ModelRow& mod
   for (const ModelKey& key : model.keys) {
     const auto [option, first] = arguments.keys.try_emplace(key.name, KeyOption{key.usual});
     if (!first) continue;
-    const std::string help = fmt::format("Of {}: {}", model.kind, key.help);
+    const std::string help = fmt::format("{}: {}", model.kind, key.help);
     value_option(options, option->second.value, "--" + key.name, help)
         .show_default()
         .tell(option->second.given);

@@ -60,8 +60,8 @@ void print_whole(const KeyRow& row) {
     end = row.meaning.find('\n', begin);
     fmt::print("{}\n", wrapped("  " + row.meaning.substr(begin, end - begin), 4));
   }
-  print_line("takes", row.takes);
-  print_line("usually", row.usual);
+  print_line("values", row.takes);
+  print_line("default", row.usual);
   fmt::print("  {:<9}{}\n", "example", row.example);
 }
 
@@ -74,13 +74,13 @@ void print_short(const KeyRow& row) {
 void print_text(const ExplainArguments& arguments, const Rows& rows) {
   if (arguments.key.empty()) {
     for (const KeyRow* row : rows) print_short(*row);
-    fmt::print("\ngrapevine explain KEY tells more of one, or of all below it\n");
+    fmt::print("\ngrapevine explain KEY shows one key in full, and the keys below it\n");
     return;
   }
   const bool one = rows.front()->key == arguments.key || rows.size() == 1;
   if (one) print_whole(*rows.front());
   if (rows.size() == 1) return;
-  fmt::print("{}", one ? "\nbelow it:\n" : "");
+  fmt::print("{}", one ? "\nkeys below it:\n" : "");
   for (std::size_t k = one ? 1 : 0; k < rows.size(); ++k) print_short(*rows[k]);
 }
 
@@ -105,7 +105,7 @@ int explain(const ExplainArguments& arguments) {
 void explain_options(Options& options, ExplainArguments& arguments) {
   options.value("KEY",
                 arguments.key,
-                "Such as train.optimizer.lr, or its last word alone; without it all keys");
+                "Key, such as train.optimizer.lr, or its last word alone; default: all keys");
   options.json(arguments.json);
 }
 
@@ -113,7 +113,7 @@ void explain_options(Options& options, ExplainArguments& arguments) {
 
 Command explain_command() {
   return command("explain",
-                 "What a key of the fleet file means, takes and usually is",
+                 "Show the meaning, values and default of a key of the fleet file",
                  "  grapevine explain\n"
                  "  grapevine explain data.partition\n"
                  "  grapevine explain lr",

@@ -90,6 +90,41 @@ std::string cell(std::string text) {
   return text;
 }
 
+/// Links to the tables of the kinds that have a key.
+std::string links_to(const std::vector<KeyOfKind>& kinds) {
+  std::vector<std::string> links;
+  for (const KeyOfKind& each : kinds)
+    if (const std::string link = fmt::format("[{0}](#{0})", each.kind);
+        links.empty() || links.back() != link)
+      links.push_back(link);
+  return fmt::format("See {}.", fmt::join(links, ", "));
+}
+
+/// Writes a table for each method, model or graph, whose keys begin with `map`.
+std::string kinds_section(const std::string& map, const std::string& title) {
+  std::vector<std::string> kinds;
+  std::map<std::string, std::string> tables;
+  for (const KeyRow& row : fleet_file_keys()) {
+    if (!row.key.starts_with(map + ".")) continue;
+    for (const KeyOfKind& each : row.kinds) {
+      std::string& table = tables[each.kind];
+      if (table.empty()) kinds.push_back(each.kind);
+      table += fmt::format("| `{}` | {} | {} | {} |\n",
+                           row.key.substr(map.size() + 1),
+                           cell(each.meaning),
+                           cell(each.takes),
+                           cell(each.usual));
+    }
+  }
+  std::string text = fmt::format("\n## {}\n", title);
+  for (const std::string& kind : kinds)
+    text += fmt::format("\n### {}\n\n| `{}:` | meaning | values | default |\n|---|---|---|---|\n{}",
+                        kind,
+                        map,
+                        tables[kind]);
+  return text;
+}
+
 }  // namespace
 
 std::map<std::string, std::string> man_pages(const std::vector<CommandFacts>& all,
@@ -113,12 +148,17 @@ std::string commands_reference(const std::vector<CommandFacts>& all) {
 std::string keys_reference() {
   std::string text =
       "# The keys of a fleet file\n\nWritten by `grapevine reference keys`; a test compares. "
-      "`grapevine explain KEY` tells the same.\n\n| key | what it is | takes | usually |\n"
+      "`grapevine explain KEY` shows the same.\n\n| key | meaning | values | default |\n"
       "|---|---|---|---|\n";
   for (const KeyRow& row : fleet_file_keys())
-    text += fmt::format(
-        "| `{}` | {} | {} | {} |\n", row.key, cell(row.meaning), cell(row.takes), cell(row.usual));
-  return text;
+    text += fmt::format("| `{}` | {} | {} | {} |\n",
+                        row.key,
+                        row.kinds.empty() ? cell(row.meaning) : links_to(row.kinds),
+                        cell(row.takes),
+                        cell(row.usual));
+  return text + kinds_section("algorithm", "Options of methods") +
+         kinds_section("model", "Options of models") +
+         kinds_section("topology", "Parameters of graphs and schedules");
 }
 
 }  // namespace gv::cli

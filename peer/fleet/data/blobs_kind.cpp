@@ -5,17 +5,17 @@ namespace gv {
 DataKind blobs_kind() {
   return {.kind = "blobs",
           .form = DataForm::rows,
-          .summary = "drawn",
+          .summary = "drawn at random",
           .keys = with_sizes({{.name = "features",
                                .number = whole_number(16, 1, 1'000'000),
-                               .help = "numbers in a sample"},
+                               .help = "number of features per sample"},
                               {.name = "classes",
                                .number = whole_number(4, 2, 256),
-                               .help = "how many there are",
+                               .help = "number of classes",
                                .example = "data: { kind: blobs, classes: 4 }"},
                               {.name = "separation",
                                .number = any_number(3, 0, 1e6),
-                               .help = "distance of the centres in deviations",
+                               .help = "distance between class centres, in standard deviations",
                                .example = "data: { kind: blobs, separation: 2 }"}}),
           .read =
               [](DataReading& from) {

@@ -24,10 +24,10 @@ void read(DataReading& from) {
 DataKind cifar10_kind() {
   return {.kind = "cifar10",
           .form = DataForm::pictures,
-          .summary = "the published pictures of that name",
+          .summary = "the published CIFAR-10 pictures",
           .keys = {{.name = "dir",
                     .takes = "a folder, from the fleet file's",
-                    .help = "the published files"}},
+                    .help = "folder with the published files"}},
           .read = read,
           .files = [](const DataSpec& data) { return cifar10_files(data.dir); },
           .load =

@@ -34,13 +34,13 @@ std::vector<DataKey> with_sizes(std::vector<DataKey> keys) {
   std::vector<DataKey> all{{.name = "train",
                             .takes = "samples",
                             .number = whole_number(60'000, 1, 100'000'000),
-                            .help = "how many training samples are drawn",
+                            .help = "number of training samples to draw",
                             .example = "data: { kind: digits, train: 2000, test: 500 }",
                             .whose = "Drawn data"},
                            {.name = "test",
                             .takes = "samples",
                             .number = whole_number(10'000, 1, 100'000'000),
-                            .help = "how many samples are drawn for the test set",
+                            .help = "number of test samples to draw",
                             .example = "data: { kind: digits, train: 2000, test: 500 }",
                             .whose = "Drawn data"}};
   std::ranges::move(keys, std::back_inserter(all));

@@ -5,7 +5,7 @@ namespace gv {
 DataKind digits_kind() {
   return {.kind = "digits",
           .form = DataForm::pictures,
-          .summary = "drawn",
+          .summary = "drawn at random",
           .keys = with_sizes({}),
           .read = [](DataReading& from) { from.sizes(); },
           .drawn = [](const DataSpec&) { return std::uint64_t{28} * 28; },

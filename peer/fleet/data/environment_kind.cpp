@@ -41,18 +41,18 @@ DataForm form(const DataSpec& data) {
 }  // namespace
 
 DataKind environment_kind() {
-  return {
-      .kind = "environment",
-      .form = DataForm::rows,
-      .summary = "in which agents act",
-      .keys = {{.name = "name",
-                .takes = "cartpole, mountain-car, acrobot or bricks",
-                .help = "in which agents act (`agent`). A pole on a cart, a car in a valley, two "
-                        "links that swing up, or a ball and a wall",
-                .example = "data: { kind: environment, name: cartpole }\nagent: {}"}},
-      .read = read,
-      .divided = false,
-      .form_of = form};
+  return {.kind = "environment",
+          .form = DataForm::rows,
+          .summary = "environments in which agents act",
+          .keys = {{.name = "name",
+                    .takes = "cartpole, mountain-car, acrobot or bricks",
+                    .help = "environment in which agents (`agent`) act. cartpole: a pole on a "
+                            "cart. mountain-car: a car in a valley. acrobot: two links that swing "
+                            "up. bricks: a ball and a wall",
+                    .example = "data: { kind: environment, name: cartpole }\nagent: {}"}},
+          .read = read,
+          .divided = false,
+          .form_of = form};
 }
 
 }  // namespace gv

@@ -21,7 +21,7 @@ inline DataKey held_out_key() {
   return {.name = "held_out",
           .takes = "a fraction between 0 and 1, or percent",
           .usual = "20 %",
-          .help = "the part of the samples, drawn by the seed, that is the test set",
+          .help = "part of the samples that becomes the test set, drawn by the seed",
           .example = "data: { kind: table, file: a.csv, target: y, held_out: 30 % }"};
 }
 

@@ -71,11 +71,11 @@ DataKind idx_kind() {
           .keys = with_sizes(
               {{.name = "dir",
                 .takes = "a folder, from the fleet file's",
-                .help = "the published files"},
+                .help = "folder with the published files"},
                {.name = "fallback",
                 .takes = "digits",
                 .usual = "none",
-                .help = "what is learnt where the folder is missing; none: that is an error",
+                .help = "data to use if the folder is missing; none: a missing folder is an error",
                 .example =
                     "data: { kind: idx, dir: /usr/share/datasets/fashion-mnist, fallback: digits "
                     "}"}}),

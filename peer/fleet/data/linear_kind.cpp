@@ -5,14 +5,14 @@ namespace gv {
 DataKind linear_kind() {
   return {.kind = "linear",
           .form = DataForm::targets,
-          .summary = "drawn",
+          .summary = "drawn at random",
           .keys = with_sizes({{.name = "features",
                                .number = whole_number(16, 1, 1'000'000),
-                               .help = "numbers in a sample",
+                               .help = "number of features per sample",
                                .example = "data: { kind: linear, features: 16 }"},
                               {.name = "noise",
                                .number = any_number(0.1, 0, 1e6),
-                               .help = "deviation of the targets",
+                               .help = "standard deviation of the noise on the targets",
                                .example = "data: { kind: linear, noise: 0.1 }"}}),
           .read =
               [](DataReading& from) {

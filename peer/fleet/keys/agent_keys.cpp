@@ -7,133 +7,135 @@ constexpr PlainKey rows[] = {
     {"agent",
      "a map; `{}` for what is usual",
      "",
-     "How an agent acts and learns, where the data are an environment: a deep Q-network with "
-     "double targets.",
+     "How agents act and learn if the data are an environment: a deep Q-network with double "
+     "targets.",
      "agent: {}\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.steps",
      "a whole number, {range}",
      "4",
-     "Steps of each environment for one gradient.",
+     "Number of steps in each environment per gradient.",
      "agent: { steps: 2 }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.environments",
      "a whole number, {range}",
      "1",
-     "Environments of each peer, side by side.",
+     "Number of environments of each peer, run side by side.",
      "agent: { environments: 4 }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.discount",
      "a number, {range}",
      "0.99",
-     "gamma: what a reward counts a step later.",
+     "Discount gamma: factor on a reward for each step that it lies in the future.",
      "agent: { discount: 0.98 }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.n_step",
      "a whole number, {range}",
      "10",
-     "Rewards that are added up before the target network says what comes after them.",
+     "Number of rewards added up before the target network's estimate of the rest.",
      "agent: { n_step: 3 }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.memory",
      "transitions, {range}",
      "20000",
-     "Kept by each peer to learn from; then the oldest goes.",
+     "Replay memory size per peer; the oldest transition is dropped when full.",
      "agent: { memory: 50000 }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.warm_up",
      "transitions, {range}",
      "1000",
-     "Before the memory has so many, gradients are zero. At least a batch.",
+     "Number of transitions in the memory before learning begins; at least a batch. Until then "
+     "gradients are zero, or with actors the learners wait.",
      "agent: { warm_up: 500 }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.refresh",
      "gradients, {range}",
      "250",
-     "From one target network to the next.",
+     "Gradient steps between updates of the target network.",
      "agent: { refresh: 500 }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.priority",
      "a number, {range}",
      "0",
-     "alpha: transitions are drawn in proportion to the alpha-th power of their last error; 0: "
-     "all alike.",
+     "Exponent alpha of prioritized replay: transitions are drawn in proportion to their last "
+     "error to the power alpha. 0: uniformly.",
      "agent: { priority: 0.6 }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.correction",
      "a number, {range}",
      "0.4",
-     "beta: how far importance weights make up for `priority`; 1: wholly.",
+     "Exponent beta of the importance weights that correct for `priority`. 1: full correction.",
      "agent: { priority: 0.6, correction: 0.4 }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.explore",
      "from, to and over; or base and power",
      "{ from: 1, to: 0.05, over: 5000 }",
-     "With which probability any action is taken instead of the best one.",
+     "Probability of a random action instead of the best one. It falls over time, or is constant "
+     "and different for each peer.",
      "agent: { explore: { from: 1, to: 0.01, over: 10000 } }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.explore.from",
      "a number, {range}",
      "1",
-     "At the first frame.",
+     "Probability at the first frame.",
      "agent: { explore: { from: 0.5 } }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.explore.to",
      "a number, {range}",
      "0.05",
-     "From frame `over` on.",
+     "Probability from frame `over` on.",
      "agent: { explore: { to: 0.01 } }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.explore.over",
      "frames of a peer, {range}",
      "5000",
-     "In how many it falls.",
+     "Number of frames over which the probability falls linearly from `from` to `to`.",
      "agent: { explore: { over: 10000 } }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.explore.base",
      "a number, {range}",
      "",
-     "Peer i of n keeps base^(1 + power i / (n - 1)), as the actors of Ape-X do.",
+     "Base of a constant probability per peer: peer i of n explores with base^(1 + power i / (n - "
+     "1)), like the actors of Ape-X.",
      "agent: { explore: { base: 0.4 } }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.explore.power",
      "a number, {range}",
      "7",
-     "See `base`.",
+     "Exponent that spreads the probabilities; see `base`.",
      "agent: { explore: { base: 0.4, power: 7 } }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.actors",
      "a whole number, {range}",
      "0",
-     "So many peers more act for those that learn (Ape-X), which then do not; 0: each learner acts "
-     "itself.",
+     "Number of additional peers that act for the learners (Ape-X), which then do not act. 0: each "
+     "learner acts itself.",
      "agent: { actors: 8 }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.memories",
      "a whole number, {range}",
      "1",
-     "With actors: peers that keep their transitions and hand out minibatches; no more than there "
-     "are learners or actors.",
+     "Number of peers that store the actors' transitions and serve minibatches. At most the number "
+     "of learners, and of actors. Needs `actors`.",
      "agent: { actors: 8, memories: 2 }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.samples_per_insert",
      "a number, {range}",
      "16",
-     "With actors: transitions that are learnt from for each one that is taken, whatever the "
-     "speeds; "
-     "0: no limit.",
+     "Number of transitions learnt from per transition stored, whatever the speeds. 0: no limit. "
+     "Needs `actors`.",
      "agent: { actors: 8, samples_per_insert: 8 }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.model_every",
      "frames, {range}",
      "100",
-     "With actors: from one look of an actor at its learner's model to the next.",
+     "Number of frames after which an actor fetches its learner's model again. Needs `actors`.",
      "agent: { actors: 8, model_every: 400 }\n"
      "data: { kind: environment, name: cartpole }"},
     {"agent.step_time",
      "a duration",
      "0 ms",
-     "What a step of an environment takes in `simulate`, beside the arithmetic.",
+     "Time of one step of an environment in `simulate`, in addition to the arithmetic.",
      "agent: { step_time: 1 ms }\n"
      "data: { kind: environment, name: cartpole }"},
 };

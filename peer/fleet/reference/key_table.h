@@ -7,6 +7,13 @@
 
 namespace gv {
 
+/// The meaning of a key in one method, model or graph.
+struct KeyOfKind {
+  std::string kind;  ///< "diloco"
+  std::string meaning, takes;
+  std::string usual;  ///< empty if the key is needed
+};
+
 /// A key of the fleet file, for people. Tests hold the rows to the readers (peer/fleet), both ways:
 /// what a reader asks for has a row, and each row's example is read and asks for its key.
 struct KeyRow {
@@ -15,6 +22,7 @@ struct KeyRow {
   std::string usual;    ///< without the key; "": there is nothing then, or the key is needed
   std::string meaning;  ///< a sentence or two
   std::string example;  ///< a line of a fleet file
+  std::vector<KeyOfKind> kinds{};  ///< the methods, models or graphs with this key
 };
 
 /// All keys in the order of the reference: those of peer/fleet/keys, and those that the rows of

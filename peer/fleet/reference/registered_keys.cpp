@@ -32,7 +32,12 @@ class Collected {
     auto [it, first] = rows_.try_emplace(key);
     KeyRow& row = it->second;
     if (first) {
-      row = {.key = key, .takes = takes, .usual = usual, .meaning = "", .example = example};
+      row = {.key = key,
+             .takes = takes,
+             .usual = usual,
+             .meaning = "",
+             .example = example,
+             .kinds = {}};
       order_.push_back(key);
     }
     if (row.takes != takes) row.takes = "by the kind, see below";
@@ -42,6 +47,7 @@ class Collected {
                                  : fmt::format("{}: {} ({}; {})", whose, help, takes, bare(usual));
     if (row.meaning.find(line) != std::string::npos) return;
     row.meaning += (row.meaning.empty() ? "" : "\n") + line;
+    row.kinds.push_back({whose, help, takes, bare(usual)});
   }
   std::vector<KeyRow> all() {
     std::vector<KeyRow> rows;
@@ -136,7 +142,7 @@ std::string map_of(std::string_view family,
 
 /// Returns the default of a parameter without one in its row; files and topologies have none.
 const char* usual_of(GraphParameter::Kind kind) {
-  return kind == GraphParameter::Kind::shape ? "(as square as may be)" : "";
+  return kind == GraphParameter::Kind::shape ? "(as square as possible)" : "";
 }
 
 void add_graph(Collected& to,

@@ -165,7 +165,7 @@ TEST_F(Init, NoFileIsWrittenOver) {
 TEST(Explain, AKeyItsChildrenAndANearMiss) {
   const Ended one = run({"explain", "train.optimizer.momentum"});
   EXPECT_EQ(one.code, 0);
-  EXPECT_NE(one.output().find("  usually  0; muon 0.95\n"), std::string::npos) << one.output();
+  EXPECT_NE(one.output().find("  default  0; muon 0.95\n"), std::string::npos) << one.output();
   const Ended group = run({"explain", "data.partition"});
   EXPECT_NE(group.output().find("below it:"), std::string::npos);
   EXPECT_NE(group.output().find("data.partition.alpha"), std::string::npos);

@@ -64,7 +64,7 @@ Pair pair_of(const KeyRow& row) {
   return pair;
 }
 
-/// `peers.device` is usually that of `train.device`.
+/// The default of `peers.device` is `train.device`.
 bool is_other_key(const std::string& usual) {
   const std::vector<KeyRow>& rows = fleet_file_keys();
   return std::ranges::find(rows, usual, &KeyRow::key) != rows.end();
@@ -93,7 +93,7 @@ class KeyUsual : public KeyTable {
   static bool is_refused(const std::string& read) { return read.starts_with("refused: "); }
 };
 
-/// A default that is not a value stands in parentheses: "(found out by `run`)". Every other one is
+/// A default that is not a value stands in parentheses: "(detected by `run`)". Every other one is
 /// accepted by the reader and gives the same fleet as a file without the key; if that file lacks
 /// another key, both report it.
 TEST_F(KeyUsual, EachIsAValueThatTheReaderTakes) {
