@@ -230,8 +230,9 @@ int list(const AlgorithmsArguments& arguments) {
 }
 
 void declare(Options& options, AlgorithmsArguments& arguments) {
-  options.value("KIND", arguments.kind, "One method, with a fleet file for it").one_of(all_kinds());
-  options.flag("--bibtex", arguments.bibtex, "The papers as BibTeX entries, and nothing else");
+  options.value("KIND", arguments.kind, "Method to show, with a fleet file for it")
+      .one_of(all_kinds());
+  options.flag("--bibtex", arguments.bibtex, "Print only the papers, as BibTeX entries");
   options.json(arguments.json);
 }
 
@@ -239,7 +240,7 @@ void declare(Options& options, AlgorithmsArguments& arguments) {
 
 Command algorithms_command() {
   return command("algorithms",
-                 "The methods that `algorithm` in a fleet file can name, and their keys",
+                 "List the methods for `algorithm` in a fleet file, and their options",
                  "  grapevine algorithms\n"
                  "  grapevine algorithms choco-sgd\n"
                  "  grapevine algorithms choco-sgd --bibtex >> paper.bib\n"

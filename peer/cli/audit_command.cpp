@@ -89,7 +89,7 @@ int audit_run(const AuditArguments& arguments) {
 }
 
 void audit_options(Options& options, AuditArguments& arguments) {
-  options.value("RUN", arguments.folder, "The folder of a run with faults.ledger").required();
+  options.value("RUN", arguments.folder, "Folder of a run with faults.ledger").required();
   options.json(arguments.json);
 }
 
@@ -97,8 +97,7 @@ void audit_options(Options& options, AuditArguments& arguments) {
 
 Command audit_command() {
   return command("audit",
-                 "Compare what all peers of a run wrote down of their exchanges; exit 4 on a "
-                 "finding",
+                 "Compare the ledgers of all peers of a run; exit 4 on a finding",
                  "  grapevine run configs/quadratic-ring16.yaml --set faults.ledger=true\n"
                  "  grapevine audit runs/quadratic-ring16",
                  audit_options,

@@ -56,23 +56,23 @@ void agent_options(Options& options, AgentArguments& arguments) {
   options.json(arguments.json);
   std::vector<std::string> names;
   for (const EnvironmentRow& row : environments()) names.push_back(row.name);
-  options.value("--environment", bench.environment, "Which environment")
+  options.value("--environment", bench.environment, "Environment to act in")
       .one_of(names)
       .show_default();
-  options.value("--memory", bench.memory, "Transitions that are kept")
+  options.value("--memory", bench.memory, "Size of the memory in transitions")
       .range(1, 10'000'000)
       .show_default();
-  options.value("--batch", bench.batch, "Transitions of a minibatch")
+  options.value("--batch", bench.batch, "Number of transitions in a minibatch")
       .range(1, 1'000'000)
       .show_default();
-  options.value("--seconds", bench.seconds, "How long to measure").range(0.1, 600.0).show_default();
+  options.value("--seconds", bench.seconds, "Seconds to measure").range(0.1, 600.0).show_default();
 }
 
 }  // namespace
 
 Command bench_agent_command() {
   return command("agent",
-                 "Steps of an environment by an agent, and its draws from a memory",
+                 "Measure an agent's steps in an environment and its draws from a memory",
                  "  grapevine bench agent\n"
                  "  grapevine bench agent --environment bricks --memory 100000 --json",
                  agent_options,

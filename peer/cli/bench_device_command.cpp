@@ -123,14 +123,19 @@ int run_devices(const DeviceArguments& options) {
 
 void device_options(Options& options, DeviceArguments& arguments) {
   add_fleet_options(options, arguments.file);
-  options.list("--batches", arguments.batches, "Batch sizes, beside the fleet's own")
+  options
+      .list(
+          "--batches", arguments.batches, "Batch sizes to measure, in addition to the fleet's own")
       .call_values("N,...")
       .range(1, 1'000'000)
       .show_default();
-  options.value("--seconds", arguments.seconds, "How long to measure each")
+  options.value("--seconds", arguments.seconds, "Seconds to measure each")
       .range(0.001, 600.0)
       .show_default();
-  options.value("--beside", arguments.beside, "Samples per second of speed 1, as printed elsewhere")
+  options
+      .value("--beside",
+             arguments.beside,
+             "Samples per second of a peer of speed 1, as printed on another machine")
       .call_values("SAMPLES")
       .range(1e-3, 1e12);
 }
@@ -140,8 +145,8 @@ void device_options(Options& options, DeviceArguments& arguments) {
 Command bench_device_command() {
   return command(
       "device",
-      "Training samples per second of the CPU and of each CUDA device, on the model of a fleet; "
-      "each is measured alone",
+      "Measure training samples per second of the CPU and of each CUDA device, one after the "
+      "other, on the model of a fleet",
       "  grapevine bench device\n"
       "  grapevine bench device fleet.yaml --beside 12300   # on the fleet's second machine\n"
       "  grapevine bench device configs/fashion-ring8.yaml --batches 16,64,256 --json",

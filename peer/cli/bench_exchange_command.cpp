@@ -146,16 +146,22 @@ int bench_rounds(const ExchangeArguments& arguments) {
 
 void exchange_options(Options& options, ExchangeArguments& arguments) {
   options.json(arguments.json);
-  options.value("--averaging", arguments.averaging, "Of each with its neighbours, or of all")
+  options
+      .value("--averaging",
+             arguments.averaging,
+             "Kind of averaging: each peer with its neighbours, or all peers")
       .one_of({"neighbors", "all-reduce"})
       .show_default();
-  options.list("--peers", arguments.bench.peers, "Processes of the ring")
+  options.list("--peers", arguments.bench.peers, "Numbers of processes in the ring")
       .range(2, 64)
       .show_default();
-  options.list("--floats", arguments.bench.dimensions, "Lengths of the vector")
+  options.list("--floats", arguments.bench.dimensions, "Numbers of floats in the vector")
       .range(1, 1'000'000'000)
       .show_default();
-  options.value("--repetitions", arguments.bench.repetitions, "Of all of them, in turn")
+  options
+      .value("--repetitions",
+             arguments.bench.repetitions,
+             "Number of repetitions of all measurements, in turn")
       .range(1, 1000)
       .show_default();
 }
@@ -165,8 +171,8 @@ void exchange_options(Options& options, ExchangeArguments& arguments) {
 Command bench_exchange_command() {
   return command(
       "exchange",
-      "A round of averaging on a ring of this machine, in shared memory and over TCP, beside the "
-      "fastest of bare TCP streams with socket buffers of several sizes",
+      "Measure a round of averaging on a ring on this machine, in shared memory and over TCP, "
+      "against the fastest of bare TCP streams with several socket buffer sizes",
       "  grapevine bench exchange\n"
       "  grapevine bench exchange --peers 4 --floats 1000000 --repetitions 11 --json\n"
       "  grapevine bench exchange --averaging all-reduce --peers 4 --floats 25600000",

@@ -66,7 +66,7 @@ int bench_gemms(const GemmArguments& arguments) {
 
 void gemm_options(Options& options, GemmArguments& arguments) {
   options.json(arguments.json);
-  options.value("--seconds", arguments.seconds, "How long to measure")
+  options.value("--seconds", arguments.seconds, "Seconds to measure")
       .range(0.1, 600.0)
       .show_default();
 }
@@ -75,7 +75,7 @@ void gemm_options(Options& options, GemmArguments& arguments) {
 
 Command bench_gemm_command() {
   return command("gemm",
-                 "Matrix products at the MLP's shapes beside the FMA peak",
+                 "Measure matrix products of the MLP's shapes against the FMA peak",
                  "  grapevine bench gemm\n  grapevine bench gemm --seconds 20 --json",
                  gemm_options,
                  bench_gemms);

@@ -130,24 +130,26 @@ int bench(const HogwildArguments& arguments) {
 
 void bench_options(Options& options, HogwildArguments& arguments) {
   options.json(arguments.json);
-  options.list("--threads", arguments.threads, "Beside one thread, so many").range(1, 256);
-  options.value("--seconds", arguments.seconds, "How long to measure")
+  options.list("--threads", arguments.threads, "Numbers of threads to measure, in addition to one")
+      .range(1, 256);
+  options.value("--seconds", arguments.seconds, "Seconds to measure")
       .range(0.1, 600.0)
       .show_default();
   options.value("--answer",
                 arguments.answer,
-                "Rewrite the table in the README.md of this folder, between the lines "
-                "`<!-- answer -->` and `<!-- end of answer -->`, and draw answer.svg");
+                "Folder in whose README.md to rewrite the table between the lines `<!-- answer "
+                "-->` and `<!-- end of answer -->`, and in which to draw answer.svg");
 }
 
 }  // namespace
 
 Command bench_hogwild_command() {
-  return command("hogwild",
-                 "Threads that step on one x without a lock, beside threads with one",
-                 "  grapevine bench hogwild\n  grapevine bench hogwild --threads 2,8 --json",
-                 bench_options,
-                 bench);
+  return command(
+      "hogwild",
+      "Measure threads that step on one shared x without a lock, against threads with a lock",
+      "  grapevine bench hogwild\n  grapevine bench hogwild --threads 2,8 --json",
+      bench_options,
+      bench);
 }
 
 }  // namespace gv::cli

@@ -59,23 +59,24 @@ int measure(const LinksArguments& arguments) {
 
 void links_options(Options& options, LinksArguments& arguments) {
   add_fleet_options(options, arguments.fleet);
-  options.flag("--edges", arguments.bench.edges, "Only pairs with an edge of the graph between");
-  options.value("--seconds", arguments.bench.seconds, "How long each stream is")
+  options.flag("--edges", arguments.bench.edges, "Measure only pairs that the graph connects");
+  options.value("--seconds", arguments.bench.seconds, "Seconds per stream")
       .range(0.2, 3.0)
       .show_default();
-  options.value("-o,--output", arguments.output, "Where to write them; default: FILE.links.yaml")
+  options.value("-o,--output", arguments.output, "File to write (default: FILE.links.yaml)")
       .call_values("LINKS");
 }
 
 }  // namespace
 
 Command bench_links_command() {
-  return command("links",
-                 "Latency and bandwidth between the machines of a fleet, as `links:` takes them",
-                 "  grapevine bench links lan.yaml\n"
-                 "  grapevine bench links lan.yaml --edges --seconds 2 -o lan.links.yaml",
-                 links_options,
-                 measure);
+  return command(
+      "links",
+      "Measure latency and bandwidth between the machines of a fleet, in the form of `links:`",
+      "  grapevine bench links lan.yaml\n"
+      "  grapevine bench links lan.yaml --edges --seconds 2 -o lan.links.yaml",
+      links_options,
+      measure);
 }
 
 }  // namespace gv::cli

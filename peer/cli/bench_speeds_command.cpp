@@ -146,7 +146,7 @@ int measure(const SpeedsArguments& arguments) {
 
 void speeds_options(Options& options, SpeedsArguments& arguments) {
   add_fleet_options(options, arguments.file).required();
-  options.value("--seconds", arguments.seconds, "How long each peer measures")
+  options.value("--seconds", arguments.seconds, "Seconds that each peer measures")
       .range(0.05, 600.0)
       .show_default();
 }
@@ -155,8 +155,8 @@ void speeds_options(Options& options, SpeedsArguments& arguments) {
 
 Command bench_speeds_command() {
   return command("speeds",
-                 "Training samples per second of every peer of a fleet, on its own machine and "
-                 "device, all at once: the `speed` of each",
+                 "Measure training samples per second of every peer of a fleet, on its own machine "
+                 "and device, all at once, and print the `speed` of each",
                  "  grapevine bench speeds lan.yaml\n"
                  "  grapevine bench speeds configs/fashion-ring8.yaml --seconds 5 --json",
                  speeds_options,

@@ -92,23 +92,28 @@ void step_options(Options& options, StepArguments& arguments) {
   std::vector<std::string> kinds;
   for (const ModelRow& model : models())
     if (model.network != nullptr) kinds.push_back(model.kind);
-  options.value("--model", bench.model.kind, "Which model").one_of(kinds).show_default();
+  options.value("--model", bench.model.kind, "Model to train").one_of(kinds).show_default();
   for (const ModelRow& model : models()) key_options(options, arguments, model);
-  options.value("--batch", bench.batch, "Rows of a minibatch").range(1, 1'000'000).show_default();
-  options.value("--threads", bench.threads, "Compute threads").range(1, 1024).show_default();
-  options.value("--seconds", bench.seconds, "How long to measure").range(0.1, 600.0).show_default();
+  options.value("--batch", bench.batch, "Number of rows in a minibatch")
+      .range(1, 1'000'000)
+      .show_default();
+  options.value("--threads", bench.threads, "Number of compute threads")
+      .range(1, 1024)
+      .show_default();
+  options.value("--seconds", bench.seconds, "Seconds to measure").range(0.1, 600.0).show_default();
 }
 
 }  // namespace
 
 Command bench_step_command() {
-  return command("step",
-                 "Training steps of a model on made-up data: minibatch, gradient, SGD update",
-                 "  grapevine bench step\n"
-                 "  grapevine bench step --model lenet5 --batch 64\n"
-                 "  grapevine bench step --model resnet20 --norm group --seconds 10 --json",
-                 step_options,
-                 run_steps);
+  return command(
+      "step",
+      "Measure training steps of a model on made-up data: minibatch, gradient, SGD update",
+      "  grapevine bench step\n"
+      "  grapevine bench step --model lenet5 --batch 64\n"
+      "  grapevine bench step --model resnet20 --norm group --seconds 10 --json",
+      step_options,
+      run_steps);
 }
 
 }  // namespace gv::cli

@@ -48,7 +48,7 @@ void bundle_options(Options& options, BundleOptions& arguments) {
   options
       .value("-o,--output",
              arguments.file,
-             fmt::format("File to write; else {}", file_of_bundle("PROCESSOR")))
+             fmt::format("File to write (default: {})", file_of_bundle("PROCESSOR")))
       .call_values("FILE");
   options.flag("--json", arguments.json, "Print a JSON object");
 }
@@ -57,7 +57,7 @@ void bundle_options(Options& options, BundleOptions& arguments) {
 
 Command bundle_command() {
   return command("bundle",
-                 "Pack this program for hosts with another kind of processor than the launcher's",
+                 "Pack this program for a launcher with another kind of processor",
                  "  on the Raspberry Pi, for the desktop that starts the fleets:\n"
                  "  grapevine bundle\n"
                  "  scp grapevine-aarch64.tar.gz desktop:.local/share/grapevine/",

@@ -60,7 +60,7 @@ int keep_checkpoint(const CheckpointArguments& arguments) {
 }
 
 void checkpoint_options(Options& options, CheckpointArguments& arguments) {
-  options.value("RUN", arguments.run, "A run's folder, or its name in runs/").required();
+  options.value("RUN", arguments.run, "Folder of a run, or its name in runs/").required();
   options.json(arguments.json);
 }
 
@@ -68,7 +68,7 @@ void checkpoint_options(Options& options, CheckpointArguments& arguments) {
 
 Command checkpoint_command() {
   return command("checkpoint",
-                 "Have every peer of a run that goes on keep a checkpoint of one round, soon",
+                 "Make every peer of a live run write a checkpoint of the same round",
                  "  grapevine checkpoint runs/fashion-ring8\n"
                  "  grapevine run --resume runs/fashion-ring8   (after the run has ended)",
                  checkpoint_options,

@@ -282,13 +282,18 @@ void collect_options(Options& options, CollectArguments& arguments) {
   options
       .value("RUN",
              arguments.from,
-             "Where peers wrote to: output.dir of their file, or HOST:PATH over ssh")
+             "Folders that peers wrote to: output.dir of their file, or HOST:PATH over ssh")
       .required();
-  options.value("-o,--output", arguments.into, "Folder of the run; needed for several places")
+  options
+      .value(
+          "-o,--output", arguments.into, "Folder of the collected run; required for several places")
       .call_values("FOLDER");
   options.value(
-      "--file", arguments.file.file, "Your own fleet file, instead of the one that the peers name");
-  options.value("--set", arguments.file.sets, "With --file: what the peers were started with")
+      "--file", arguments.file.file, "Fleet file to use instead of the one that the peers name");
+  options
+      .value("--set",
+             arguments.file.sets,
+             "With --file: values that the peers were started with (repeatable)")
       .call_values("KEY.PATH=VALUE");
   add_trust(options, arguments.trust);
   options.json(arguments.file.json);
@@ -298,8 +303,7 @@ void collect_options(Options& options, CollectArguments& arguments) {
 
 Command collect_command() {
   return command("collect",
-                 "Put together a run of peers that had no launcher: the mean model, metrics and "
-                 "ledgers",
+                 "Collect a run of peers that had no launcher: the mean model, metrics and ledgers",
                  "  peers that wrote into one folder, by hand or by srun:\n"
                  "  grapevine collect runs/lan\n"
                  "  peers on several machines:\n"

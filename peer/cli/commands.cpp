@@ -81,7 +81,7 @@ std::vector<Command> commands(const PeerParts& parts) {
           export_command(),
           trace_command(),
           group("graph",
-                "Topologies, their spectra and what they predict",
+                "Topologies, their spectra and their predictions",
                 {graph_report_command(),
                  graph_predict_command(),
                  graph_list_command(),

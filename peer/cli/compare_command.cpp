@@ -122,37 +122,38 @@ int compare(const CompareArguments& arguments) {
 
 void compare_options(Options& options, CompareArguments& arguments) {
   options.value("RUN", arguments.runs, "Folders of runs, or of sweeps").required();
-  options.value("--by", arguments.by, "Compare apart for each value of this key (repeatable)")
+  options
+      .value("--by",
+             arguments.by,
+             "Key of the fleet file: compare separately for each of its values (repeatable)")
       .call_values("KEY");
   options
-      .value(
-          "--target",
-          arguments.target,
-          "accuracy=0.88, accuracy.worst=0.88, loss=0.3, loss.local=0.3, of agents return=475 or "
-          "return.local=475: costs are those of getting there. Default: the sweep's target or "
-          "stop.target, where all have the same one")
+      .value("--target",
+             arguments.target,
+             "Target whose costs to compare: accuracy=0.88, accuracy.worst=0.88, loss=0.3, "
+             "loss.local=0.3, for agents return=475 or return.local=475 (default: the sweep's "
+             "target or stop.target, if all runs have the same)")
       .call_values("FIGURE=VALUE");
   options
-      .value(
-          "--columns",
-          arguments.columns,
-          "More measures: time, bytes, repeated (bytes sent again), rounds, samples, cpu, memory, "
-          "energy, accuracy, loss, return (of agents)")
+      .value("--columns",
+             arguments.columns,
+             "Additional measures: time, bytes, repeated (bytes sent again), rounds, samples, cpu, "
+             "memory, energy, accuracy, loss, return (of agents)")
       .call_values("A,B,..");
   options
       .value("--expect",
              arguments.expect,
-             "A claim that must hold (repeatable; exit 4 if one does not): \"A < B @ time by 2x\", "
-             "\"A ~ B @ accuracy within 1 pp\", \"A @ time = 41 s within 20 %\", each with "
-             "\"where KEY=VALUE\"")
+             "Claim that must hold (repeatable; exit 4 if one does not): \"A < B @ time by 2x\", "
+             "\"A ~ B @ accuracy within 1 pp\", \"A @ time = 41 s within 20 %\", each optionally "
+             "with \"where KEY=VALUE\"")
       .call_values("CLAIM");
   options.flag("--map",
                arguments.map,
-               "Who is first to the target on which network: rounds as in these runs, seconds by "
-               "the clock of each method on 12 x 12 networks");
+               "Show which method reaches the target first on each of 12 x 12 networks: rounds "
+               "from these runs, seconds from the clock model of each method");
   add_trust(options, arguments.trust);
-  options.flag("--csv", arguments.csv, "A line per run, as CSV");
-  options.flag("--md", arguments.markdown, "Tables as Markdown");
+  options.flag("--csv", arguments.csv, "Print one line per run, as CSV");
+  options.flag("--md", arguments.markdown, "Print the tables as Markdown");
   options.json(arguments.json);
 }
 
@@ -160,7 +161,7 @@ void compare_options(Options& options, CompareArguments& arguments) {
 
 Command compare_command() {
   return command("compare",
-                 "Say which of several runs came to a target first, how surely, and why",
+                 "Compare runs: which reached a target first, how certain that is, and why",
                  "  grapevine compare runs/ring8 runs/ring8-2 --target accuracy=0.88\n"
                  "  grapevine compare runs/* --target loss=0.3 --by network\n"
                  "  grapevine compare runs/networks --columns cpu,memory --json\n"

@@ -20,7 +20,7 @@ int print_completion(const CompletionArguments& arguments) {
 }
 
 void completion_options(Options& options, CompletionArguments& arguments) {
-  options.value("SHELL", arguments.shell, "Whose script is printed")
+  options.value("SHELL", arguments.shell, "Shell whose script to print")
       .required()
       .one_of({"bash", "zsh", "fish"});
 }
@@ -29,7 +29,7 @@ void completion_options(Options& options, CompletionArguments& arguments) {
 
 Command completion_command() {
   return command("completion",
-                 "A script by which a shell completes commands, options and their words",
+                 "Print a completion script for a shell",
                  "  source <(grapevine completion bash)\n"
                  "  grapevine completion fish > ~/.config/fish/completions/grapevine.fish",
                  completion_options,

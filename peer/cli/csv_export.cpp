@@ -22,7 +22,7 @@ void write(const std::string& place, const std::vector<ExportedRun>& runs, Writt
 Exporter csv_export() {
   return {.option = "--csv",
           .place = "FILE",
-          .help = "One table of all runs; - for stdout",
+          .help = "File for one table of all runs; - for stdout",
           .prints = true,
           .runs = write};
 }

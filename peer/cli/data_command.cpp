@@ -107,24 +107,24 @@ void data_options(Options& options, DataOptions& arguments) {
   add_fleet_options(options, arguments.file).required();
   options.value("--write",
                 arguments.write,
-                "Write the columns of a table (means, deviations, values, classes) into this new "
-                "file, for `standardize: { file: ... }`");
+                "New file for the statistics of a table's columns (means, deviations, values, "
+                "classes), for `standardize: { file: ... }`");
   options.value("--held-out",
                 arguments.held_out,
-                "Write which rows of the table are held out for testing, counted from 1, or which "
-                "pictures, into this new CSV file");
+                "New CSV file for the list of rows, counted from 1, or pictures that are held out "
+                "for testing");
 }
 
 }  // namespace
 
 Command data_command() {
   return command("data",
-                 "What a fleet trains on: columns, classes, and who has which of them",
+                 "Show the training data of a fleet: columns, classes, and the share of each peer",
                  "  grapevine data configs/iris-ring4.yaml\n"
                  "  grapevine data configs/digits-torus16.yaml --set data.partition.alpha=0.1\n"
-                 "  where each peer has a file of its own, of all of them:\n"
+                 "  statistics over all files, if each peer has its own file:\n"
                  "  grapevine data fleet.yaml --set data.standardize=false --write stats.yaml\n"
-                 "  the rows on which the model is tested, to be checked by other programs:\n"
+                 "  the rows of the test set, for other programs:\n"
                  "  grapevine data configs/iris-ring4.yaml --held-out held-out.csv",
                  data_options,
                  show_data);

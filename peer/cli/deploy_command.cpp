@@ -205,27 +205,34 @@ int deploy(const DeployArguments& arguments) {
 }
 
 void kubernetes_options(Options& options, DeployArguments& arguments) {
-  options.value("--image", arguments.image, "The container image; the program is in its PATH")
+  options.value("--image", arguments.image, "Container image with the program in its PATH")
       .call_values("IMAGE");
-  options.value("--kind", arguments.kind, "What runs the pods")
+  options.value("--kind", arguments.kind, "Kubernetes workload that runs the pods")
       .one_of({"job", "statefulset", "jobset"})
       .show_default();
-  options.value("--kubernetes", arguments.version, "The cluster's version, from 1.25 on")
+  options.value("--kubernetes", arguments.version, "Version of the cluster, 1.25 or later")
       .call_values("VERSION")
       .show_default();
-  options.value("--name", arguments.name, "Of the objects; else made of the fleet's name")
+  options
+      .value("--name", arguments.name, "Name of the objects (default: made from the fleet's name)")
       .call_values("NAME");
-  options.value("--namespace", arguments.space, "Of the objects").call_values("NAME");
-  options.value("--port", arguments.port, "On which each pod listens").range(1024, 65535);
-  options.value("--cpu", arguments.cpu, "Processors of each pod; else the peers' threads")
+  options.value("--namespace", arguments.space, "Namespace of the objects").call_values("NAME");
+  options.value("--port", arguments.port, "Port that each pod listens on").range(1024, 65535);
+  options.value("--cpu", arguments.cpu, "Processors of each pod (default: the peers' threads)")
       .call_values("QUANTITY");
-  options.value("--memory", arguments.memory, "Of each pod, and its limit").call_values("QUANTITY");
-  options.value("--gpus", arguments.gpus, "NVIDIA GPUs of each pod");
-  options.value("--claim", arguments.claim, "Volume claim that takes the results of all peers")
+  options.value("--memory", arguments.memory, "Memory request and limit of each pod")
+      .call_values("QUANTITY");
+  options.value("--gpus", arguments.gpus, "Number of NVIDIA GPUs of each pod");
+  options.value("--claim", arguments.claim, "Volume claim for the results of all peers")
       .call_values("CLAIM");
-  options.value("--storage", arguments.storage, "Of a StatefulSet: a volume of that size for each")
+  options
+      .value(
+          "--storage", arguments.storage, "With --kind statefulset: size of the volume of each pod")
       .call_values("QUANTITY");
-  options.value("--mount", arguments.mounts, "Volume claim with data, to be read there")
+  options
+      .value("--mount",
+             arguments.mounts,
+             "Volume claim with data, and the path at which pods read it (repeatable)")
       .call_values("CLAIM:/PATH");
 }
 
@@ -240,21 +247,23 @@ void deploy_options(Options& options, DeployArguments& arguments) {
   options.value("--wait", arguments.wait_seconds, "Seconds that each peer waits for the others")
       .range(0.1, 1e6)
       .show_default();
-  options.flag("--systemd", arguments.systemd, "Write systemd units instead, one for each peer");
-  options.value("-o,--output", arguments.folder, "With --systemd: a folder of files for each host")
-      .call_values("FOLDER");
+  options.flag("--systemd", arguments.systemd, "Write systemd units instead, one per peer");
   options
-      .value("--program", arguments.program, "With --systemd: the path of the program on the hosts")
+      .value("-o,--output",
+             arguments.folder,
+             "With --systemd: folder to write to, with a folder of files per host")
+      .call_values("FOLDER");
+  options.value("--program", arguments.program, "With --systemd: path of the program on the hosts")
       .show_default();
-  options.value("--user", arguments.user, "With --systemd: whom the peers run as").show_default();
+  options.value("--user", arguments.user, "With --systemd: user that the peers run as")
+      .show_default();
 }
 
 }  // namespace
 
 Command deploy_command() {
   return command("deploy",
-                 "Write what starts a fleet where an engine places it: manifests for Kubernetes, "
-                 "or systemd units",
+                 "Write Kubernetes manifests or systemd units that start a fleet",
                  "  grapevine deploy fleet.yaml --image grapevine:0.3 > fleet-k8s.yaml\n"
                  "  kubectl apply -f fleet-k8s.yaml\n"
                  "  grapevine deploy fleet.yaml --image I --kind statefulset --storage 2Gi\n"

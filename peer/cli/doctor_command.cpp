@@ -208,7 +208,7 @@ void doctor_options(Options& options, FleetOptions& arguments) {
 Command doctor_command() {
   return command(
       "doctor",
-      "What this machine has, or each host of FILE and the roads between; exit 4 on a finding",
+      "Check this machine, or each host of FILE and the network between them; exit 4 on a finding",
       "  grapevine doctor\n  grapevine doctor --json\n  grapevine doctor lan.yaml",
       doctor_options,
       doctor);

@@ -178,13 +178,13 @@ int evaluate(const EvaluateOptions& given) {
 }
 
 void evaluate_options(Options& options, EvaluateOptions& arguments) {
-  options.value("MODEL", arguments.model, "A run's folder, or a model.safetensors").required();
-  options.value("DATA",
-                arguments.data,
-                "A fleet file, whose test set is taken, or labelled data of the model's kind: a "
-                "table, a folder of pictures by class, a LIBSVM file, a text. Without it, the test "
-                "set of the run in whose folder the model lies. A model of a program is evaluated "
-                "by the program of the fleet file, which is started again");
+  options.value("MODEL", arguments.model, "Folder of a run, or a model.safetensors").required();
+  options.value(
+      "DATA",
+      arguments.data,
+      "Fleet file whose test set to use, or labelled data of the model's kind: a table, a folder "
+      "of pictures by class, a LIBSVM file, a text (default: the test set of the run that has the "
+      "model). A model of a program is evaluated by starting the program of the fleet file again");
   options.value("--set", arguments.sets, "Override a value of the fleet file (repeatable)")
       .call_values("KEY.PATH=VALUE");
   add_trust(options, arguments.trust);
@@ -195,7 +195,7 @@ void evaluate_options(Options& options, EvaluateOptions& arguments) {
 
 Command evaluate_command() {
   return command("evaluate",
-                 "Loss and accuracy of a saved model",
+                 "Compute the loss and accuracy of a saved model",
                  "  grapevine evaluate runs/iris-ring4\n"
                  "  grapevine evaluate runs/iris-ring4/model.safetensors new.csv\n"
                  "  grapevine evaluate model.safetensors configs/fashion-ring8.yaml",

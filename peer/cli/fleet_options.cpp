@@ -71,8 +71,8 @@ Option add_fleet_options(Options& options, FleetOptions& fleet) {
 void add_trust(Options& options, bool& trust) {
   options.flag("--trust",
                trust,
-               "Run what the fleet file of that folder names: its program, its plug-in, ssh to its "
-               "hosts. For folders of your own, or of people whom you trust");
+               "Run the code that the folder's fleet file names: program, plug-in, ssh to hosts. "
+               "Use it only for folders that you trust");
 }
 
 FleetOptions options_named_by(const std::string& run_folder, bool trust) {

@@ -114,22 +114,22 @@ int best(const BestOptions& options) {
 
 void best_options(Options& options, BestOptions& o) {
   options.value("--peers", o.search.peers, "Number of peers").required().range(2, 100'000);
-  options.value("--max-degree", o.search.max_degree, "Neighbours that a peer may hear")
+  options.value("--max-degree", o.search.max_degree, "Maximum number of neighbours per peer")
       .required()
       .range(1, 100'000);
-  options.value("--seeds", o.search.seeds, "Seeds of each random family")
+  options.value("--seeds", o.search.seeds, "Number of seeds to try of each random family")
       .range(1, 10'000)
       .show_default();
-  options.value("--weights", o.search.weights, "Weights of the static graphs")
+  options.value("--weights", o.search.weights, "Rule for the mixing matrix of static graphs")
       .one_of(weight_names())
       .show_default();
-  options.value("--top", o.top, "Rows to show").show_default();
-  options.flag("--schedules", o.search.schedules, "Also graphs that change with the round");
+  options.value("--top", o.top, "Number of rows to show").show_default();
+  options.flag("--schedules", o.search.schedules, "Also search graphs that change every round");
   options
       .list("--hessian",
             o.fleet.hessian,
-            "Curvatures h1,h2,...: put graphs in the order of D-PSGD's losses on this quadratic, "
-            "not of averaging alone")
+            "Curvatures h1,h2,...: rank graphs by D-PSGD's loss on this quadratic instead of by "
+            "averaging alone")
       .tell(o.predict);
   options
       .value("--noise", o.fleet.noise, "Variance of a gradient, per coordinate: data.noise squared")
@@ -145,13 +145,13 @@ void best_options(Options& options, BestOptions& o) {
       .show_default()
       .tell(o.predict);
   options
-      .value(
-          "--consensus-step", o.fleet.consensus_step, "Of beer and motef, without a codec: gamma")
+      .value("--consensus-step",
+             o.fleet.consensus_step,
+             "Consensus step size gamma of beer and motef, without a codec")
       .tell(o.predict);
-  options
-      .value("--target", o.goal.target, "Excess loss of the local models: count the rounds to it")
+  options.value("--target", o.goal.target, "Excess loss of the local models to count the rounds to")
       .tell(o.predict);
-  options.value("--start", o.goal.start, "x_0 in every coordinate, with --target").show_default();
+  options.value("--start", o.goal.start, "With --target: x_0 in every coordinate").show_default();
   options.json(o.json);
 }
 
@@ -160,7 +160,7 @@ void best_options(Options& options, BestOptions& o) {
 Command graph_best_command() {
   return command(
       "best",
-      "Searches the graphs of a degree for the fastest averaging",
+      "Search the graphs of a degree for the fastest averaging",
       "  grapevine graph best --peers 16 --max-degree 4\n"
       "  grapevine graph best --peers 64 --max-degree 3 --seeds 100 --schedules --json\n"
       "  grapevine graph best --peers 16 --max-degree 4 --hessian 1,0.1 --spread 1 --target "

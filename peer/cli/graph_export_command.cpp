@@ -51,22 +51,23 @@ int export_graph(const ExportOptions& o) {
 
 void export_options(Options& options, ExportOptions& o) {
   options.value("--topology", o.topology, "NAME[:params], such as torus:4x4");
-  options.value("--edges", o.edges, "A graph file, by extension: converts it");
+  options.value("--edges", o.edges, "Graph file to convert, in the format of its extension");
   options.value("--peers", o.peers, "Number of peers").range(1, 10'000'000);
   options.value("--weights",
                 o.weights,
-                "Gives each edge its weight in W: metropolis, fdla, ... (see report)");
+                "Rule that gives each edge its weight in W: metropolis, fdla, ... (see report)");
   std::vector<std::string> formats;
   for (const GraphFormat& f : graph_formats()) formats.emplace_back(f.name);
-  options.value("--format", o.format, "File format; else by the extension of -o").one_of(formats);
-  options.value("-o,--output", o.output, "File; else stdout");
+  options.value("--format", o.format, "File format (default: by the extension of -o)")
+      .one_of(formats);
+  options.value("-o,--output", o.output, "File to write (default: stdout)");
 }
 
 }  // namespace
 
 Command graph_export_command() {
   return command("export",
-                 "Writes a graph, or its mixing matrix, to a file",
+                 "Write a graph, or its mixing matrix, to a file",
                  "  grapevine graph export --topology torus:4x4 --peers 16 -o torus.graphml\n"
                  "  grapevine graph export --topology ring --peers 8 --weights metropolis -o "
                  "W.npy\n"

@@ -67,7 +67,7 @@ void list_options(Options& options, ListOptions& arguments) {
 
 Command graph_list_command() {
   return command("list",
-                 "The families of topologies and their parameters",
+                 "List the families of topologies and their parameters",
                  "  grapevine graph list",
                  list_options,
                  list);

@@ -269,22 +269,25 @@ int run(const PredictOptions& options) {
 }
 
 void predict_options(Options& options, PredictOptions& o) {
-  options.value(
-      "--topology", o.topology, "NAME[:params] as in report, or a schedule as in schedule");
+  options.value("--topology",
+                o.topology,
+                "Topology NAME[:params] as in report, or a schedule as in schedule");
   options.value("--peers", o.peers, "Number of peers").range(2, 10'000'000).required();
-  options.value("--weights", o.weights, "As in report").show_default();
+  options.value("--weights", o.weights, "Rule for the mixing matrix, as in report").show_default();
   options.value("--order", o.fleet.order, fmt::format("{}", fmt::join(quadratic_orders(), " | ")))
       .show_default();
-  options.list("--hessian", o.fleet.hessian, "Curvatures h1,h2,..., one per coordinate");
+  options.list(
+      "--hessian", o.fleet.hessian, "Curvatures of the quadratic h1,h2,..., one per coordinate");
   options
       .value("--noise", o.fleet.noise, "Variance of a gradient, per coordinate: data.noise squared")
       .show_default();
   options.value("--rate", o.fleet.rate, "Learning rate").show_default();
-  options.value("--momentum", o.fleet.momentum, "u <- momentum u + g, x <- x - rate u");
-  options.value(
-      "--consensus-step", o.fleet.consensus_step, "Of beer and motef, without a codec: gamma");
-  options.value("--local-steps", o.fleet.local_steps, "SGD steps per averaging");
-  options.value("--staleness", o.fleet.staleness, "Rounds by which neighbours' x are old");
+  options.value("--momentum", o.fleet.momentum, "Momentum: u <- momentum u + g, x <- x - rate u");
+  options.value("--consensus-step",
+                o.fleet.consensus_step,
+                "Consensus step size gamma of beer and motef, without a codec");
+  options.value("--local-steps", o.fleet.local_steps, "Number of SGD steps per averaging");
+  options.value("--staleness", o.fleet.staleness, "Age of the neighbours' x in rounds");
   options.value("--spread",
                 o.spread,
                 "Variance of the peers' minima, per coordinate: data.spread squared; or a file: a "
@@ -298,7 +301,8 @@ void predict_options(Options& options, PredictOptions& o) {
 Command graph_predict_command() {
   return command(
       "predict",
-      "Where D-PSGD, D2, EXTRA, NIDS and gradient tracking settle on a quadratic",
+      "Predict the loss at which D-PSGD, D2, EXTRA, NIDS and gradient tracking settle on a "
+      "quadratic",
       "  grapevine graph predict --topology ring --peers 16 --hessian 1,0.5,0.25,0.1 --rate 0.1\n"
       "  grapevine graph predict --topology star --peers 16 --order atc --momentum 0.9 --spread "
       "1\n"

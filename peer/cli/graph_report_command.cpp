@@ -202,21 +202,25 @@ int report(const ReportOptions& options) {
 void report_options(Options& options, ReportOptions& o) {
   options.value("--topology",
                 o.topologies,
-                "NAME[:params], such as torus:4x4, or several with commas (repeatable)");
-  options.value("--edges", o.edges, "Edge list: `u v` or `u v weight` per line");
+                "Topology NAME[:params], such as torus:4x4, or several with commas (repeatable)");
+  options.value("--edges", o.edges, "File with an edge list: `u v` or `u v weight` per line");
   options.value("--peers", o.peers, "Number of peers").range(1, 10'000'000);
-  options.value("--weights", o.weights, "metropolis | max-degree | lazy | edge-list | file:PATH")
+  options
+      .value("--weights",
+             o.weights,
+             "Rule for the mixing matrix: metropolis | max-degree | lazy | edge-list | file:PATH")
       .show_default();
   options
       .value("--discount",
              o.discount,
-             "Of n_eff: (1 - rate * curvature)^2, what a peer remembers per step")
+             "Discount of n_eff: (1 - rate * curvature)^2, what a peer remembers per step")
       .range(0.0, 0.999999999)
       .show_default();
-  options.flag("--more",
-               o.more,
-               "Conductance, mixing time, orders of the transient, push-sum on directed graphs");
-  options.value("--html", o.html, "Also write a page with the graphs and figures to FILE");
+  options.flag(
+      "--more",
+      o.more,
+      "Also print conductance, mixing time, orders of the transient, push-sum on directed graphs");
+  options.value("--html", o.html, "File for a page with the graphs and figures");
   options.json(o.json);
 }
 
@@ -225,7 +229,7 @@ void report_options(Options& options, ReportOptions& o) {
 Command graph_report_command() {
   return command(
       "report",
-      "Spectral gap and what follows, of topologies",
+      "Spectral gap of topologies, and what follows from it",
       "  grapevine graph report --topology ring,torus:4x4,exponential --peers 16\n"
       "  grapevine graph report --topology random-regular:degree=3,seed=1,ring --peers 64 --json\n"
       "  grapevine graph report --edges my.edges --weights lazy --more\n"

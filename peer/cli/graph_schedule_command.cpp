@@ -92,9 +92,9 @@ int schedule(const ScheduleOptions& o) {
 }
 
 void schedule_options(Options& options, ScheduleOptions& o) {
-  options.value("SCHEDULE", o.schedules, "NAME[:params]; without any: lists them");
+  options.value("SCHEDULE", o.schedules, "Schedules NAME[:params] (default: list all)");
   options.value("--peers", o.peers, "Number of peers").range(1, 1'000'000);
-  options.value("--samples", o.samples, "Rounds for an estimate")
+  options.value("--samples", o.samples, "Number of rounds for an estimate")
       .range(4, 10'000'000)
       .show_default();
   options.json(o.json);
@@ -104,7 +104,7 @@ void schedule_options(Options& options, ScheduleOptions& o) {
 
 Command graph_schedule_command() {
   return command("schedule",
-                 "How fast graphs that change with the round average",
+                 "Show how fast graphs that change every round average",
                  "  grapevine graph schedule\n"
                  "  grapevine graph schedule one-peer-exponential base:k=2 --peers 25\n"
                  "  grapevine graph schedule matcha:budget=0.5,graph=torus:4x4 --peers 16",

@@ -99,20 +99,21 @@ int init(const InitArguments& given) {
 }
 
 void init_options(Options& options, InitArguments& arguments) {
-  options.value("FILE", arguments.file, "The new fleet file").show_default();
+  options.value("FILE", arguments.file, "Fleet file to write").show_default();
   options.value("--data",
                 arguments.answers.data,
-                "A table (CSV, NPY, NPZ, LIBSVM), a text (.txt), a folder of pictures by class, a "
-                "folder of IDX files, or `digits`");
+                "Training data: a table (CSV, NPY, NPZ, LIBSVM), a text (.txt), a folder of "
+                "pictures by class, a folder of IDX files, or `digits`");
   options.value("--target",
                 arguments.answers.target,
-                "The column of a table that is to be told; usually the last one");
+                "Column of a table to predict (default: the last column)");
   options.value("--machines",
                 arguments.answers.machines,
-                "A number of peers on this machine, or names for ssh: anna,ben");
-  options.value("--goal",
-                arguments.answers.goal,
-                "accuracy 0.9 | loss 0.4 | 1000 rounds | 20 epochs | 10 min");
+                "Number of peers on this machine, or ssh names of machines: anna,ben");
+  options.value(
+      "--goal",
+      arguments.answers.goal,
+      "Goal at which the run ends: accuracy 0.9 | loss 0.4 | 1000 rounds | 20 epochs | 10 min");
   options.json(arguments.json);
 }
 
@@ -120,7 +121,7 @@ void init_options(Options& options, InitArguments& arguments) {
 
 Command init_command() {
   return command("init",
-                 "Write a first fleet file: asks three questions, or takes their answers",
+                 "Write a first fleet file from the answers to three questions, or from options",
                  "  grapevine init\n"
                  "  grapevine init mine.yaml --data flowers.csv --machines 4 --goal \"accuracy "
                  "0.9\"",

@@ -39,7 +39,9 @@ int make_key_files(const KeygenOptions& options) {
 void keygen_options(Options& options, KeygenOptions& arguments) {
   add_fleet_options(options, arguments.file).required();
   options
-      .value("-o,--output", arguments.folder, "Folder to write to; else security.keys of the file")
+      .value("-o,--output",
+             arguments.folder,
+             "Folder to write to (default: security.keys of the file)")
       .call_values("FOLDER");
 }
 
@@ -47,8 +49,8 @@ void keygen_options(Options& options, KeygenOptions& arguments) {
 
 Command keygen_command() {
   return command("keygen",
-                 "Make the keys by which peers that are started by hand know each other",
-                 "  once for a fleet, on any machine; `run` makes its own and needs none:\n"
+                 "Create keys by which peers that are started by hand authenticate each other",
+                 "  once per fleet, on any machine; not needed for `run`, which makes its own:\n"
                  "  grapevine keygen lan.yaml\n"
                  "  scp -p keys/peer-0.pem anna:fleet/keys/\n"
                  "  and there: grapevine peer lan.yaml --id 0",

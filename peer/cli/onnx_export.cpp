@@ -27,7 +27,7 @@ void write(const std::string& place, const std::string& file, Written& to) {
 Exporter onnx_export() {
   return {.option = "--onnx",
           .place = "FILE",
-          .help = "The run's model for other runtimes (opset 17)",
+          .help = "File for the run's model for other runtimes (opset 17)",
           .model = write};
 }
 

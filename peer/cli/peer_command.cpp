@@ -304,39 +304,43 @@ int run_peer(PeerOptions options, const PeerParts& parts) {
 
 void peer_options(Options& options, PeerOptions& arguments) {
   add_fleet_options(options, arguments.file).required();
-  options.value("--id", arguments.id, "Which peer: 0 .. n - 1; srun and mpirun say it themselves");
+  options.value("--id",
+                arguments.id,
+                "Number of this peer, 0 .. n - 1; set automatically by srun and mpirun");
   options
       .value("--meet",
              arguments.meet,
-             "Find the others through this folder, which all see; no host needs an address")
+             "Folder that all peers share, through which they find each other; hosts then need no "
+             "address")
       .call_values("FOLDER");
   options
       .value("--at",
              arguments.at,
-             "Where each peer is found, {id} for its number, instead of `hosts`: such as "
-             "node{id}:27000 or [fd00::{id}]:27000; without {id} all are on that machine, at that "
-             "port "
-             "and the next")
+             "Address of each peer, instead of `hosts`, with {id} for the peer's number: "
+             "node{id}:27000 or [fd00::{id}]:27000. Without {id} all peers are on that machine, at "
+             "that port and the following ones")
       .call_values("HOST:PORT");
   options
       .value("--keys",
              arguments.keys,
-             "Folder with this peer's key, peer-N.pem; else security.keys of the file")
+             "Folder with this peer's key, peer-N.pem (default: security.keys of the file)")
       .call_values("FOLDER");
   options.value("--wait", arguments.wait_seconds, "Seconds to wait for the neighbours to appear")
       .range(0.1, 1e6)
       .show_default();
   options.flag("--rejoin",
                arguments.past.rejoin,
-               "Go on from this peer's newest checkpoint, or else from a neighbour's model, "
-               "without waiting for neighbours that are not there");
+               "Resume from this peer's newest checkpoint, or else from a neighbour's model, "
+               "without waiting for missing neighbours");
   options.flag("--rejoin-after-restart",
                arguments.after_restart,
-               "As --rejoin where this peer was started before, as its folder or the engine says; "
-               "one that has finished does not train again");
-  options.flag(
-      "--stay", arguments.stay, "With --rejoin-after-restart: stay after the end, until SIGTERM");
-  options.value("--from", arguments.past.from, "Go on from this peer's checkpoint of that round");
+               "Act like --rejoin if its folder or the engine says that this peer was started "
+               "before; a peer that has finished does not train again");
+  options.flag("--stay",
+               arguments.stay,
+               "With --rejoin-after-restart: keep the process after the end, until SIGTERM");
+  options.value(
+      "--from", arguments.past.from, "Round whose checkpoint of this peer to resume from");
   options.value("--launched", arguments.launched, "").hide();
   options.value("--listen", arguments.listen, "").hide();
   options.value("--task", arguments.task, "").hide();
@@ -355,9 +359,9 @@ Command peer_command(const PeerParts& parts) {
       "Run one peer of a fleet file in the foreground: on another machine, or by hand",
       "  on each machine, with the same file and its addresses under `hosts`:\n"
       "  grapevine peer lan.yaml --id 0\n"
-      "  after its machine was started anew, while the others train on:\n"
+      "  after a restart of its machine, while the others continue to train:\n"
       "  grapevine peer lan.yaml --id 0 --rejoin\n"
-      "  by an engine, which says who is who; Slurm also says where they are:\n"
+      "  under an engine that numbers the peers; Slurm also gives their addresses:\n"
       "  srun --ntasks 8 grapevine peer fleet.yaml\n"
       "  mpirun -np 8 grapevine peer fleet.yaml --meet /shared/meeting",
       peer_options,

@@ -303,55 +303,57 @@ int plan(const PlanOptions& options) {
 
 void plan_options(Options& options, PlanOptions& arguments) {
   add_fleet_options(options, arguments.file).required();
-  options.value("--max-degree",
-                arguments.wanted.max_degree,
-                "Neighbours that a peer may hear in the alternatives; 0: this fleet's, 16 at most");
+  options.value(
+      "--max-degree",
+      arguments.wanted.max_degree,
+      "Maximum number of neighbours per peer in the alternatives, up to 16; 0: as in this fleet");
   options.value("--target",
                 arguments.wanted.target,
-                "Excess loss of the local models to reach on a quadratic (default: 1.1 times "
-                "where this fleet settles); with --calibrate their training loss (default: "
-                "this fleet's after nine tenths of its rounds, but no nearer to its last than its "
-                "noise)");
-  options.flag("--calibrate",
-               arguments.calibrate,
-               "Train in this process for some seconds, to predict what the graph does to a "
-               "real model: curvature, noise and disagreement of its gradients");
+                "Excess loss of the local models to reach on a quadratic (default: 1.1 times the "
+                "value at which this fleet settles). With --calibrate: training loss to reach "
+                "(default: the loss of this fleet after nine tenths of its rounds, but no closer "
+                "to its final loss than its noise)");
+  options.flag(
+      "--calibrate",
+      arguments.calibrate,
+      "Train in this process for some seconds to measure curvature, noise and disagreement of the "
+      "gradients, and predict the effect of the graph on the real model");
   options
       .value("--work",
              arguments.work,
-             "Floating-point operations that the training of --calibrate may take")
+             "Maximum number of floating-point operations of the training with --calibrate")
       .range(1e6, 1e18)
       .show_default();
   options
       .value("--place",
              arguments.place,
-             "Instead: find out which peer should stand where on the graph, given the links and "
-             "speeds, so that a round is shortest; writes the graph")
+             "Find the placement of the peers on the graph with the shortest round, given links "
+             "and speeds, and write the graph to this file")
       .call_values("GRAPH");
-  options.flag("--parallel",
-               arguments.parallel,
-               "Instead: find out what dividing the model over the peers is worth, beside a model "
-               "for each and one peer alone");
+  options.flag(
+      "--parallel",
+      arguments.parallel,
+      "Compare dividing the model over the peers with one model per peer and with one peer alone");
   options
       .value("--profile",
              arguments.division.profile,
-             "With --parallel: what `grapevine profile` has measured (default: that of the file, "
-             "else floating-point operations)")
+             "With --parallel: profile written by `grapevine profile` (default: simulate.profile "
+             "of the file, else floating-point operations)")
       .call_values("FILE");
   options
       .value("--search",
              arguments.division.search,
-             "With --parallel: look for so many seconds for a faster way to divide the model, over "
-             "stages, chains, copies, members, microbatches and which peer is which stage")
+             "With --parallel: seconds of search for a faster way to divide the model, over "
+             "stages, chains, copies, members, microbatches and the order of the peers")
       .call_values("SECONDS")
       .range(0.01, 86400.0);
-  options.value("--seed", arguments.division.seed, "Of --search: another one goes another way")
+  options.value("--seed", arguments.division.seed, "Seed of --search")
       .call_values("N")
       .show_default();
   options.value("--beside",
                 arguments.beside,
-                "With --calibrate, the same fleet on another graph or in another order: "
-                "\"topology=star algorithm.order=atc\" (repeatable; one calibration serves all)");
+                "With --calibrate: also predict this fleet with other values, such as "
+                "\"topology=star algorithm.order=atc\" (repeatable; all use one calibration)");
 }
 
 }  // namespace

@@ -152,10 +152,11 @@ void predict_options(Options& options, PredictOptions& arguments) {
       .value("DATA",
              arguments.data,
              "Rows of the model's kind: a table with its columns (the target may be missing), a "
-             "picture or a folder of pictures, a LIBSVM file. A row that the model cannot take, as "
-             "with an unknown category, gets an empty answer, and the exit code is 7")
+             "picture or a folder of pictures, a LIBSVM file. A row that the model cannot process, "
+             "for example because of an unknown category, gets an empty prediction, and the exit "
+             "code is 7")
       .required();
-  options.flag("--probabilities", arguments.probabilities, "Tell that of every class");
+  options.flag("--probabilities", arguments.probabilities, "Print the probability of every class");
   options.json(arguments.json);
 }
 
@@ -163,7 +164,7 @@ void predict_options(Options& options, PredictOptions& arguments) {
 
 Command predict_command() {
   return command("predict",
-                 "What a saved model says of each row: its class or value, as CSV",
+                 "Predict the class or value of each row with a saved model, as CSV",
                  "  grapevine predict runs/iris-ring4/model.safetensors new.csv\n"
                  "  grapevine predict model.safetensors photos/ --probabilities > answers.csv",
                  predict_options,

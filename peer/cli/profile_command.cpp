@@ -81,16 +81,19 @@ int profile(const ProfileArguments& options) {
 void profile_options(Options& options, ProfileArguments& arguments) {
   add_fleet_options(options, arguments.file).required();
   options
-      .list("--rows", arguments.rows, "Rows of a microbatch, beside those of the fleet's batches")
+      .list("--rows",
+            arguments.rows,
+            "Microbatch sizes to measure, in addition to those of the fleet's batches")
       .call_values("N,...")
       .range(1, 100'000)
       .show_default();
-  options.value("--threads", arguments.threads, "Compute threads (default: those of peer 0)")
+  options
+      .value("--threads", arguments.threads, "Number of compute threads (default: those of peer 0)")
       .range(1, 1024);
-  options.value("--seconds", arguments.seconds, "How long to measure each number of rows")
+  options.value("--seconds", arguments.seconds, "Seconds to measure each microbatch size")
       .range(0.001, 600.0)
       .show_default();
-  options.value("-o,--output", arguments.output, "Where the profile goes, as JSON")
+  options.value("-o,--output", arguments.output, "File for the profile, as JSON")
       .call_values("FILE");
 }
 
@@ -98,8 +101,7 @@ void profile_options(Options& options, ProfileArguments& arguments) {
 
 Command profile_command() {
   return command("profile",
-                 "Measures what each layer of a model takes, so that `plan --parallel` and "
-                 "`simulate` know what dividing it is worth",
+                 "Measure the time of each layer of a model, for `plan --parallel` and `simulate`",
                  "  grapevine profile mlp.yaml -o mlp.profile.json\n"
                  "  grapevine profile mlp.yaml --rows 4,8,64 --threads 2 --json",
                  profile_options,

@@ -34,20 +34,24 @@ int reference(const ReferenceArguments& arguments) {
 }
 
 void reference_options(Options& options, ReferenceArguments& arguments) {
-  options.value("WHAT", arguments.what, "docs/fleet-file.md, docs/commands.md, or man pages")
+  options
+      .value("WHAT",
+             arguments.what,
+             "Document to print: docs/fleet-file.md, docs/commands.md, or man pages")
       .required()
       .one_of({"keys", "commands", "man"});
-  options.value("FOLDER", arguments.folder, "Where man pages are written");
+  options.value("FOLDER", arguments.folder, "Folder for man pages");
 }
 
 }  // namespace
 
 Command reference_command() {
-  Command row = command("reference",
-                        "The documents that are made of the tables of keys and commands",
-                        "  grapevine reference keys > docs/fleet-file.md",
-                        reference_options,
-                        reference);
+  Command row =
+      command("reference",
+              "Print the documents that are generated from the tables of keys and commands",
+              "  grapevine reference keys > docs/fleet-file.md",
+              reference_options,
+              reference);
   row.hidden = true;
   return row;
 }

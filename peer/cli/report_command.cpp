@@ -102,30 +102,31 @@ int report(const ReportArguments& arguments) {
 
 void report_options(Options& options, ReportArguments& arguments) {
   options.value("RUN", arguments.runs, "Folders of runs, or of sweeps").required();
-  options.value("-o,--output", arguments.output, "The page. Default: report.html, or FIGURE.svg")
+  options
+      .value("-o,--output", arguments.output, "File to write (default: report.html, or FIGURE.svg)")
       .call_values("FILE");
   options
       .value("--svg",
              arguments.svg,
-             "One figure alone, as a file for a paper; a name that is none lists all")
+             "Write only this figure, as a file for a paper; an unknown name lists all figures")
       .call_values("FIGURE");
   options
-      .value(
-          "--by",
-          arguments.by,
-          "A row of figures for each value of this key (repeatable). Default: the network, where "
-          "runs differ in it and in something else")
+      .value("--by",
+             arguments.by,
+             "Key of the fleet file: one row of figures for each of its values (repeatable; "
+             "default: the network, if runs differ in the network and in another key)")
       .call_values("KEY");
   options
       .value("--target",
              arguments.target,
-             "accuracy=0.88, accuracy.worst=0.88, loss=0.3, loss.local=0.3, of agents return=475 "
-             "or return.local=475: what the race goes to. Default: the sweep's target or "
-             "stop.target, where all have the same one")
+             "Target of the race: accuracy=0.88, accuracy.worst=0.88, loss=0.3, loss.local=0.3, "
+             "for agents return=475 or return.local=475 (default: the sweep's target or "
+             "stop.target, if all runs have the same)")
       .call_values("FIGURE=VALUE");
-  options.flag("--map",
-               arguments.map,
-               "Draw who is first to the target on which network as well (see compare --map)");
+  options.flag(
+      "--map",
+      arguments.map,
+      "Also draw which method reaches the target first on which network (see compare --map)");
   add_trust(options, arguments.trust);
   options.json(arguments.json);
 }
@@ -134,7 +135,7 @@ void report_options(Options& options, ReportArguments& arguments) {
 
 Command report_command() {
   return command("report",
-                 "Draw one run, or several beside each other, on a page for the browser",
+                 "Draw one run, or several next to each other, on a page for the browser",
                  "  grapevine report runs/fashion-ring8\n"
                  "  grapevine report runs/* --target accuracy=0.88 -o race.html\n"
                  "  grapevine report runs/* --svg the-race-accuracy-against-time\n"

@@ -318,20 +318,21 @@ void run_options(Options& options, RunOptions& arguments) {
   add_fleet_options(options, arguments.file);
   options.value("--resume",
                 arguments.resume,
-                "Go on with the run of this folder, from its newest checkpoints; with --set as a "
+                "Resume the run in this folder from its newest checkpoints. With --set: as a "
                 "larger fleet, on another graph or for longer, in a new folder");
   options
       .value("--launcher",
              arguments.launcher,
-             "How the peers come to their machines, in place of launch.with of the file (see "
-             "`grapevine explain launch.with`)")
+             "Launcher of the peers, instead of launch.with of the file (see `grapevine explain "
+             "launch.with`)")
       .one_of(key_words("launch.with"));
   options.flag("--submit", arguments.submit, "Write a batch script and hand it to Slurm's sbatch");
-  options.value("--nodes", arguments.nodes, "With --submit: nodes; else one for each host");
+  options.value(
+      "--nodes", arguments.nodes, "With --submit: number of nodes (default: one per host)");
   options
       .value("--sbatch",
              arguments.sbatch,
-             "With --submit: an option of sbatch, such as --sbatch=--time=2:00:00 (repeatable)")
+             "With --submit: option for sbatch, such as --sbatch=--time=2:00:00 (repeatable)")
       .call_values("OPTION");
   options
       .value("--serve",
@@ -341,15 +342,15 @@ void run_options(Options& options, RunOptions& arguments) {
       .call_values("ADDRESS:PORT");
   options.flag("--no-token",
                arguments.live.no_token,
-               "With --serve: whoever is on this machine may look, without the address's token");
+               "With --serve: let every user of this machine read the page without a token");
   options
       .value("--trace",
              arguments.trace,
-             "At the end, write what each peer did when as a timeline for Perfetto (see trace)")
+             "File for a timeline of each peer for Perfetto, written at the end (see trace)")
       .call_values("FILE");
   options.value("--peer-binary",
                 arguments.program,
-                "The peers' program; also GRAPEVINE_PEER_BINARY. Default: this one");
+                "Program of the peers; also GRAPEVINE_PEER_BINARY (default: this program)");
 }
 
 }  // namespace
@@ -357,7 +358,7 @@ void run_options(Options& options, RunOptions& arguments) {
 Command run_command() {
   return command(
       "run",
-      "Start all peers of a fleet file, here or over ssh on its hosts, and follow them",
+      "Start all peers of a fleet file, here or over ssh on its hosts, and show their progress",
       "  grapevine run configs/fashion-ring8.yaml\n"
       "  grapevine run configs/fashion-ring8.yaml --set topology=hypercube --set peers=16\n"
       "  grapevine run configs/quadratic-ring16.yaml --json | tail -n 1\n"

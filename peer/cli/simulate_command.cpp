@@ -398,16 +398,19 @@ void simulate_options(Options& options, SimulateOptions& arguments) {
   add_fleet_options(options, arguments.file);
   options.value("--resume",
                 arguments.resume,
-                "Go on, in virtual time, with the run of this folder from its newest checkpoints");
+                "Resume the run in this folder in virtual time, from its newest checkpoints");
   options
       .value("--until",
              arguments.until,
-             "Stop after this round, and keep a checkpoint of it, from which --resume goes on")
+             "Round after which to stop and write a checkpoint for --resume")
       .call_values("ROUND");
   options
-      .value("--threads", arguments.threads, "Cores to use; 0: all. Changes no bit of the result")
+      .value("--threads",
+             arguments.threads,
+             "Number of cores to use; 0: all. Does not change the result")
       .range(0, 1024);
-  options.flag("--no-save", arguments.no_save, "Leave no run folder (else: at output.dir)");
+  options.flag(
+      "--no-save", arguments.no_save, "Write no run folder (default: write it to output.dir)");
   add_swarm_options(options, arguments.swarm);
 }
 
@@ -415,7 +418,7 @@ void simulate_options(Options& options, SimulateOptions& arguments) {
 
 Command simulate_command() {
   return command("simulate",
-                 "Run the fleet of a file in virtual time, bit for bit",
+                 "Run the fleet of a file in virtual time, reproducibly to the bit",
                  "  grapevine simulate configs/digits-torus16.yaml\n"
                  "  grapevine simulate configs/quadratic-ring16.yaml --set topology=torus --json\n"
                  "  grapevine simulate configs/quadratic-ring16.yaml --set seed=2 --no-save\n"

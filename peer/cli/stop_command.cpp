@@ -45,7 +45,7 @@ int stop_run(const StopArguments& arguments) {
 }
 
 void stop_options(Options& options, StopArguments& arguments) {
-  options.value("RUN", arguments.run, "A run's folder, or its name in runs/").required();
+  options.value("RUN", arguments.run, "Folder of a run, or its name in runs/").required();
   options.json(arguments.json);
 }
 
@@ -53,7 +53,7 @@ void stop_options(Options& options, StopArguments& arguments) {
 
 Command stop_command() {
   return command("stop",
-                 "End a run as Ctrl-C does: it finishes the round, saves and exits",
+                 "Stop a run like Ctrl-C does: it finishes the round, saves and exits",
                  "  grapevine stop runs/fashion-ring8\n"
                  "  grapevine checkpoint fashion-ring8 && grapevine stop fashion-ring8",
                  stop_options,

@@ -91,42 +91,51 @@ void add_swarm_options(Options& options, SwarmArguments& arguments) {
   options
       .value("--faults",
              arguments.faults,
-             "swarm: run the fleet under random faults, once for each seed, and check that "
-             "averaging loses nothing and nobody waits for ever; heal: let one accident after the "
-             "other befall it, and check that it is as fast and as good as before once that is "
-             "over; exit 4 on a violation")
+             "Kind of test under faults; exit 4 on a violation. swarm: run the fleet under random "
+             "faults, once per seed, and check that averaging loses nothing and no peer waits "
+             "forever. heal: inject one accident after another, and check that the fleet then "
+             "becomes as fast and as accurate as before")
       .one_of({"swarm", "heal"});
-  options.value("--seeds", arguments.seeds, "Fault seeds: 1..100, or 1..10 of each drawn fleet")
+  options
+      .value("--seeds",
+             arguments.seeds,
+             "Range of fault seeds (default: 1..100, or 1..10 for each drawn fleet)")
       .call_values("A..B");
   options.value(
-      "--seed", arguments.seed, "With --faults: replay one fault seed and print all that happens");
+      "--seed", arguments.seed, "With --faults: replay this fault seed and print every event");
   options
       .value("--faults-until",
              arguments.until_ms,
-             "Virtual milliseconds, and then all heals: 500, and a drawn fleet draws its own")
+             "Virtual milliseconds after which all faults end (default: 500; a drawn fleet draws "
+             "its own)")
       .call_values("MS");
   options
       .value("--only-faults",
              arguments.only_faults,
-             "Only these kinds of fault, with commas between them: " +
+             "Kinds of fault to inject, separated by commas (default: all): " +
                  fmt::format("{}", fmt::join(fault_names, ", ")))
       .call_values("KIND,...");
   options
       .value("--faults-length",
              arguments.length_ms,
-             "With --faults heal: virtual milliseconds that each accident lasts: 8000")
+             "With --faults heal: virtual milliseconds that each accident lasts (default: 8000)")
       .range(1000, 20'000);
   options
       .value("--fleets",
              arguments.fleets,
-             "With --faults, instead of FILE: draw so many fleets of all methods; what violates is "
-             "printed as a fleet file, made as small as it gets")
+             "With --faults, instead of FILE: range of drawn fleets, of all methods. A violation "
+             "is printed as a fleet file that is made as small as possible")
       .call_values("A..B");
   options
-      .value(
-          "--method", arguments.method, "With --fleets: of this method alone, such as d-psgd:atc")
+      .value("--method",
+             arguments.method,
+             "With --fleets: draw only fleets of this method, such as d-psgd:atc")
       .call_values("KIND[:ORDER]");
-  options.value("--jobs", arguments.jobs, "Seeds or fleets at a time; 0: all cores").range(0, 1024);
+  options
+      .value("--jobs",
+             arguments.jobs,
+             "Number of seeds or fleets to run in parallel; 0: the number of cores")
+      .range(0, 1024);
 }
 
 std::string option_of_swarm(const SwarmArguments& arguments) {

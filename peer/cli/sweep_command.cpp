@@ -286,33 +286,37 @@ void sweep_options(Options& options, SweepArguments& arguments) {
   options.value("FILE", arguments.file, "Sweep file (YAML)");
   options.flag("--dry-run",
                arguments.dry_run,
-               "Say what would be done, and for how long; trains for two seconds");
-  options.flag("--list", arguments.list, "The trials and how far they are; starts nothing");
+               "Print what would be done and how long it takes, after two seconds of training");
+  options.flag("--list", arguments.list, "List the trials and their progress without starting any");
   options
       .value("--only",
              arguments.only,
-             "What has one of these labels on this axis, or seed=1, stage=tune (repeatable)")
+             "Run only trials with one of these labels on this axis, or seed=1, stage=tune "
+             "(repeatable)")
       .call_values("AXIS=LABEL[,LABEL]");
-  options.flag("--extend",
-               arguments.extend,
-               "Widen ranges whose best value lies at an end, and tune all methods there, too");
+  options.flag(
+      "--extend",
+      arguments.extend,
+      "Widen ranges whose best value lies at an end, and tune all methods in the wider ranges");
   options.flag("--keep-trials",
                arguments.keep_trials,
-               "Count trials of other builds as done; else they are done again");
+               "Keep trials of other builds as done instead of repeating them");
   options
       .value("--workers",
              arguments.workers,
-             "Trials at a time; 0: as many as there are cores and the free memory holds, of real "
-             "runs `parallel`")
+             "Number of parallel trials; 0: as many as cores and free memory allow, for real runs "
+             "`parallel`")
       .range(0, 1024);
-  options.value("--submit", arguments.submit, "Write a batch script instead").call_values("slurm");
-  options.value("--tasks", arguments.tasks, "Of --submit: how many invocations share the work")
+  options.value("--submit", arguments.submit, "Write a batch script instead of running")
+      .call_values("slurm");
+  options
+      .value("--tasks", arguments.tasks, "With --submit: number of invocations that share the work")
       .range(1, 100000);
   options.flag("--answer",
                arguments.answer,
-               "At the end, rewrite the table in the README.md beside FILE, between the lines "
-               "`<!-- answer -->` and `<!-- end of answer -->`, and hold it to the file's `expect` "
-               "(exit 4)");
+               "At the end, rewrite the table in the README.md next to FILE, between the lines "
+               "`<!-- answer -->` and `<!-- end of answer -->`, and check it against the file's "
+               "`expect` (exit 4 if it fails)");
   options.json(arguments.json);
   options.value("--worker", arguments.worker, "Be a worker process, whose jobs come from there")
       .one_of({"stdin", "memory"})

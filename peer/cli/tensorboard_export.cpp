@@ -6,7 +6,7 @@ namespace gv::cli {
 Exporter tensorboard_export() {
   return {.option = "--tensorboard",
           .place = "DIR",
-          .help = "An event file for each run, below DIR",
+          .help = "Folder for one event file per run",
           .runs = [](const std::string& place, const std::vector<ExportedRun>& runs, Written& to) {
             for (const ExportedRun& run : runs) to.files.push_back(write_event_file(place, run));
           }};

@@ -157,14 +157,13 @@ int show_top(const TopArguments& arguments) {
 }
 
 void top_options(Options& options, TopArguments& arguments) {
-  options.value(
-      "RUN",
-      arguments.run,
-      "A run's folder, or its name in runs/, or where it serves its page: 127.0.0.1:PORT. "
-      "Default: the newest");
-  options.value("--token", arguments.token, "Of the page, where RUN is an address")
+  options.value("RUN",
+                arguments.run,
+                "Folder of a run, its name in runs/, or the address of its page, 127.0.0.1:PORT "
+                "(default: the newest run)");
+  options.value("--token", arguments.token, "Token of the page, if RUN is an address")
       .call_values("TOKEN");
-  options.flag("--once", arguments.once, "Print the table once and leave");
+  options.flag("--once", arguments.once, "Print the table once and exit");
   options.json(arguments.json);
 }
 
@@ -172,7 +171,7 @@ void top_options(Options& options, TopArguments& arguments) {
 
 Command top_command() {
   return command("top",
-                 "Watch a run that goes on: where each peer is and what it uses",
+                 "Watch a live run: the progress of each peer and what it uses",
                  "  grapevine top\n"
                  "  grapevine top runs/fashion-ring8 --once\n"
                  "  grapevine top 127.0.0.1:8080 --token 7d92729fb33ccf3ae60f4b0e4e1b4f1f\n"

@@ -114,17 +114,20 @@ int write_trace_of(const TraceArguments& arguments) {
 }
 
 void trace_options(Options& options, TraceArguments& arguments) {
-  options.value("RUN", arguments.run, "A run's folder, or its name in runs/").required();
-  options.value("-o,--output", arguments.output, "Compressed where the name ends with .gz")
+  options.value("RUN", arguments.run, "Folder of a run, or its name in runs/").required();
+  options
+      .value("-o,--output", arguments.output, "File to write; compressed if its name ends with .gz")
       .required()
       .call_values("FILE");
-  options.value("--rounds", arguments.rounds, "These rounds, both included. Default: all recorded")
+  options
+      .value("--rounds",
+             arguments.rounds,
+             "Range of rounds, both ends included (default: all recorded rounds)")
       .call_values("FIRST..LAST");
   options
       .value("--next",
              arguments.next,
-             "Have a run that goes on record every interval of so many rounds to come, and take "
-             "those")
+             "Number of coming rounds of a live run to record in full and write")
       .call_values("N")
       .range(1, 100'000);
   options.json(arguments.json);
@@ -134,7 +137,7 @@ void trace_options(Options& options, TraceArguments& arguments) {
 
 Command trace_command() {
   return command("trace",
-                 "Write what each peer did when, as a timeline for Perfetto or Chrome",
+                 "Write a timeline of each peer for Perfetto or Chrome",
                  "  grapevine trace runs/fashion-ring8 -o trace.json.gz\n"
                  "  grapevine trace runs/fashion-ring8 -o trace.json.gz --rounds 64..71\n"
                  "  grapevine trace runs/fashion-ring8 -o trace.json.gz --next 200",
