@@ -40,11 +40,10 @@ std::string reason(event::CollectiveBroken::Why why) {
 
 struct Lines {
   std::string operator()(const event::CheckpointLeftOut& e) const {
-    return round_text(e.round) +
-           ": the model is not finite any more, so there is no checkpoint of it";
+    return round_text(e.round) + ": the model is no longer finite, so no checkpoint of it is kept";
   }
   std::string operator()(const event::NoModelToTake&) const {
-    return "no neighbour has a model to give: going on from the initial one";
+    return "no neighbour has a model to give: continuing from the initial model";
   }
   std::string operator()(const event::TookModel& e) const {
     return "took the model of " + peer_text(e.of);
@@ -55,15 +54,15 @@ struct Lines {
   std::string operator()(const event::DeadlinePassed& e) const {
     return round_text(e.round) + ": " + peer_text(e.peer) + " has not sent piece " +
            std::to_string(e.part) + " of round " + std::to_string(e.of) +
-           " in time (faults.deadline): going on, its half will count when it comes";
+           " in time (faults.deadline): continuing; it is applied when it arrives";
   }
   std::string operator()(const event::GoesOnWithout& e) const {
     return round_text(e.round) + ": " + peer_text(e.peer) +
-           " has not sent its part in time (faults.deadline): going on without it";
+           " has not sent its part in time (faults.deadline): continuing without it";
   }
   std::string operator()(const event::CollectiveBroken& e) const {
     return round_text(e.round) + ": " + peer_text(e.peer) + reason(e.why) +
-           ": a collective needs everybody, so this peer ends here";
+           ": a collective needs all peers, so this peer ends here";
   }
   std::string operator()(const event::AwaitsHalf& e) const {
     return "done; " + peer_text(e.of) + " is away and owes half of an exchange: waiting for it, " +
@@ -115,11 +114,11 @@ struct Lines {
         round_text(e.round) + ": " + peer_text(e.from) +
         " sent transitions or errors that cannot be, or more than it may: " + "refused (" +
         std::to_string(e.strikes) + " of " + std::to_string(e.most) + ")";
-    return e.strikes < e.most ? came : came + ", and nothing is taken of it any more";
+    return e.strikes < e.most ? came : came + ", and everything from it is refused from now on";
   }
   std::string operator()(const event::LearnsWithoutActors& e) const {
     return round_text(e.round) +
-           ": no actor of this memory sends anything: learning goes on from " +
+           ": no actor of this memory sends anything: learning continues from " +
            std::to_string(e.transitions) + " transitions, without samples_per_insert";
   }
 };

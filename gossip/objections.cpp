@@ -31,7 +31,7 @@ std::string objection_to_second_momentum(const Setup& setup,
 std::string objection_to_other_steps(const Setup& setup, std::string_view kind) {
   if (takes_plain_steps(setup.optimizer)) return "";
   return fmt::format(
-      "{} tells a peer's gradients from how far its steps have moved it: take "
+      "{} computes a peer's gradients from how far its steps have moved it: take "
       "`train.optimizer: {{ kind: sgd }}` without momentum",
       kind);
 }
@@ -69,9 +69,8 @@ std::string objection_to_delay(const Setup& setup, std::string_view kind) {
 std::string objection_to_clip_norm(const Setup& setup, std::string_view kind) {
   if (setup.optimizer.clip_norm == 0) return "";
   return fmt::format(
-      "{} ends at the optimum of everybody's data, and `clip_norm` shortens each peer's gradient "
-      "by "
-      "a factor of its own, so that it ends beside: leave out `train.optimizer.clip_norm`, or take "
+      "{} ends at the optimum of all peers' data, but `clip_norm` scales each peer's gradient by "
+      "its own factor, which shifts that point: leave out `train.optimizer.clip_norm`, or take "
       "`d-psgd`",
       kind);
 }

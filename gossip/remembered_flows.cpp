@@ -12,7 +12,7 @@ std::string objection_to_remembered_flows(const Setup& setup,
   if (setup.optimizer.kind != "sgd")
     return fmt::format(
         "{} takes the steps back in which the peers' gradients differ, and `{}` gives each peer "
-        "steps of its own size, so that what is left pulls the models beside the optimum: take "
+        "steps of its own size, which pulls the models away from the optimum: take "
         "`train.optimizer: {{ kind: sgd }}`, or `{}`",
         kind,
         setup.optimizer.kind,

@@ -115,8 +115,8 @@ std::string aggregate_objection(const Setup& setup, std::size_t count) {
   const std::string_view word = aggregates[static_cast<std::size_t>(rule)];
   if (whole_vectors && setup.servers > 1)
     return fmt::format(
-        "{} looks at how far vectors are from each other, and each of these {} "
-        "servers has a part: take `servers: 1`, or `aggregate: trimmed-mean`",
+        "{} compares distances between whole vectors, but each of these {} servers has only a "
+        "part: take `servers: 1`, or `aggregate: trimmed-mean`",
         word,
         setup.servers);
   const std::size_t liars = liars_of(setup);

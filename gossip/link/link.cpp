@@ -141,7 +141,7 @@ std::string Link::take_message(NumberedMessage& frame, Time now) {
   const ConnectionId connection = connection_;
   const bool expected = shared_.user.deliver(std::move(message));
   if (!expected && !shared_.ending)
-    return fmt::format("a message of number {} that nobody expects", number);
+    return fmt::format("a message with the unexpected number {}", number);
   redial_.useful();
   if (connection == connection_ && owes_ack()) send_heartbeat();
   return "";

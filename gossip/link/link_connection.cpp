@@ -125,8 +125,9 @@ std::string Link::objection(const Hello& theirs, Time now) const {
   const bool silent = silence_.length(now) > 2 * shared_.settings.times.heartbeat;
   if (linked() && !silent) return fmt::format("peer {} is already here", neighbor_);
   if (!shared_.settings.successors)
-    return fmt::format("peer {} was here before and lost its state: this algorithm needs all of it",
-                       neighbor_);
+    return fmt::format(
+        "peer {} was here before and has lost its state, all of which this algorithm needs",
+        neighbor_);
   if (life_.finished || shared_.ending)
     return fmt::format("this run ends without peer {}", neighbor_);
   return received_by(theirs) == 0 ? "" : "a new process with messages of the one before";

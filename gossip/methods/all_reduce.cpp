@@ -70,7 +70,7 @@ Task<> by_host(Peer& me) {
 std::string objection(const Setup& setup, const MixingMatrix*) {
   if (setup.local_steps == 1) return "";
   return "all-reduce averages every gradient: train.local_steps must be 1; `algorithm: local-sgd` "
-         "averages the models after so many steps";
+         "averages the models after a number of steps";
 }
 
 std::string doubling_objection(const Setup& setup, const MixingMatrix* w) {

@@ -50,7 +50,7 @@ extern const AlgorithmRow d_psgd_lian_row{
     .program = split_steps,
     .promise = Promise::mean,
     .by_coordinate = true,
-    .summary = "x <- W x - gamma g(x), exchange hidden behind the gradient; arXiv:1705.09056"};
+    .summary = "x <- W x - gamma g(x), exchange hidden by the gradient; arXiv:1705.09056"};
 extern const AlgorithmRow d_psgd_atc_row{.kind = "d-psgd",
                                          .order = "atc",
                                          .run = d_psgd_atc,

@@ -155,6 +155,6 @@ extern const AlgorithmRow downpour_row{
                 .rate = false},
     .promise = Promise::once,
     .synchronous = false,
-    .summary = "workers go on alone between fetches and pushes to servers; Dean et al. 2012"};
+    .summary = "workers train alone between fetches from and pushes to servers; Dean et al. 2012"};
 
 }  // namespace gv

@@ -249,6 +249,6 @@ extern const AlgorithmRow flexrr_row{
         {.objection =
              "its gradients are over samples that other peers hand out: take `parameter-server`"},
     .promise = Promise::once,
-    .summary = "workers with time take samples of slow ones, beside servers; Harlap et al. 2016"};
+    .summary = "idle workers take samples from slow ones, with servers; Harlap et al. 2016"};
 
 }  // namespace gv

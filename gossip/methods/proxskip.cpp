@@ -87,7 +87,7 @@ extern const AlgorithmRow proxskip_row{
     .promise = Promise::tracking,
     .by_coordinate = true,
     .summary =
-        "a coin tells in each step whether all average: no bias of unlike data; "
+        "a coin decides in each step whether all average: no bias of unlike data; "
         "arXiv:2202.09357"};
 
 }  // namespace gv

@@ -131,7 +131,7 @@ extern const AlgorithmRow sparse_loco_row{
     .program = whole_steps,
     .promise = Promise::agreement,
     .summary =
-        "DiLoCo that tells the largest of what has moved, and the rest later; "
+        "DiLoCo that sends the largest changes first, and the rest later; "
         "arXiv:2508.15706"};
 
 }  // namespace gv

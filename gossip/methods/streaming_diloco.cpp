@@ -188,7 +188,7 @@ extern const AlgorithmRow streaming_diloco_row{
     .objection = objection,
     .program = whole_steps,
     .promise = Promise::agreement,
-    .summary = "DiLoCo in fragments, each summed up while training goes on; arXiv:2501.18512"};
+    .summary = "DiLoCo in fragments, each summed while training continues; arXiv:2501.18512"};
 
 extern const AlgorithmRow eager_diloco_row{
     .kind = "eager-diloco",

@@ -114,7 +114,9 @@ Neighborhood pair_row(PeerId i, PeerId partner, double weight) {
 
 extern constinit const ScheduleFamily one_peer_exponential_family{
     .name = "one-peer-exponential",
-    .summary = "directed: round t hears i - 2^t, t modulo ceil(log2 n); arXiv:2110.13363",
+    .summary =
+        "directed: in round t peer i receives from i - 2^t, t modulo ceil(log2 n); "
+        "arXiv:2110.13363",
     .make = make_one_peer_exponential,
     .modes = one_peer_exponential_modes,
     .searched = search_alone,

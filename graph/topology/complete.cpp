@@ -37,7 +37,7 @@ std::vector<Eigenvalue> complete_eigenvalues(const GraphParameters&, PeerId n) {
 
 extern constinit const TopologyFamily complete_family{
     .name = "complete",
-    .summary = "everybody with everybody",
+    .summary = "every peer with every other peer",
     .build = build_complete,
     .extremes = complete_extremes,
     .eigenvalues = complete_eigenvalues,

@@ -126,11 +126,13 @@ std::string disconnection(const Topology& t) {
   if (is_connected(t)) return "";
   const auto parts = components(t);
   if (parts.size() == 1)
-    return "topology " + t.name + " is not strongly connected: some peers hear nothing from others";
+    return "topology " + t.name +
+           " is not strongly connected: some peers receive nothing from some others";
   constexpr std::size_t most = 5;
-  std::string text = "topology " + t.name +
-                     " is not connected: some peers would never hear of others; " +
-                     std::to_string(parts.size()) + " components:";
+  std::string text =
+      "topology " + t.name +
+      " is not connected: some peers would never receive anything from some others; " +
+      std::to_string(parts.size()) + " components:";
   for (std::size_t k = 0; k < std::min(most, parts.size()); ++k) {
     text += ' ';
     text += abridged(parts[k]);

@@ -141,7 +141,7 @@ bool is_rest_elsewhere(const std::string& folder) {
 /// the user's own fleet file or else the folder names.
 int collect_rest(const std::string& run, const CollectArguments& arguments) {
   if (connect_live(run).open())
-    throw std::invalid_argument(fmt::format("collect: {} goes on", run));
+    throw std::invalid_argument(fmt::format("collect: {} is still running", run));
   FleetOptions file = arguments.file;
   if (file.file.empty()) file = options_named_by(run, arguments.trust);
   if (file.untrusted) file.untrusted->code.emplace_back("hosts");

@@ -153,7 +153,7 @@ void advise(const DeployArguments& arguments, const Fleet& fleet, const Kubernet
                     printable(std::filesystem::path(path).parent_path().string(), 200)));
   const bool hosts = std::ranges::any_of(
       fleet.peers, [](const PeerSpec& peer) { return peer.host != "localhost"; });
-  if (hosts) say("note   `hosts` says nothing here: the cluster places the pods");
+  if (hosts) say("note   `hosts` has no effect here: the cluster places the pods");
 }
 
 int write_manifests(const DeployArguments& arguments, const Fleet& fleet) {

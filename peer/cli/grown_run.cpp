@@ -98,7 +98,7 @@ GrownRun grow(const std::string& run_folder, FleetOptions& options) {
   const Round round = newest_common_round(was, folder);
   if (round >= is.rounds)
     refuse(
-        fmt::format("it goes on from round {}, and the fleet ends after round {}\nhelp:  --set "
+        fmt::format("it resumes from round {}, and the fleet ends after round {}\nhelp:  --set "
                     "stop.rounds=N with a greater N",
                     round,
                     is.rounds));

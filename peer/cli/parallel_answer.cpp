@@ -260,7 +260,7 @@ void print_text(const Assembly& fleet,
                        7) +
                    "\n");
   if (advice.batch_to_hide > 0)
-    fmt::print("note   averaging hides behind a gradient of {:.4g} samples a peer and round\n",
+    fmt::print("note   a gradient of {:.4g} samples per peer and round would hide the averaging\n",
                advice.batch_to_hide);
   if (!measured)
     fmt::print("{}\n",

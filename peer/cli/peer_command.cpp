@@ -188,10 +188,11 @@ int run_engine_peer(const Assembly& fleet, PeerId id, PeerOptions options, const
   const LifeMark life(folder);
   int code = exit_code::done;
   if (life.finished()) {
-    fmt::print(stderr,
-               "peer {} has finished before: its model is in {}; to train anew, take that away\n",
-               id,
-               folder);
+    fmt::print(
+        stderr,
+        "peer {} has finished before: its model is in {}; to train again, remove that file\n",
+        id,
+        folder);
   } else {
     options.past.rejoin = options.past.rejoin || life.began() || restarted_by_engine();
     if (options.past.rejoin) fmt::print(stderr, "peer {} was started before: it rejoins\n", id);
@@ -227,7 +228,8 @@ PeerId own_id(const PeerOptions& options) {
 
 void check_arguments(const PeerOptions& options) {
   if (!options.at.empty() && !options.meet.empty())
-    throw std::invalid_argument("peer: --at and --meet both say where the peers are: give one");
+    throw std::invalid_argument(
+        "peer: --at and --meet both give the peers' addresses: give only one");
   if (options.stay && !options.after_restart)
     throw std::invalid_argument("peer: --stay needs --rejoin-after-restart");
 }

@@ -98,6 +98,14 @@ std::string_view name_of(Gain::Limit limit) {
   return "";
 }
 
+/// Returns "4 times as fast" or, below 1, "160 times slower".
+std::string factor_text(double times) {
+  if (times >= 1 || times <= 0) return fmt::format("{:.3g} times as fast", times);
+  const double slower = 1 / times;
+  return slower < 1000 ? fmt::format("{:.3g} times slower", slower)
+                       : fmt::format("{:.0f} times slower", slower);
+}
+
 std::string limit_text(const Gain& gain) {
   switch (gain.limit) {
     case Gain::Limit::network:
@@ -128,14 +136,14 @@ std::optional<Gain> gain_of(const Assembly& fleet,
 
 std::string gain_text(const std::optional<Gain>& gain) {
   if (!gain) return "";
-  std::string text =
-      fmt::format("gain   {:.3g} times the samples a second of peer {}, the fastest, alone: {}",
-                  gain->times,
-                  gain->fastest,
-                  limit_text(*gain));
+  std::string text = fmt::format("gain   {}{} peer {} alone, the fastest: {}",
+                                 factor_text(gain->times),
+                                 gain->times >= 1 ? " as" : " than",
+                                 gain->fastest,
+                                 limit_text(*gain));
   std::string_view between = "; ";
   for (const Gain::Change& change : gain->changes) {
-    text += fmt::format("{}`--set {}` makes it {:.3g} times", between, change.set, change.times);
+    text += fmt::format("{}with `--set {}` {}", between, change.set, factor_text(change.times));
     between = ", ";
   }
   return wrapped(text, 7) + "\n";

@@ -18,7 +18,7 @@ struct ReferenceArguments {
 };
 
 int write_pages(const std::string& folder) {
-  if (folder.empty()) throw std::invalid_argument("reference: say in which folder the pages go");
+  if (folder.empty()) throw std::invalid_argument("reference: give the folder for the pages");
   std::filesystem::create_directories(folder);
   for (const auto& [name, text] : man_pages(describe(whole_program()), version_text()))
     write_file(folder + "/" + name, text);

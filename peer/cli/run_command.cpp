@@ -208,7 +208,7 @@ std::vector<PeerKeys> keys_of_run(const Assembly& fleet, bool several_machines) 
 BatchArguments batch_of(const RunOptions& options) {
   if (!options.resume.empty())
     throw std::invalid_argument(
-        "run: --submit takes FILE; to go on with a run, start `grapevine run --resume` from "
+        "run: --submit takes FILE; to resume a run, start `grapevine run --resume` from "
         "sbatch");
   return {.file = options.file,
           .program = options.program,
@@ -263,7 +263,8 @@ int run_fleet(const RunOptions& given) {
   if (options.submit) return submit_fleet(batch_of(options));
   const bool resume = !options.resume.empty();
   if (resume && connect_live(options.resume).open())
-    throw std::invalid_argument(fmt::format("run: {} goes on, in another process", options.resume));
+    throw std::invalid_argument(
+        fmt::format("run: {} is still running in another process", options.resume));
   std::optional<GrownRun> grown;
   if (resume && !options.file.sets.empty()) grown = grow(options.resume, options.file);
   const bool again = resume && !grown;

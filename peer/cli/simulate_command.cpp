@@ -208,7 +208,7 @@ class Lines {
     fmt::print(json_ ? stderr : stdout, "saved      {}\n", folder_->path());
     if (goes_on)
       fmt::print(json_ ? stderr : stdout,
-                 "go on with grapevine simulate --resume {}\n",
+                 "resume with grapevine simulate --resume {}\n",
                  shell_word(folder_->path()));
   }
 
@@ -285,7 +285,7 @@ void check_until(const Assembly& fleet, const SimulateOptions& given, const Resu
                     fleet.rounds));
   if (from.run && given.until <= from.run->round)
     throw std::invalid_argument(
-        fmt::format("simulate: --until {}: it goes on from round {}\n"
+        fmt::format("simulate: --until {}: the run resumes from round {}\n"
                     "help:  --until takes a later round",
                     given.until,
                     from.run->round));

@@ -32,7 +32,7 @@ void await_end(const std::string& folder) {
 int stop_run(const StopArguments& arguments) {
   const std::string folder = find_run(arguments.run);
   if (!order_run(folder, "/stop"))
-    throw std::runtime_error(folder + ": this run does not go on any more");
+    throw std::runtime_error(folder + ": this run is no longer running");
   await_end(folder);
   if (arguments.json) {
     const auto round = common_checkpoint(folder);

@@ -181,7 +181,7 @@ int work(const SweepArguments& arguments,
   screen.finish();
   if (!whole) {
     fmt::print(stderr,
-               "interrupted: {} finished here; the same command goes on\n",
+               "interrupted: {} finished here; the same command continues\n",
                counted(sweep.finished(), "trial"));
     return exit_code_of(interrupts);
   }

@@ -138,7 +138,7 @@ int follow(const Watched& run, const TopArguments& arguments) {
     if (ended) {
       if (seen && redraws) fmt::print("\n");
       if (!seen && !view && run.address)
-        throw std::runtime_error(fmt::format("{}: nobody listens there", run.address->text()));
+        throw std::runtime_error(fmt::format("{}: no run listens there", run.address->text()));
       if ((seen || view) && !run.address) await_summary(run.folder);
       return show_end(run, arguments.json);
     }

@@ -89,7 +89,7 @@ RoundRange record_next(const std::string& folder, std::uint64_t rounds) {
 int write_trace_of(const TraceArguments& arguments) {
   const std::string folder = find_run(arguments.run);
   if (arguments.next > 0 && !arguments.rounds.empty())
-    throw std::invalid_argument("--next and --rounds: take one of them");
+    throw std::invalid_argument("--next and --rounds exclude each other: give only one");
   const RoundRange range =
       arguments.next > 0 ? record_next(folder, arguments.next) : parse_rounds(arguments.rounds);
   const WrittenTrace written = write_run_trace(folder, arguments.output, range);

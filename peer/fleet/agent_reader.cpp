@@ -151,7 +151,7 @@ class AgentChecks {
       refuse(entry("evaluate", "every"), no_samples, "say it in rounds, or as a time");
     if (fleet_.class_weights.any())
       refuse(entry("train", "class_weights"),
-             "the classes of an agent are its actions, which nobody labels",
+             "the classes of an agent are its actions, which have no labels",
              "leave it out");
     if (fleet_.by_samples)
       refuse(entry("train", "peer_weights"),

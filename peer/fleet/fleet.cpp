@@ -226,7 +226,7 @@ class FleetReader : Readers {
     if (!s.rounds && !s.epochs && !s.time && !s.target && s.patience == 0 && !fleet_.program &&
         source_.diagnostics().empty()) {
       source_.error(value != nullptr ? *value : root_,
-                    "nothing says when to stop",
+                    "no condition ends the run",
                     "add `stop: { rounds: 1000 }`, or epochs, time, target or patience");
     }
   }
@@ -235,9 +235,10 @@ class FleetReader : Readers {
   void require_validation(const Value& at, const char* why) {
     // A program looks at what it likes, and an agent at starts that it does not learn from.
     if (fleet_.data.validates() || fleet_.program || fleet_.agent) return;
-    source_.error(at,
-                  fmt::format("{}, and `data` has none", why),
-                  "say `validation: 10 %` under `data`: the test set is then looked at once");
+    source_.error(
+        at,
+        fmt::format("{}, and `data` has none", why),
+        "write `validation: 10 %` under `data`: the test set is then evaluated only once");
   }
 
   void read_evaluate(const Value* value) {

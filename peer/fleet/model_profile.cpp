@@ -186,7 +186,7 @@ std::string objection_to(const ModelProfile& profile, const NeuralNetwork& netwo
   const std::vector<ModelProfile::Piece> own = pieces_of(network);
   if (profile.pieces.size() != own.size())
     return fmt::format(
-        "it has {} pieces, and the model has {}: measure it anew with `grapevine "
+        "it has {} pieces, and the model has {}: measure it again with `grapevine "
         "profile`",
         profile.pieces.size(),
         own.size());
@@ -194,8 +194,8 @@ std::string objection_to(const ModelProfile& profile, const NeuralNetwork& netwo
     const ModelProfile::Piece& piece = profile.pieces[k];
     if (piece.parameters == own[k].parameters && piece.floats == own[k].floats) continue;
     return fmt::format(
-        "its piece `{}` has {} parameters and {} values behind it, and the model's "
-        "has {} and {}: measure it anew with `grapevine profile`",
+        "its piece `{}` has {} parameters and {} output values, and the model's "
+        "has {} and {}: measure it again with `grapevine profile`",
         printable(piece.name, 100),
         piece.parameters,
         piece.floats,

@@ -108,7 +108,7 @@ class LinkReader {
     const Value::Entry* const own = item.find("bandwidth");
     if (own != nullptr && link.bandwidth <= 0 && source.diagnostics().size() == wrong_before)
       source.error(own->value,
-                   "a link of no bandwidth",
+                   "bandwidth must be above 0",
                    "leave `bandwidth` out of a link that has no limit of its own");
     map.finish();
     if (between == nullptr) return source.error(item, "missing key `between`", pair_help);
@@ -140,7 +140,7 @@ class LinkReader {
         return source.error(
             item,
             fmt::format("the link between {} and {} is listed twice", pair.first, pair.second),
-            "remove one of them; a link is the same both ways");
+            "remove one; a link is the same in both directions");
   }
 
   const std::vector<std::string>& hosts_;
@@ -200,7 +200,7 @@ NetworkSpec read_network(Source& source,
     if (word == "tcp") spec.local = LocalTransport::tcp;
     if (word == "shared" && spec.emulate)
       source.error(*local,
-                   "shared memory beside an emulated network",
+                   "shared memory and an emulated network exclude each other",
                    "what is emulated must be sent: leave `local` out, or `emulate`");
   }
   map.finish();

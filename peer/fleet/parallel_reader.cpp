@@ -36,7 +36,7 @@ class ParallelReader : Readers {
     else
       source_.error(value,
                     "missing key `stages`",
-                    "say how many peers divide a model, such as `parallel: { stages: 2 }`");
+                    "write how many peers divide a model, such as `parallel: { stages: 2 }`");
     const Value* const microbatches = map.take("microbatches");
     set(microbatches, spec_.microbatches, count("parallel.microbatches"));
     const Value* const ahead = map.take("ahead");
@@ -112,8 +112,8 @@ class ParallelReader : Readers {
                     "leave it out, or write `schedule: flush`");
     if (ahead != nullptr)
       source_.error(*ahead,
-                    "under `schedule: pipedream` a stage is ahead by one minibatch for each stage "
-                    "behind it, and `ahead` counts microbatches",
+                    "under `schedule: pipedream` a stage is ahead by one minibatch per downstream "
+                    "stage, and `ahead` counts microbatches",
                     "leave it out, or write `schedule: flush`");
   }
 
@@ -158,7 +158,7 @@ class ParallelReader : Readers {
         fmt::format("`tensor` divides the layers of stages that have no `copies` and "
                     "wait for `schedule: flush`, and {}",
                     spec_.copies.empty() ? "the schedule is `pipedream`" : "these have copies"),
-        "take one of them alone: `tensor`, `copies` or `schedule: pipedream`");
+        "take only one: `tensor`, `copies` or `schedule: pipedream`");
     spec_.tensor = 1;
   }
 
@@ -268,7 +268,7 @@ class ParallelChecks {
     if (fleet_.restart)
       refuse(entry("launch", "restart"),
              "a process that takes the place of a stage knows nothing of the minibatch under way: "
-             "leave out `launch.restart`, and go on with `run --resume`");
+             "leave out `launch.restart`, and resume with `run --resume`");
     for (const PeerSpec& peer : fleet_.peers)
       if (peer.device.starts_with("cuda"))
         return source_.error(parallel_.place,

@@ -91,8 +91,9 @@ class PeersReader : Readers {
     set(map.take("threads"), peer.threads, count("peers.threads"));
     const Value* batch = map.take("batch");
     if (batch != nullptr && peer.batch == 0)
-      source_.error(
-          *batch, "a batch of its own beside `train.batch: auto`", "remove one of the two");
+      source_.error(*batch,
+                    "a group's `batch` and `train.batch: auto` exclude each other",
+                    "remove one of the two");
     set(batch, peer.batch, count("peers.batch"));
     set(map.take("speed"), peer.speed, number("peers.speed"));
   }

@@ -62,7 +62,7 @@ class ProgramReader {
       if (entry.key.starts_with("GRAPEVINE_"))
         source_.error(entry.place,
                       static_cast<int>(entry.key.size()),
-                      fmt::format("`{}` is what a peer tells its program", entry.key),
+                      fmt::format("`{}` is reserved: a peer sets it for its program", entry.key),
                       "take another name");
       program_.env[entry.key] = read_word(source_, entry.value).value_or("");
     }
@@ -133,7 +133,7 @@ class ProgramChecks {
   void check_epochs() {
     if (fleet_.data.train > 0) return;
     constexpr const char* why = "only the program knows how many samples an epoch has";
-    constexpr const char* help = "say `data: { samples: 60000 }`, or write rounds";
+    constexpr const char* help = "write `data: { samples: 60000 }`, or rounds";
     if (fleet_.stop.epochs) source_.error(entry("stop", "epochs")->value, why, help);
     if (fleet_.evaluate_every_epochs) source_.error(entry("evaluate", "every")->value, why, help);
   }

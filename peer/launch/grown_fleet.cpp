@@ -167,13 +167,13 @@ std::string growth_objection(const Assembly& was,
         key);
   if (now < old)
     return fmt::format(
-        "{} peers go on as {}: a model would be lost\nhelp:  a fleet may only grow; "
-        "who is to leave ends by itself (`stop`)",
+        "a fleet of {} peers resumes as {}: a model would be lost\nhelp:  a fleet may only grow; "
+        "a peer that is to leave ends by itself (`stop`)",
         old,
         now);
   if (same_graph(was, is)) return "";
   if (was.fleet.trainers() != old || is.fleet.trainers() != now)
-    return "a fleet with servers does not grow: each of them holds a part of the model, by its "
+    return "a fleet with servers does not grow: each server holds a part of the model, by its "
            "number"
            "\nhelp:  begin another run from its model: model.start";
   if (was.fleet.parallel)

@@ -154,7 +154,7 @@ void Launcher::tell_no_space(PeerId id, const std::string& what) {
   const std::string& host = fleet_.fleet.peers.at(id).host;
   if (!full_.insert(host).second) return;
   screen_.on_note(
-      fmt::format("warning: no space on the disk of {}: training goes on, and what it "
+      fmt::format("warning: no space on the disk of {}: training continues, and what it "
                   "cannot write is left out; peer {}: {}",
                   host,
                   id,

@@ -89,10 +89,10 @@ void Launcher::inject(const Injection& injection) {
 /// Its neighbours would refuse the new process, as often as it came.
 void Launcher::say_not_restarted(PeerId id) {
   screen_.on_note(fmt::format(
-      "peer {} is not started again: with {} nobody takes the place of a peer that has died{}",
+      "peer {} is not started again: {} cannot replace a peer that has died{}",
       id,
       fleet_.algorithm->kind,
-      fleet_.fleet.checkpoint.every ? " (run --resume goes on from the checkpoints)" : ""));
+      fleet_.fleet.checkpoint.every ? " (run --resume continues from the checkpoints)" : ""));
 }
 
 /// Returns whether anybody trains, or will again, with whom it exchanges; where nobody exchanges,
@@ -114,7 +114,7 @@ void Launcher::end_who_comes_too_late() {
     const Slot& slot = slots_[i];
     const bool comes = slot.restarts.all() > 0 && slot.process->running() && !slot.ready_at;
     if (!comes || has_company(i)) continue;
-    screen_.on_note(fmt::format("peer {} comes too late: its neighbours have finished", i));
+    screen_.on_note(fmt::format("peer {} restarted too late: its neighbours have finished", i));
     slot.process->kill(SIGKILL);
   }
 }

@@ -130,7 +130,7 @@ bool Spawned::reap() {
 }
 
 std::string Spawned::ending() const {
-  if (status() == unknown_status) return "ended, and nobody told how";
+  if (status() == unknown_status) return "ended, and its exit status is unknown";
   if (WIFSIGNALED(status())) return fmt::format("killed by signal {}", WTERMSIG(status()));
   return fmt::format("exit {}", WEXITSTATUS(status()));
 }

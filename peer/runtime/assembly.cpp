@@ -201,7 +201,7 @@ void Assembly::count_rounds() {
   if (trains_elsewhere_ && own == 0 && (fleet.stop.epochs || fleet.evaluate_every_epochs))
     refuse(fleet,
            "data",
-           "nobody says how long an epoch is: give `data: { samples: N }`, or say `stop` and "
+           "the length of an epoch is unknown: give `data: { samples: N }`, or write `stop` and "
            "`evaluate.every` in rounds");
   const double epoch = rounds_per_epoch(fleet, *setup, std::max(1U, own));
   rounds = std::numeric_limits<Round>::max();

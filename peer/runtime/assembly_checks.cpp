@@ -86,7 +86,7 @@ void check_clip_norm(const Assembly& of) {
     no("the minibatches of this method are computed in parts, which are as long as they are by "
        "chance: leave it out, or take `parameter-server`");
   if (fleet.parallel)
-    no("a stage has a part of a gradient, whose length nobody knows: leave it out");
+    no("a stage has a part of a gradient, so that no peer knows its norm: leave it out");
 }
 
 void check_muon(const Assembly& of) {

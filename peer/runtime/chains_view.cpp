@@ -67,7 +67,8 @@ std::string ahead_text(std::uint32_t ahead) {
 
 std::string chain_ended_text(PeerId stage) {
   return fmt::format(
-      "without peer {} its chain cannot complete a round and has ended; the others go on", stage);
+      "without peer {} its chain cannot complete a round and has ended; the others continue",
+      stage);
 }
 
 std::string chains_text(const Assembly& fleet) {

@@ -13,7 +13,7 @@ bool does_without_supplier(const Assembly& fleet, PeerId by) {
 
 std::string supply_ended_text(PeerId by) {
   return fmt::format(
-      "without peer {} those that learn from what it hands out have ended; the others go on", by);
+      "without peer {} the peers that learn from its samples have ended; the others continue", by);
 }
 
 }  // namespace gv

@@ -117,7 +117,7 @@ TcpPeer::TcpPeer(const Assembly& fleet, PeerId id, TcpPeerOptions options)
   StateReader state(before_costs(past->state));
   replica_->restore(state);
   body_.peer->go_on_from(past->round, costs);
-  options.log(fmt::format("goes on from the checkpoint of round {}", past->round));
+  options.log(fmt::format("resumes from the checkpoint of round {}", past->round));
 }
 
 void TcpPeer::keep_books(const Hello& self, const Plan& plan, const std::string& folder) {

@@ -79,7 +79,8 @@ TEST_F(Experience, WhatNobodyHonestSendsIsRefusedAndShutsOut) {
   EXPECT_NE(journal.said.find("peer 3 sent transitions or errors that cannot be"),
             std::string::npos)
       << journal.said;
-  EXPECT_NE(journal.said.find("(3 of 3), and nothing is taken of it any more"), std::string::npos);
+  EXPECT_NE(journal.said.find("(3 of 3), and everything from it is refused from now on"),
+            std::string::npos);
   EXPECT_TRUE(send_chunk(4)) << "the other one goes on";
   EXPECT_EQ(figures().inserted, 8U);
   EXPECT_EQ(part->figures.actors, 1U);
@@ -130,7 +131,7 @@ TEST_F(Experience, WithoutActorsLearningGoesOnAndThatIsSaidOnce) {
   EXPECT_EQ(count(0, Kind::samples), 5);
   for (std::uint64_t k = 5; k < 30; ++k) ask(0, k);
   EXPECT_EQ(count(0, Kind::samples), 30);
-  const std::string line = "no actor of this memory sends anything: learning goes on from 4";
+  const std::string line = "no actor of this memory sends anything: learning continues from 4";
   const std::size_t at = journal.said.find(line);
   ASSERT_NE(at, std::string::npos) << journal.said;
   EXPECT_EQ(journal.said.find(line, at + 1), std::string::npos);

@@ -46,7 +46,7 @@ class Mishaps : public Lab {
     EXPECT_TRUE(launcher.says("host carl answers again"));
     for (const char* peer : {"004", "005"}) {
       EXPECT_TRUE(launcher.says(
-          fmt::format("[peer {}] goes on from the checkpoint of round", std::stoi(peer))));
+          fmt::format("[peer {}] resumes from the checkpoint of round", std::stoi(peer))));
       const std::uint64_t before = newest_checkpoint("carl", peer);
       EXPECT_TRUE(comes_true([&] { return newest_checkpoint("carl", peer) > before; })) << peer;
     }
@@ -115,7 +115,7 @@ TEST_F(Mishaps, AHostWhoseCableIsPluggedInAgainComesBack) {
   Program launcher(at_desk({"run", endless(), "--json"}), Program::as_it_stands);
   ASSERT_TRUE(comes_true([&] { return carl_has_checkpoints(); })) << launcher.errors();
   link_of_carl("down");
-  ASSERT_TRUE(launcher.says("host carl is lost: nothing was heard of it for 5 s"));
+  ASSERT_TRUE(launcher.says("host carl is lost: no message from it for 5 s"));
   link_of_carl("up");
   expect_return(launcher);
 }

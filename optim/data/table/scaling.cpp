@@ -85,8 +85,8 @@ void require_floats(const TableSpec& spec, const RawTable& train, const DataFact
         std::abs(static_cast<double>(static_cast<float>(y)) - y) > most * facts.target_deviation)
       throw std::runtime_error(
           spec.file + ": the numbers of the target " + shown(facts.target) +
-          " lie so far from 0 that floats do not tell them apart; say what is subtracted from them "
-          "in all files: `standardize: { file: stats.yaml }`, which `grapevine data FILE --write "
+          " lie so far from 0 that floats cannot distinguish them; give a common shift for all "
+          "files: `standardize: { file: stats.yaml }`, which `grapevine data FILE --write "
           "stats.yaml` makes where all files are");
 }
 

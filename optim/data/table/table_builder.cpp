@@ -137,8 +137,8 @@ class TableBuilder {
                     word,
                     shown(word) + " in column " + shown(column(k).name) + " is no number, and " +
                         column(k).told +
-                        "; mend it, leave it empty where it is missing, or name the column "
-                        "under `one_hot` or `ignore`");
+                        "; correct it, leave it empty if it is missing, or name the column under "
+                        "`one_hot` or `ignore`");
   }
 
   double take_date(std::size_t k, std::string_view word) {
@@ -148,7 +148,7 @@ class TableBuilder {
                     word,
                     shown(word) + " in column " + shown(column(k).name) +
                         " is no date, and `dates` names the column; write 2024-03-01 or 1.3.2024, "
-                        "leave it empty where it is missing, or name the column under `ignore`");
+                        "leave it empty if it is missing, or name the column under `ignore`");
   }
 
   double take(std::size_t k, double value) {
@@ -173,7 +173,7 @@ class TableBuilder {
                Fault::missing,
                "",
                "no value in column " + shown(column(k).name) +
-                   "; say `missing: mean` or `missing: drop`, or mend the file");
+                   "; write `missing: mean` or `missing: drop`, or correct the file");
     return missing_cell;
   }
 
@@ -223,7 +223,7 @@ class TableBuilder {
                       "",
                       where + " is one " + (target ? "class" : "value") + " more than the " +
                           std::to_string(most) + " that a column may have; " +
-                          (target ? "say `task: regression`, or name another target"
+                          (target ? "write `task: regression`, or name another target"
                                   : "leave the column out: `ignore: [NAME]`"));
     if (name.size() > table_bounds::name_bytes)
       return complain(k,
@@ -244,8 +244,8 @@ class TableBuilder {
     if (!column(k).told.empty())
       return " is unknown to " + column(k).told + "; leave the line out, or mend it";
     return std::string(" is in no training sample") +
-           (k == table_.plan.target ? ", so nobody can learn it" : "") +
-           "; leave the line out, or put both files together and say `held_out: 20 %`";
+           (k == table_.plan.target ? ", so no model can learn it" : "") +
+           "; leave the line out, or join both files and write `held_out: 20 %`";
   }
 
   RowSource& rows_;

@@ -36,7 +36,7 @@ std::size_t find_target(const std::string& path, const RowSource& rows, const st
   if (!target.empty()) return find_column(path, rows.names(), target, "target");
   if (rows.usual_target()) return *rows.usual_target();
   throw std::runtime_error(path +
-                           ": which column is to be told? say `target: NAME`; its columns "
+                           ": no column to predict; write `target: NAME`; its columns "
                            "are " +
                            list_of(rows.names()));
 }
@@ -60,7 +60,7 @@ class Planner {
     const bool text = look.text > 0 && decimal == spec_.decimal;
     if (spec_.regression && text && look.numbers == 0)
       plan_.problems.push_back(look.text_place + ": the target " + shown(name) +
-                               " has text, and a regression tells numbers; say `task: "
+                               " has text, but a regression predicts numbers; write `task: "
                                "classification`, or mend " +
                                look.first_text);
     if (spec_.regression)
@@ -100,10 +100,10 @@ class Planner {
   /// The decimal mark of a column; one that the spec does not say is a problem.
   char mark_of(const std::string& name, const ColumnLook& look) {
     if (spec_.decimal == ',' || !look.has_commas()) return spec_.decimal;
-    plan_.problems.push_back(look.text_place + ": " + look.first_comma + " in column " +
-                             shown(name) +
-                             " looks like a number with a decimal comma; say `decimal: \",\"`, or "
-                             "name the column under `one_hot` or `ignore`");
+    plan_.problems.push_back(
+        look.text_place + ": " + look.first_comma + " in column " + shown(name) +
+        " looks like a number with a decimal comma; write `decimal: \",\"`, or "
+        "name the column under `one_hot` or `ignore`");
     return ',';
   }
 
@@ -154,10 +154,10 @@ void take_given(const TableSpec& spec, TablePlan& plan) {
   name_differences(spec, unknown, lacking, plan);
   PlannedColumn& target = plan.columns[plan.target];
   if (given.classes.empty() != (target.use == Use::number)) {
-    plan.problems.push_back(spec.file + ": there are " +
-                            (given.classes.empty()
-                                 ? "no classes in " + spec.given_by + "; say `task: regression`"
-                                 : "classes in " + spec.given_by + "; say `task: classification`"));
+    plan.problems.push_back(
+        spec.file + ": there are " +
+        (given.classes.empty() ? "no classes in " + spec.given_by + "; write `task: regression`"
+                               : "classes in " + spec.given_by + "; write `task: classification`"));
     return;
   }
   target.levels = given.classes;

@@ -136,10 +136,9 @@ class DataReader : Readers {
     if (data_.validation <= 0 || data_.validation >= 1)
       source_.error(value, "a part between 0 and 1 is set apart", "write `validation: 10 %`");
     if (data_.per_peer())
-      source_.error(
-          value,
-          "with a file of its own for each peer, a part of all samples is nobody's to take",
-          "name a `validation` file that all of them have");
+      source_.error(value,
+                    "each peer has its own file, so no peer can hold back a part of all samples",
+                    "name a `validation` file that all peers have");
   }
 
   void read_partition(const Value* value) {
@@ -175,7 +174,7 @@ class DataReader : Readers {
     data_.partition.kind = "own";
     if (data_.servers > 0)
       source_.error(at_,
-                    "who hands out samples has no file of those it hands them to",
+                    "data servers cannot serve samples from per-peer files",
                     "leave out `servers`, or `{id}` in `file`");
     const Value::Entry* partition = at_.kind == Value::Kind::map ? at_.find("partition") : nullptr;
     if (partition != nullptr)

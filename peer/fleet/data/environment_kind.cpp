@@ -25,8 +25,9 @@ void read(DataReading& from) {
                       "an agent fills its own memory: there are no samples to divide",
                       "leave out `partition`");
   if (const Value* const given = from.map.take("servers"))
-    from.source.error(
-        *given, "an agent fills its own memory: nobody hands out samples", "leave out `servers`");
+    from.source.error(*given,
+                      "an agent fills its own memory: there are no samples to serve",
+                      "leave out `servers`");
   if (const Value* const given = from.map.take("validation"))
     from.source.error(*given,
                       "an agent is looked at in its environment, not on samples",

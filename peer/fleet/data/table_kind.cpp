@@ -41,10 +41,10 @@ class TableReader : Readers {
     read_standardize(standardize);
     if (data_.per_peer() && table_.standardize && !table_.given)
       source_.error(standardize != nullptr ? *standardize : at_,
-                    "means and deviations are those of everybody's samples, and with `{id}` "
-                    "nobody has them all",
-                    "say `standardize: false`, or `standardize: { file: stats.yaml }`, which "
-                    "`grapevine data FILE --write stats.yaml` makes where all files are");
+                    "means and deviations are taken over all peers' samples, but with `{id}` no "
+                    "peer has all samples",
+                    "write `standardize: false`, or `standardize: { file: stats.yaml }`, which "
+                    "`grapevine data FILE --write stats.yaml` makes on a machine with all files");
     read_names(map.take("one_hot"), "one_hot", true);
     read_names(map.take("ignore", "none"), "ignore", false);
     read_names(map.take("dates", "none"), "dates", false);
@@ -71,11 +71,10 @@ class TableReader : Readers {
   void read_test(const Value* test, const Value* held_out, const Value* file) {
     if (test == nullptr && held_out == nullptr) table_.held_out = 0.2;
     if (file != nullptr && data_.per_peer() && test == nullptr)
-      source_.error(*file,
-                    "a file of its own for each peer needs a `test` that all of them have",
-                    "say `test: test.csv`");
+      source_.error(
+          *file, "per-peer files need a `test` file that all peers have", "write `test: test.csv`");
     if (test != nullptr && table_.test.find("{id}") != std::string::npos)
-      source_.error(*test, "the test set is everybody's", "leave `{id}` out of `test`");
+      source_.error(*test, "all peers share the test set", "leave `{id}` out of `test`");
   }
 
   void read_standardize(const Value* value) {
@@ -152,7 +151,7 @@ class TableReader : Readers {
     table_.regression = guess.regression;
     if (table_.given) table_.regression = table_.given->classes.empty();
     if (notices != nullptr)
-      notices->push_back(fmt::format("task: {}, since {}; say `task: {}` if it is not",
+      notices->push_back(fmt::format("task: {}, since {}; write `task: {}` if it is not",
                                      table_.regression ? "regression" : "classification",
                                      table_.given ? "the statistics say so" : guess.why,
                                      table_.regression ? "classification" : "regression"));

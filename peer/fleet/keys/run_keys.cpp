@@ -202,7 +202,7 @@ constexpr PlainKey rows[] = {
     {"stop",
      "rounds, epochs, time, target or patience; the first that comes ends the run",
      "",
-     "Conditions that end the run. At least one is required.",
+     "Conditions that end the run. At least one is required, except with `program`.",
      "stop: { rounds: 3000 }"},
     {"stop.rounds",
      "rounds, {range}",

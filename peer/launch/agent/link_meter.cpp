@@ -160,7 +160,8 @@ Arrived send_stream(const Descriptor& socket, std::chrono::milliseconds length) 
   const Bytes answer = std::as_writable_bytes(std::span(&arrived, 1));
   std::size_t heard = 0;
   while (heard < answer.size()) {
-    if (Clock::now() > until) throw std::runtime_error("it does not say how much has come");
+    if (Clock::now() > until)
+      throw std::runtime_error("its answer has no count of the bytes received");
     pollfd fd{socket.get(), POLLIN | POLLOUT, 0};
     if (heard > 0) fd.events = POLLIN;
     ::poll(&fd, 1, 100);

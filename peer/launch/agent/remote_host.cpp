@@ -120,7 +120,7 @@ void RemoteHost::work() {
   if (!facts_ && now - began_ > start_patience) return fail("no agent came up in a minute");
   if (!facts_) return;
   if (now - heard_ > leash_)
-    return fail(fmt::format("nothing was heard of it for {} s (launch.leash)",
+    return fail(fmt::format("no message from it for {} s (launch.leash)",
                             std::chrono::duration<double>(leash_).count()));
   if (now < ping_at_) return;
   ping_at_ = now + between_pings;

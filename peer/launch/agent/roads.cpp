@@ -132,7 +132,7 @@ std::string Roads::dead_end(const Pair& pair) const {
                      machines_.at(pair.first).spec.name,
                      machines_.at(pair.second).spec.name,
                      machines_.at(pair.second).door,
-                     why == dead_ends_.end() ? " no address of it is known" : why->second);
+                     why == dead_ends_.end() ? " none of its addresses is known" : why->second);
 }
 
 std::vector<std::string> Roads::one_way() const {

@@ -201,19 +201,19 @@ std::optional<Evaluation> Scout::answer() {
   if (!can_answer_) return no_figures();
   hear();
   if (!answer_ && child_->running()) {
-    watch("evaluating the fleet's model", "no figures from now on, and training goes on");
+    watch("evaluating the fleet's model", "no figures from now on, and training continues");
     return given_up_ ? std::optional(no_figures()) : std::nullopt;
   }
   if (!answer_) {
     tell_failure(
-        fmt::format("{}, which evaluates the fleet's model, has ended ({}): no figures "
-                    "from now on, and training goes on",
+        fmt::format("{}, which evaluates the fleet's model, has ended ({}): no figures from now "
+                    "on, and training continues",
                     name_,
                     child_->ending()));
     return no_figures();
   }
   if (!answer_->loss && !answer_->accuracy)
-    tell_failure(fmt::format("{} gave no figures of the fleet's model: training goes on", name_));
+    tell_failure(fmt::format("{} gave no figures of the fleet's model: training continues", name_));
   else
     failing_ = false;
   return evaluation_of(*answer_);

@@ -16,7 +16,8 @@ Verdict objection(const std::string& path) {
         path);
   if (S_ISDIR(found.st_mode) && (found.st_mode & S_IWOTH) != 0)
     return fmt::format(
-        "{0}: everybody may write there (mode {1:04o}), and say what this peer goes on from\nhelp: "
+        "{0}: every user may write there (mode {1:04o}) and change what this peer resumes "
+        "from\nhelp: "
         " "
         "chmod o-w {0}, and look at what is in it",
         path,

@@ -27,7 +27,7 @@ std::string line_of(const ClippedPeer& clipped) {
                         clipped.far > 0 ? " and " : "",
                         clipped.still);
   return wrapped(fmt::format("clipped    peer {} {}, and counted by what is allowed (robust.clip): "
-                             "seen by {}, whom it has moved by {:.3g} steps as long as their own",
+                             "seen by {}, which it has moved by {:.3g} of their own steps",
                              clipped.peer,
                              what,
                              by,

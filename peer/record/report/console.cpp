@@ -117,7 +117,8 @@ class Console {
   Text next_text() {
     if (left_out_ == 0) return take_oldest();
     const std::size_t lines = std::exchange(left_out_, 0);
-    return {STDERR_FILENO, fmt::format("notice: {} lines are left out: nobody read them\n", lines)};
+    return {STDERR_FILENO,
+            fmt::format("notice: {} lines are left out: no program read them in time\n", lines)};
   }
 
   void write_queue() {

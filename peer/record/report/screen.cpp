@@ -110,9 +110,9 @@ std::string summary_text(const FleetRecord& r,
                                  r.round,
                                  seconds_text(seconds),
                                  r.peers,
-                                 !r.chains      ? "peers"
-                                 : r.peers == 1 ? "whole model of a chain"
-                                                : "whole models of chains");
+                                 !r.chains      ? (r.peers == 1 ? "peer" : "peers")
+                                 : r.peers == 1 ? "model, divided over peers"
+                                                : "models, each divided over peers");
   if (lost > 0) text += fmt::format(", {} lost", lost);
   if (r.mean.accuracy) {
     text += fmt::format("\naccuracy   {:.4f} mean model", *r.mean.accuracy);

@@ -59,9 +59,9 @@ std::string advice_on(Activity activity,
       return remedies.local_steps ? "averaging; a larger batch or local_steps need less"
                                   : "averaging; a larger batch needs less";
     case Activity::code:
-      return "the codec; where the network is fast, floats need none";
+      return "the codec; a fast network needs none";
     case Activity::evaluate:
-      return "looking at the models; a longer `evaluate.every` saves it";
+      return "evaluating the models; a longer `evaluate.every` needs less";
     default:
       return "";
   }

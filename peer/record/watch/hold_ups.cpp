@@ -45,8 +45,8 @@ double promised_seconds(const NetworkSpec& network,
 
 std::string text_of(const SlowLink& slow, const std::vector<std::string>& hosts) {
   return fmt::format(
-      "from {} to {} the network is slower than the file says: {} of each round is waiting for "
-      "what is on its way, and {} would be enough for all of it",
+      "the network from {} to {} is slower than the file says: each round waits {} for messages in "
+      "flight, and {} would be enough",
       peer_name(slow.from, hosts),
       peer_name(slow.to, hosts),
       seconds_text(slow.seconds),
@@ -69,20 +69,19 @@ bool have_own_shares(const Fleet& fleet) {
 std::string help_for(const Culprit& culprit, const Fleet& fleet) {
   constexpr double clearly = 1.3;
   if (culprit.kind == Culprit::Kind::link || culprit.kind == Culprit::Kind::network)
-    return fleet.hosts.size() > 1
-               ? "`grapevine bench links FILE` measures it, and `grapevine plan FILE --place` says "
-                 "which peers should be neighbours then"
-               : "";
+    return fleet.hosts.size() > 1 ? "`grapevine bench links FILE` measures it, and `grapevine plan "
+                                    "FILE --place` then finds which peers should be neighbours"
+                                  : "";
   if (culprit.activity == Activity::evaluate) return "a longer `evaluate.every` saves it";
   if (culprit.activity == Activity::checkpoint) return "a longer `checkpoint.every` saves it";
   if (culprit.activity == Activity::code) return "a peer with a fast network needs no codec";
   if (culprit.activity == Activity::other)
-    return "`grapevine doctor` there says how many processors it may use; end what else runs on "
-           "them, or give the peer less to do with `train.batch`";
+    return "`grapevine doctor` there shows how many processors it may use; end other programs on "
+           "them, or give the peer less work with `train.batch`";
   const bool slow = culprit.activity == Activity::compute && culprit.slower >= clearly;
   if (!slow || have_own_shares(fleet)) return "";
-  return "`grapevine bench speeds FILE` says what each peer can do, and `train.batch: auto` gives "
-         "each so much";
+  return "`grapevine bench speeds FILE` measures each peer's speed, and `train.batch: auto` gives "
+         "each peer work in proportion";
 }
 
 }  // namespace

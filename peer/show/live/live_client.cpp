@@ -71,7 +71,7 @@ LiveReply parse_reply(const std::string& place, const std::string& text) {
 
 JsonValue parse_body(const std::string& place, const LiveReply& reply, int expected) {
   if (reply.status != expected)
-    fail(place, fmt::format("the run says: {}", printable(reply.body, 200)));
+    fail(place, fmt::format("the run answers: {}", printable(reply.body, 200)));
   return parse_json(reply.body, place);
 }
 
@@ -125,7 +125,7 @@ OrderAnswer order_rounds(const std::string& folder,
                          const std::string& target,
                          std::optional<OrderAnswer> RunView::*kind) {
   const auto order = order_run(folder, target);
-  if (!order) fail(folder, "this run does not go on any more");
+  if (!order) fail(folder, "this run is no longer running");
   while (const auto view = view_of_run(folder)) {
     if (const auto& answer = (*view).*kind; answer && answer->order >= *order) {
       if (!answer->refused.empty()) fail(folder, answer->refused);

@@ -39,8 +39,8 @@ class LiveService::Impl {
       url = fmt::format("http://{}/{}", address.text(), token.empty() ? "" : "?token=" + token);
     }
     if (connect_live(folder.path()).open())
-      throw std::runtime_error(folder.path() +
-                               ": a run goes on in this folder already (grapevine top shows it)");
+      throw std::runtime_error(
+          folder.path() + ": a run is already running in this folder (grapevine top shows it)");
     try {
       listeners.push_back({listen_live(folder.path()), {.control = true}});
       file_.emplace(folder.path());

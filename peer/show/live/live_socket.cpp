@@ -50,7 +50,7 @@ Descriptor new_socket(int flags) {
 
 Descriptor listen_live(const std::string& folder) {
   constexpr int most_waiting = 16;
-  if (connect_live(folder).open()) refuse(folder, "a run goes on in this folder already");
+  if (connect_live(folder).open()) refuse(folder, "a run is already running in this folder");
   ::unlink(path_in(folder).c_str());
   Descriptor socket = new_socket(SOCK_NONBLOCK);
   // Before bind(2), which on Linux gives the file the mode of the socket: at no moment is it open

@@ -57,7 +57,7 @@ class Text {
 };
 
 void add_run(Text& text, const RunView& view) {
-  text.family("grapevine_run", "info", "What is running.");
+  text.family("grapevine_run", "info", "Name, method and graph of the run.");
   text.sample(1,
               fmt::format("run=\"{}\",method=\"{}\",graph=\"{}\"",
                           escaped(view.title.name),
@@ -126,10 +126,12 @@ void add_peers(Text& text, const RunView& view) {
   add_by_peer(text, view, "grapevine_peer_round", "gauge", "Rounds completed.", [](auto& p) {
     return static_cast<double>(p.state.round);
   });
-  add_by_peer(
-      text, view, "grapevine_peer_lag_rounds", "gauge", "Behind the furthest.", [](auto& p) {
-        return static_cast<double>(p.lag);
-      });
+  add_by_peer(text,
+              view,
+              "grapevine_peer_lag_rounds",
+              "gauge",
+              "Rounds behind the peer that is furthest ahead.",
+              [](auto& p) { return static_cast<double>(p.lag); });
   add_by_peer(
       text, view, "grapevine_peer_restarts", "counter", "Times started again.", [](auto& p) {
         return static_cast<double>(p.state.restarts);
@@ -142,13 +144,13 @@ void add_peers(Text& text, const RunView& view) {
               view,
               "grapevine_staleness_rounds",
               "gauge",
-              "By how many rounds the oldest message that a peer took of late was behind.",
+              "Age in rounds of the oldest message that a peer took recently.",
               [](auto& p) { return static_cast<double>(p.state.staleness); });
   add_by_peer(text,
               view,
               "grapevine_queue_messages",
               "gauge",
-              "Messages that waited for a peer of late, the most.",
+              "Maximum number of messages that recently waited for a peer.",
               [](auto& p) { return static_cast<double>(p.state.queue); });
   add_by_peer(text, view, "grapevine_sent_bytes", "counter", "Sent on the wire.", bytes);
   add_by_peer(text, view, "grapevine_cpu_seconds", "counter", "CPU time used.", [](auto& p) {

@@ -21,10 +21,10 @@ namespace {
 
 /// Heads of the columns and what they mean.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 13> columns{{
-    {"topology", "who talks to whom; grapevine graph list describes the families"},
+    {"topology", "graph of the exchanges; grapevine graph list describes the families"},
     {"peers", "in the fleet"},
     {"edges", "pairs that talk (one way each when directed)"},
-    {"degree", "neighbours that a peer hears in a round: least .. most"},
+    {"degree", "number of neighbours that a peer receives from in a round: least .. most"},
     {"diameter", "longest shortest path, in hops"},
     {"lambda2", "second largest eigenvalue of W: the slowest pattern that averaging removes"},
     {"lambda_n",

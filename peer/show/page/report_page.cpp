@@ -75,15 +75,17 @@ std::string section(const ReportSection& s) {
 }
 
 constexpr std::array<std::pair<const char*, const char*>, 7> words{{
-    {"mean model", "the mean of all peers' models; accuracy and loss are its, unless said"},
+    {"mean model",
+     "the mean of all peers' models; accuracy and loss are those of the mean model unless stated "
+     "otherwise"},
     {"consensus distance", "mean squared distance of a peer's model to the mean model"},
-    {"late", "a peer waits for what its neighbour has not sent yet"},
-    {"wire", "a peer waits for what is on its way: queue, bandwidth, latency"},
-    {"hidden wire", "on its way while the peer that it goes to computed: costs no time"},
-    {"time", "the fleet's clock, without evaluations and checkpoints where that was recorded"},
+    {"late", "a peer waits for a message that its neighbour has not sent yet"},
+    {"wire", "a peer waits for a message in flight: queue, bandwidth, latency"},
+    {"hidden wire", "a message in flight while its receiver computed: costs no time"},
+    {"time", "the fleet's clock, without evaluations and checkpoints if those were recorded"},
     {"band",
-     "of seeds, the 95 % interval of their mean, or both of two; of one run, its worst and best "
-     "local models"},
+     "the 95 % interval of the mean over seeds, or the range of two seeds; for one run, its worst "
+     "and best local models"},
 }};
 
 std::string glossary() {
@@ -102,12 +104,11 @@ std::string report_page(const RunReport& report) {
   for (const ReportSection& s : report.sections) out += section(s);
   if (!report.missing.empty())
     out += fmt::format(
-        "<p class=\"note missing\">Not shown, since these runs recorded nothing for "
-        "it: {}.</p>\n",
+        "<p class=\"note missing\">Not shown, because these runs have no records of it: {}.</p>\n",
         svg::escape(fmt::format("{}", fmt::join(report.missing, "; "))));
   if (const std::string diff = fleet_diff(report.keys); !diff.empty())
     out += fmt::format(
-        "<h2>{}</h2>\n{}", report.keys.size() > 1 ? "What differs" : "The fleet file", diff);
+        "<h2>{}</h2>\n{}", report.keys.size() > 1 ? "Differences" : "The fleet file", diff);
   out += "<h2>How it was made</h2>\n";
   if (!report.runs.rows.empty()) out += table_html(report.runs);
   out += list("notes", report.notes) + glossary();

@@ -62,7 +62,7 @@ std::string states_sentence(const StateSeconds& states) {
   std::vector<std::string> parts;
   for (const std::size_t k : order)
     parts.push_back(fmt::format("{} {:.0f} %", state_names[k].name, 100 * states[k] / sum(states)));
-  return fmt::format("Of a peer's time: {}.", fmt::join(parts, ", "));
+  return fmt::format("Time of a peer: {}.", fmt::join(parts, ", "));
 }
 
 /// The contender of a section that is the best in a measure; nothing where none has it.
@@ -85,7 +85,7 @@ std::optional<Tile> least_of(const Comparison& c, const Section& section, Measur
 /// Tells of the actors; before the end of the warm-up there is no ratio.
 std::string actors_sentence(const MetricsRow& end) {
   const auto actors = static_cast<std::size_t>(std::llround(*end.actors));
-  std::string text = fmt::format("Of the actors {} lived at the end", actors);
+  std::string text = fmt::format("{} actors were alive at the end", actors);
   if (end.samples_per_insert)
     text += fmt::format("; {:.4g} samples were learnt for each transition that a memory took",
                         *end.samples_per_insert);
@@ -152,16 +152,15 @@ std::vector<Finding> run_findings(const StoredRun& run) {
                                     *end.accuracy_max)});
   if (end.frames)
     findings.push_back(
-        {fmt::format("Return {:.5g}; of the local models {:.5g} on average. Acted {} "
-                     "frames.",
+        {fmt::format("Return {:.5g}; mean of the local models {:.5g}. {} frames acted.",
                      -end.loss,
                      -end.loss_local,
                      quantity_text(Quantity::number, *end.frames))});
   if (end.actors) findings.push_back({actors_sentence(end)});
   if (run.validated && run.test_accuracy)
     findings.push_back(
-        {fmt::format("These are of the validation set; on the test set, looked at once, the saved "
-                     "model has {:.4f}.",
+        {fmt::format("These figures are from the validation set; on the test set, evaluated once, "
+                     "the saved model has accuracy {:.4f}.",
                      *run.test_accuracy)});
   if (run.r2 && run.rmse && std::isfinite(*run.r2))
     findings.push_back({fmt::format(

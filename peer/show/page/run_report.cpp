@@ -30,30 +30,29 @@ constexpr std::size_t most_queues = 64;
 struct Sections {
   ReportSection race{
       "The race",
-      "One line per group, the mean of its seeds; a band is the 95 % interval of "
-      "that mean (Student's t), of two seeds both of them. A seed that has ended "
-      "keeps its last value. The first to cross the dotted line wins; a dot marks where."};
+      "One line per group, the mean of its seeds. A band is the 95 % interval of that mean "
+      "(Student's t), or the range of two seeds. A seed that has ended keeps its last value. The "
+      "first line to cross the dotted line wins; a dot marks where."};
   ReportSection learning{"How it learned"};
   ReportSection shares{"Where the time goes",
                        "A peer is in exactly one state at a time, so the segments add up to its "
                        "wall clock, evaluations and checkpoints included."};
-  ReportSection map{"Who is first where",
-                    "On each network the method that gets to the target first; a map for each "
-                    "problem."};
+  ReportSection map{
+      "Who is first where",
+      "The method that reaches the target first on each network; one map per problem."};
   ReportSection timeline{
       "A few rounds",
-      "What each peer did, on one clock for all. A thin line begins a round; the thick "
-      "one is the critical path, which the last end waited for."};
+      "The activity of each peer, on one clock. A thin line begins a round; the thick line is the "
+      "critical path, on which the end of the last round depended."};
   ReportSection waiting{"Who waits for whom",
-                        "Edges are the wider and warmer the longer both ends waited for each "
-                        "other; in the matrix the row waits for the column."};
-  ReportSection agreement{"Agreement", "How far the peers' models are from each other."};
+                        "Wide, warm edges mean that both ends waited long for each other. In the "
+                        "matrix the row waits for the column."};
+  ReportSection agreement{"Agreement", "Distance between the peers' models."};
   ReportSection ratio{"Predicted beside measured"};
   ReportSection tuning{"Tuning", "Every trial; the best is ringed, a cross missed the target."};
-  ReportSection staleness{"Staleness",
-                          "How many rounds old the models were that a peer mixed with."};
-  ReportSection queue{"Queues",
-                      "Messages that waited for a server: where its queue grows, all wait for it."};
+  ReportSection staleness{"Staleness", "Age in rounds of the models that a peer mixed with."};
+  ReportSection queue{
+      "Queues", "Messages that waited for a server. If its queue grows, all peers wait for it."};
 };
 
 /// Adds a figure to the last row, the first one where there is none.
@@ -165,9 +164,9 @@ std::vector<std::string> missing_in(const Sections& s) {
   const auto say = [&](const ReportSection& section, const char* words) {
     if (is_empty(section)) missing.emplace_back(words);
   };
-  say(s.shares, "where the time goes (states)");
+  say(s.shares, "the use of time (states)");
   say(s.timeline, "the timeline (moments)");
-  say(s.waiting, "who waits for whom (totals)");
+  say(s.waiting, "the waiting between peers (totals)");
   return missing;
 }
 

@@ -192,7 +192,7 @@ std::string waiting_graph(const WaitGraph& w) {
     content += svg::circle(at[k], numbers ? 11 : 4, numbers ? "node named s7" : "node s7");
     if (numbers) content += svg::text({at[k].x, at[k].y + 4}, "middle", "id", std::to_string(k));
   }
-  return svg::image(side, side, "who waits for whom, as a graph", content);
+  return svg::image(side, side, "waiting between peers, as a graph", content);
 }
 
 std::string waiting_matrix(const WaitGraph& w) {
@@ -215,7 +215,7 @@ std::string waiting_matrix(const WaitGraph& w) {
   }
   content += matrix_labels(cells, cell) + warmth_scale(cells.most, matrix_top + inner + 14);
   return svg::image(
-      side, matrix_top + inner + scale_room, "who waits for whom, as a matrix", content);
+      side, matrix_top + inner + scale_room, "waiting between peers, as a matrix", content);
 }
 
 }  // namespace gv

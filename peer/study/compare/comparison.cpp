@@ -262,7 +262,7 @@ Comparison compare_runs(const std::vector<StoredRun>& runs, const CompareOptions
   if (c.coarseness > coarse)
     c.notes.push_back(
         fmt::format("two evaluations lie up to {:.0f} % of the way to the target apart: "
-                    "a smaller evaluate.every tells costs better",
+                    "a smaller evaluate.every gives more exact costs",
                     100 * c.coarseness));
   return c;
 }

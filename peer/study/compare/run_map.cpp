@@ -104,7 +104,7 @@ class RunMap {
     comparison_ = compare_runs(runs_, options);
     if (!comparison_.target)
       throw std::invalid_argument(
-          "a map needs a target: who gets where?\nhelp:  --target accuracy=0.9, or loss=0.3");
+          "a map needs a target\nhelp:  --target accuracy=0.9, or loss=0.3");
   }
 
   const std::vector<Section>& sections() const { return comparison_.sections; }
@@ -117,10 +117,11 @@ class RunMap {
     // By name, so that a method has the same letter and colour in each map of several.
     std::ranges::sort(methods, {}, &MapMethod::label);
     if (methods.empty())
-      throw std::invalid_argument(fmt::format(
-          "nobody reaches {} with every seed: there is nothing to map\nhelp:  name a target that "
-          "is reached",
-          to_string(*comparison_.target)));
+      throw std::invalid_argument(
+          fmt::format("no method reaches {} with every seed: there is nothing to map\nhelp:  name "
+                      "a target that "
+                      "is reached",
+                      to_string(*comparison_.target)));
     const auto threads = static_cast<int>(usable_cores().count());
     FirstMap map =
         draw_first_map(std::move(methods), map_latencies(), map_bandwidths(), threads, on_progress);

@@ -39,7 +39,7 @@ std::uint32_t times_of(const std::string& text, std::string_view times) {
   std::uint32_t count = 0;
   const auto [end, error] = std::from_chars(times.data(), times.data() + times.size(), count);
   if (error != std::errc{} || end != times.data() + times.size() || count < 1 || count > 1000)
-    refuse(text, "behind `for` stands how many evaluations in a row, 1 to 1000");
+    refuse(text, "after `for` comes the number of evaluations in a row, 1 to 1000");
   return count;
 }
 

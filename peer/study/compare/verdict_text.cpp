@@ -40,8 +40,8 @@ std::string few_seeds(const Contender& first, const Contender& second, const Pai
                        first.label,
                        second.label);
   return fmt::format(
-      "{} is ahead of {}, {}, but {} seed{} {} too few to tell: from {} on there "
-      "is an interval (--set seed=2, ...).",
+      "{} is ahead of {}, {}, but {} seed{} {} too few for a verdict: an interval needs at least "
+      "{} (--set seed=2, ...).",
       name_with_kind(first),
       second.label,
       difference_text(r),
@@ -54,17 +54,19 @@ std::string few_seeds(const Contender& first, const Contender& second, const Pai
 std::string untold(const Contender& first, const Contender& second, const PairResult& r) {
   if (r.missed > 0)
     return fmt::format(
-        "{} and {} are not told apart: one of them misses the target with {} of {} "
-        "seeds, so there is no ratio; {} seeds that all say the same would tell.",
+        "no significant difference between {} and {}: one misses the target with {} of {} seeds, "
+        "so there is no ratio; {} seeds that all agree would be needed.",
         first.label,
         second.label,
         r.missed,
         r.seeds,
         fewest_with_misses);
-  std::string text = fmt::format(
-      "{} and {} are not told apart: {}", first.label, second.label, difference_text(r));
+  std::string text = fmt::format("no significant difference between {} and {}: {}",
+                                 first.label,
+                                 second.label,
+                                 difference_text(r));
   if (r.seeds_needed && *r.seeds_needed > r.seeds)
-    text += fmt::format("; about {} seeds would", *r.seeds_needed);
+    text += fmt::format("; about {} seeds would be needed", *r.seeds_needed);
   return text + ".";
 }
 

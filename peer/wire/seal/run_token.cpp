@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t time_bytes = sizeof(std::uint64_t);
 constexpr std::size_t code_bytes = 32;
 constexpr const char* stranger =
-    "it does not know this run's token: it is no process of this run (another user's, say)";
+    "it does not know this run's token: it is not a process of this run, perhaps another user's";
 
 }  // namespace
 
@@ -62,7 +62,7 @@ Verdict RunToken::objection(std::string_view given,
   std::memcpy(&said_at, given.data(), time_bytes);
   const std::string expected = proof(side, ends, said_at);
   if (CRYPTO_memcmp(given.data(), expected.data(), expected.size()) != 0) return stranger;
-  return said_at < since ? "its proof to know this run's token was said to somebody else" : "";
+  return said_at < since ? "its proof of this run's token was made for another peer" : "";
 }
 
 }  // namespace gv

@@ -78,7 +78,7 @@ TlsContext::TlsContext(const PeerKeys& keys) {
   fix_protocol(context.get());
   show_and_ask(context.get(), keys);
   const auto own = identity_of(*SSL_CTX_get0_certificate(context.get()));
-  if (!own) throw std::runtime_error("the certificate does not say which peer's it is");
+  if (!own) throw std::runtime_error("the certificate names no peer");
   identity_ = *own;
   context_ = context.release();
 }

@@ -136,8 +136,9 @@ TEST_F(GraphCommand, RefusesRoundsThatConnectNobody) {
                          "1 0 0 0\n0 1 0 0\n0 0 0.5 0.5\n0 0 0.5 0.5\n";
   const Ended apart = grapevine("graph predict --topology matrices:" + file + " --peers 4");
   EXPECT_EQ(apart.code, 2);
-  EXPECT_NE(apart.err.find("is not connected: some peers would never hear of others; 2 "
-                           "components: {0 1} {2 3}"),
+  EXPECT_NE(apart.err.find(
+                "is not connected: some peers would never receive anything from some others; 2 "
+                "components: {0 1} {2 3}"),
             std::string::npos)
       << apart.err;
 }

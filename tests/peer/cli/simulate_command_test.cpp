@@ -170,7 +170,7 @@ TEST_F(SimulateCommand, StopsAtARoundAndGoesOn) {
   const Ended whole = simulate({"--json", "--no-save"});
   const Ended first = simulate({"--until", "17"});
   ASSERT_EQ(first.code, 0) << first.err;
-  EXPECT_EQ(first.out.back(), "go on with grapevine simulate --resume " + path("run"));
+  EXPECT_EQ(first.out.back(), "resume with grapevine simulate --resume " + path("run"));
   EXPECT_EQ(read(path("run/summary.json")).at("rounds"), 17);
   const Ended second = run({"simulate", "--resume", path("run"), "--until", "30"});
   ASSERT_EQ(second.code, 0) << second.err;
@@ -217,7 +217,7 @@ TEST_F(SimulateCommand, RefusesToStopWhereItCannot) {
   ASSERT_EQ(simulate({"--until", "17"}).code, 0);
   const Ended back = run({"simulate", "--resume", path("run"), "--until", "17"});
   EXPECT_EQ(back.code, 2);
-  EXPECT_NE(back.err.find("it goes on from round 17"), std::string::npos) << back.err;
+  EXPECT_NE(back.err.find("the run resumes from round 17"), std::string::npos) << back.err;
 }
 
 /// There is no fault seed to replay without a swarm: who meant the fleet's is told.

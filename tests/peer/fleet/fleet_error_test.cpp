@@ -33,7 +33,7 @@ TEST_P(WrongFile, IsRefusedWithItsPlace) {
 
 constexpr Wrong structure[] = {
     {"topolgy: ring\n", ":5:1", "unknown key `topolgy`", "did you mean `topology`?"},
-    {"version: 1\npeers: 4\ndata: quadratic\n", ":1:1", "nothing says when to stop", "rounds"},
+    {"version: 1\npeers: 4\ndata: quadratic\n", ":1:1", "no condition ends the run", "rounds"},
     {"versoin: 1\n", ":5:1", "unknown key `versoin`", "version"},
     {"version: 2\nstop: { rounds: 3 }\ndata: quadratic\n", ":1:10", "version 2", "newer"},
     {"peers: 5\n", ":5:1", "duplicate key `peers`", "remove one"},
@@ -68,7 +68,7 @@ constexpr Wrong network[] = {
     {"network: { local: disk }\n", ":5:19", "`disk` is not one of shared, tcp", ""},
     {"network: { emulate: true, local: shared }\n",
      ":5:34",
-     "shared memory beside an emulated network",
+     "shared memory and an emulated network exclude each other",
      "leave `local` out"},
     {"network: { latency: 1 ms, jitter: 2 ms }\n",
      ":5:35",
@@ -96,7 +96,7 @@ constexpr Wrong network[] = {
     {"links: [{ between: [0, 1] }, { between: [1, 0] }]\n",
      ":5:30",
      "the link between 0 and 1 is listed twice",
-     "both ways"}};
+     "both directions"}};
 INSTANTIATE_TEST_SUITE_P(Network, WrongFile, ::testing::ValuesIn(network));
 
 constexpr Wrong topology[] = {
@@ -228,7 +228,7 @@ constexpr Wrong training[] = {
      ":5:49",
      "not one of sgd, adagrad",
      ""},
-    {"attackers: { count: 4 }\n", ":5:12", "leave nobody to train", ""},
+    {"attackers: { count: 4 }\n", ":5:12", "leave no honest peer", ""},
     {"attackers: { count: 1, kind: alien }\n", ":5:30", "not one of sign-flip", "alie"},
     {"algorithm: { kind: d-psgd, codec: top-k }\n", ":5:35", "never makes up for it", ""},
     {"algorithm: { kind: local-sgd, codec: int8 }\n", ":5:38", "takes no codec", ""},

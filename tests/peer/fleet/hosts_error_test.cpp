@@ -105,7 +105,7 @@ TEST_F(Hosts, LinksThatCannotBeAreRefusedInTheFileThatHasThem) {
   for (const Row& row :
        {Row{"{ between: [anna, carl] }", "lan.links.yaml:3:23:", "no peer is on a host `carl`"},
         Row{"{ between: [0, 7] }", "lan.links.yaml:3:20:", "out of range"},
-        Row{"{ between: [0, 1], bandwidth: 0 Mbit }", ":3:35:", "a link of no bandwidth"},
+        Row{"{ between: [0, 1], bandwidth: 0 Mbit }", ":3:35:", "bandwidth must be above 0"},
         Row{"{ between: [0, 1], bandwidth: -5 Mbit }", ":3:35:", "is not a bandwidth"},
         Row{"{ between: [0, 1], latency: -1 ms }", ":3:33:", "is not a duration"}}) {
     const std::string said = said_of(row.link);

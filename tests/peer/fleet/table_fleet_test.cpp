@@ -54,7 +54,7 @@ TEST_F(TableFleet, TheTaskThatIsGuessedIsSaid) {
   EXPECT_FALSE(read("file: a.csv, target: kind", stop, &notices).data.table.regression);
   ASSERT_EQ(notices.size(), 1U);
   EXPECT_EQ(notices[0],
-            "task: classification, since `kind` is text; say `task: regression` if it is not");
+            "task: classification, since `kind` is text; write `task: regression` if it is not");
   notices.clear();
   write("b.csv", "x,y\n1,0.5\n2,1.5\n3,2.5\n4,3.5\n5,1\n");
   const Fleet fleet = read("file: b.csv, target: y", stop, &notices);
@@ -70,7 +70,7 @@ TEST_F(TableFleet, WhatIsWrongIsSaidWithItsPlace) {
   EXPECT_TRUE(has(problem("target: kind"), "needs `file`"));
   EXPECT_TRUE(has(problem("file: none.csv, target: kind"), ":3:28 no such file"));
   EXPECT_TRUE(has(problem("file: a.csv, target: kin"), "no column `kin` for `target`"));
-  EXPECT_TRUE(has(problem("file: a.csv"), "say `target: NAME`; its columns are `size`"));
+  EXPECT_TRUE(has(problem("file: a.csv"), "write `target: NAME`; its columns are `size`"));
   EXPECT_TRUE(has(problem("file: a.csv, target: kind, held_out: 0"), "between 0 and 1"));
   EXPECT_TRUE(has(problem("file: a.csv, target: kind, held_out: 100 %"), "between 0 and 1"));
   EXPECT_TRUE(has(problem("file: a.csv, target: kind, held_out: 0.5, test: t.csv"), "two test"));
@@ -109,7 +109,7 @@ TEST_F(TableFleet, EachPeerReadsAFileOfItsOwn) {
   write("part-0.csv", "size,colour,kind\n1,red,u\n2,blue,v\n3,blue,v\n");
   write("part-1.csv", "size,colour,kind\n4,red,u\n5,blue,v\n");
   const std::string data = "file: \"part-{id}.csv\", test: t.csv, target: kind";
-  EXPECT_TRUE(has(problem(data), "say `standardize: false`"));
+  EXPECT_TRUE(has(problem(data), "write `standardize: false`"));
   const std::string plain = data + ", standardize: false";
   const Assembly all(read(plain));
   EXPECT_EQ(all.data.train->rows, 5U);
@@ -139,8 +139,8 @@ TEST_F(TableFleet, WithFilesOfTheirOwnNothingDependsOnTheOthersSizes) {
   EXPECT_TRUE(has(problem(data, "stop: { rounds: 2 }\nalgorithm: fedavg\n"), "take `local-sgd`"));
   EXPECT_TRUE(has(problem(data + ", servers: 1"), "leave out `servers`"));
   EXPECT_TRUE(has(problem(data + ", partition: iid"), "leave out `partition`"));
-  EXPECT_TRUE(has(problem("file: \"part-{id}.csv\", target: kind"), "needs a `test`"));
-  EXPECT_TRUE(has(problem("file: a.csv, test: \"t-{id}.csv\", target: kind"), "everybody's"));
+  EXPECT_TRUE(has(problem("file: \"part-{id}.csv\", target: kind"), "need a `test`"));
+  EXPECT_TRUE(has(problem("file: a.csv, test: \"t-{id}.csv\", target: kind"), "all peers share"));
 }
 
 /// Files whose classes and values differ have those of one table.

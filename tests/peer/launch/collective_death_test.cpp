@@ -33,13 +33,13 @@ TEST_F(Launch, ADeathEndsAnAllReduceByName) {
   const Ended ended = program.wait();
   EXPECT_EQ(ended.code, 3) << ended.err;
   EXPECT_EQ(ended.summary().at("lost"), 1);
-  EXPECT_NE(ended.err.find("peer 2 has died: a collective needs everybody"), std::string::npos)
+  EXPECT_NE(ended.err.find("peer 2 has died: a collective needs all peers"), std::string::npos)
       << ended.err;
   EXPECT_NE(ended.err.find("without peer 2"), std::string::npos) << ended.err;
 }
 
 /// One of two data servers: the peer that it served ends, and the others, which average with it, go
-/// on. The launcher once stopped them all, as it does where a collective needs everybody.
+/// on. The launcher once stopped them all, as it does where a collective needs all peers.
 TEST_F(Launch, ADataServersDeathEndsThoseAloneWhomItServed) {
   Program program(
       {"run", fleet(4, 0), "--json", "--set", "data.servers=2", "--set", "stop.time=5 s"});
@@ -49,7 +49,7 @@ TEST_F(Launch, ADataServersDeathEndsThoseAloneWhomItServed) {
   const Ended ended = program.wait();
   EXPECT_EQ(ended.code, 3) << ended.err;
   EXPECT_EQ(ended.err.find("cannot complete a round: stopping"), std::string::npos) << ended.err;
-  EXPECT_NE(ended.err.find("without peer 5 those that learn"), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find("without peer 5 the peers that learn"), std::string::npos) << ended.err;
   EXPECT_NE(ended.err.find("the time is up"), std::string::npos) << "0 and 2 went on" << ended.err;
 }
 

@@ -155,7 +155,7 @@ TEST_F(Growth, IsRefusedWithTheReason) {
       {blobs + "algorithm: parameter-server\n",
        {"peers=5", "stop.rounds=40"},
        "a fleet with servers does not grow"},
-      {quadratic + "topology: ring\n", {"peers=3", "stop.rounds=40"}, "4 peers go on as 3"},
+      {quadratic + "topology: ring\n", {"peers=3", "stop.rounds=40"}, "4 peers resumes as 3"},
       {quadratic + "topology: ring\n", {"data.noise=0"}, "`data.noise` is part of what"},
       {quadratic + "topology: ring\n", {"peers=5"}, "--set stop.rounds=N"}};
   for (const Refusal& refusal : refusals) {

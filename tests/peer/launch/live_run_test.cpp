@@ -49,7 +49,7 @@ TEST_F(LiveRun, IsWatchedKeptAndStoppedAndGoesOn) {
   EXPECT_EQ(run({"stop", folder()}).code, 5);
   EXPECT_EQ(run({"checkpoint", folder()}).code, 5);
   Program resumed({"run", "--resume", folder(), "--json"});
-  EXPECT_TRUE(resumed.says("goes on from the checkpoint of round " +
+  EXPECT_TRUE(resumed.says("resumes from the checkpoint of round " +
                            std::to_string(ended.summary().at("rounds").get<Round>())));
   resumed.kill(SIGTERM);
   EXPECT_EQ(resumed.wait().code, 143);

@@ -33,7 +33,7 @@ TEST_F(Launch, AStrangerOfTheMachineIsNoPeerOfARun) {
     EXPECT_EQ(stranger.heard(), 0U);
     EXPECT_TRUE(launcher.says(fmt::format("[peer {}] refused a connection from 127.0.0.1", peer)));
   }
-  EXPECT_NE(launcher.errors().find("it is no process of this run"), std::string::npos);
+  EXPECT_NE(launcher.errors().find("it is not a process of this run"), std::string::npos);
   launcher.kill(SIGTERM);
   const Ended end = launcher.wait();
   EXPECT_EQ(end.code, 143) << end.err;

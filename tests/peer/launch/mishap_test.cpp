@@ -93,7 +93,7 @@ TEST_F(Launch, AStuckTrainerIsNamedAndEndsItself) {
       program.says("[peer 1] peer 2: its process lives, and its arithmetic has been at one "
                    "job for"));
   EXPECT_TRUE(program.says("[peer 3] peer 2: its process lives"));
-  EXPECT_TRUE(program.says("in time (faults.deadline): going on"));
+  EXPECT_TRUE(program.says("in time (faults.deadline): continuing"));
   ASSERT_TRUE(program.says("[peer 2] the arithmetic has been at one job for"));
   ::waitpid(trainer, nullptr, __WALL);  // the tracer's part in its end
   EXPECT_TRUE(program.says("peer 2 lost at round"));

@@ -85,7 +85,7 @@ TEST_F(Launch, StartsNobodyAgainWhomItsNeighboursWouldNotTake) {
                    "algorithm=ad-psgd"});
   ASSERT_TRUE(trains());
   ::kill(pid_of(2), SIGKILL);
-  EXPECT_TRUE(program.says("peer 2 is not started again: with ad-psgd nobody takes the place"));
+  EXPECT_TRUE(program.says("peer 2 is not started again: ad-psgd cannot replace a peer"));
   program.kill(SIGTERM);
   const Ended ended = program.wait();
   EXPECT_EQ(ended.code, 143) << ended.err;
@@ -103,7 +103,7 @@ TEST_F(Launch, ARestartedPeerGoesOnFromItsCheckpoint) {
   ASSERT_TRUE(trains());
   const pid_t victim = pid_of(1);
   ::kill(victim, SIGKILL);
-  EXPECT_TRUE(program.says("[peer 1] goes on from the checkpoint of round"));
+  EXPECT_TRUE(program.says("[peer 1] resumes from the checkpoint of round"));
   EXPECT_TRUE(program.says("[peer 0] peer 1 is back as a new process"));
   program.kill(SIGTERM);
   EXPECT_EQ(program.wait().code, 143);
@@ -147,7 +147,7 @@ TEST_F(Launch, AResumedRunEndsWithTheBitsOfAnUndisturbedOne) {
   }
   const Ended resumed = run({"run", "--resume", path("run"), "--json"});
   ASSERT_EQ(resumed.code, 0) << resumed.err;
-  EXPECT_NE(resumed.err.find("goes on from the checkpoint of round"), std::string::npos);
+  EXPECT_NE(resumed.err.find("resumes from the checkpoint of round"), std::string::npos);
   EXPECT_EQ(resumed.summary().at("params_hash"), whole.summary().at("params_hash"));
   EXPECT_EQ(resumed.summary().at("rounds"), 3000);
   expect_one_run(path("run"), 25);
@@ -193,7 +193,7 @@ TEST_F(Launch, NeighboursThatDieTogetherComeBackTogether) {
   ::kill(one, SIGKILL);
   ::kill(two, SIGKILL);
   for (const PeerId peer : {1U, 2U}) {
-    EXPECT_TRUE(launcher.says(fmt::format("[peer {}] goes on from the checkpoint of round", peer)));
+    EXPECT_TRUE(launcher.says(fmt::format("[peer {}] resumes from the checkpoint of round", peer)));
     const std::string before = newest(peer);
     EXPECT_TRUE(comes_true([&] { return newest(peer) > before; })) << "peer " << peer << " trains";
   }

@@ -49,7 +49,7 @@ TEST_F(Launch, CheckpointsAreKeptInAFolderOfOurOwn) {
   const std::string own = path("run/peers/001/checkpoints");
   fs::permissions(own, fs::perms::all);
   const std::vector<std::string> resume{"run", "--resume", path("run"), "--json"};
-  expect_words(run(resume), 5, {own + ": everybody may write there (mode 0777)", "chmod o-w"});
+  expect_words(run(resume), 5, {own + ": every user may write there (mode 0777)", "chmod o-w"});
   fs::permissions(own, fs::perms::owner_all);
   fs::rename(own, path("elsewhere"));
   fs::create_directory_symlink(path("elsewhere"), own);

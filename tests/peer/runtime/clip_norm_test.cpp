@@ -80,7 +80,7 @@ TEST(ClipNorm, IsRefusedByMethodsThatEndAtTheOptimumOfAll) {
     gv::Setup setup = setup_of(read(quadratic));
     setup.optimizer.clip_norm = 1;
     const std::string because = objection_to(*row, setup, nullptr);
-    if (because.find("ends at the optimum of everybody's data") != std::string::npos)
+    if (because.find("ends at the optimum of all peers' data") != std::string::npos)
       refusing.emplace_back(row->kind);
   }
   for (const std::string kind : {"d2",

@@ -295,7 +295,8 @@ TEST_F(Devices, BatchAutoFollowsTheSpeeds) {
 
 TEST_F(Devices, BatchAutoRefusesWhatContradictsIt) {
   const std::string both = problem("peers: [{ batch: 8 }]\ntrain: { batch: auto }\n");
-  EXPECT_NE(both.find(":4:18 a batch of its own beside `train.batch: auto`"), std::string::npos)
+  EXPECT_NE(both.find(":4:18 a group's `batch` and `train.batch: auto` exclude each other"),
+            std::string::npos)
       << both;
   const std::string none =
       problem("peers: [{ speed: 1 }, { speed: 1000 }]\ntrain: { batch: auto }\n");

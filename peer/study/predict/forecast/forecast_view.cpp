@@ -136,14 +136,14 @@ std::string mean_lines(const Forecast& f) {
   if (!f.excess_mean || !f.excess_mean_error) return "";
   if (f.beyond)
     return wrapped(fmt::format("mean   ~{:.2g} above descent without noise; ~: rate x L gets to "
-                               "{:.2g}, and beyond {:g} errors are larger than can be said",
+                               "{:.2g}, and beyond {:g} the errors are unknown",
                                *f.excess_mean,
                                *f.beyond,
                                Forecast::trusted),
                    7) +
            "\n";
   const auto verdict = [](double value, double error) {
-    return Forecast::resolved(value, error) ? "" : ", below what can be told from nothing";
+    return Forecast::resolved(value, error) ? "" : ", not significantly different from 0";
   };
   std::string text = fmt::format("mean   {:.2g} +- {:.1g} above descent without noise{}\n",
                                  *f.excess_mean,
@@ -164,8 +164,8 @@ std::string legend(const FleetForecast& f) {
         "training losses of mean and local models then lie above gradient descent without noise";
   else if (f.own.excess_local)
     text =
-        "consensus, mean, local: where the distance to the mean and the excess losses of mean and "
-        "local models settle";
+        "consensus, mean, local: values at which the distance to the mean and the excess losses of "
+        "mean and local models settle";
   else
     text =
         "to 1e-3: rounds of averaging until a disagreement is a thousandth; n_eff: effective "

@@ -119,7 +119,7 @@ TEST_F(Csv, ATestFileMayWriteAClassThatIsANumberInAnotherWay) {
 
 TEST_F(Csv, AFileMayHaveNoLineOfNames) {
   TableSpec spec = plain("5.1,3.5,setosa\n4.9,3,setosa\n7,3.2,virginica\n", "");
-  EXPECT_NE(error(spec).find("say `target: NAME`"), std::string::npos);
+  EXPECT_NE(error(spec).find("write `target: NAME`"), std::string::npos);
   EXPECT_EQ(table_warnings(plain_spec(spec.file, "setosa")),
             (std::vector<std::string>{
                 "the first line is taken for the columns' names, and `setosa` stands in its column "
@@ -174,11 +174,10 @@ TEST_F(Csv, HoldsOutAPartThatTheSeedDraws) {
 
 TEST_F(Csv, WhatIsMissingIsRefusedFilledOrLeftOut) {
   TableSpec spec = plain("a,c,y\n1,p,u\n,q,v\n3,?,u\n5,p,v\n");
-  EXPECT_EQ(
-      error(spec),
-      "a.csv:3: no value in column `a`; say `missing: mean` or `missing: drop`, or mend the "
-      "file\na.csv:4: no value in column `c`; say `missing: mean` or `missing: drop`, or mend "
-      "the file");
+  EXPECT_EQ(error(spec),
+            "a.csv:3: no value in column `a`; write `missing: mean` or `missing: drop`, or correct "
+            "the file\na.csv:4: no value in column `c`; write `missing: mean` or `missing: drop`, "
+            "or correct the file");
   spec.missing = MissingValue::mean;
   const TrainTest filled = read_table(spec, Rng(1));
   const std::vector<float> expected{1, 1, 0, 3, 0, 1, 3, 2.0F / 3, 1.0F / 3, 5, 1, 0};
@@ -244,7 +243,7 @@ TEST_F(Csv, SaysInWhichLineWhatIsWrong) {
   EXPECT_EQ(wrong("a,y\n1,u\n\n2,v,w\n").substr(0, 52),
             "a.csv:4: 3 values where the header has 2 names; a ta");
   EXPECT_EQ(wrong("a,y\n1,u\ntwo,v\n").substr(0, 60),
-            "a.csv:3: `two` in column `a` is no number, and others are; m");
+            "a.csv:3: `two` in column `a` is no number, and others are; c");
   EXPECT_NE(wrong("a,y\n1,u\n1e60,v\n").find("a.csv:3: the number in column `a` is beyond"),
             std::string::npos);
   EXPECT_EQ(wrong("a,y\n1,u\n1e-60,v\n"), "") << "too small is zero";
@@ -266,7 +265,7 @@ TEST_F(Csv, SaysInWhichLineWhatIsWrong) {
   EXPECT_NE(wrong("y\nu\nv\n").find("no columns but the target"), std::string::npos);
   EXPECT_NE(error(plain("a,b\n1,u\n", "y")).find("no column `y` for `target`; its columns are `a`"),
             std::string::npos);
-  EXPECT_NE(error(plain("a,b\n1,u\n", "")).find("say `target: NAME`; its columns are `a`, `b`"),
+  EXPECT_NE(error(plain("a,b\n1,u\n", "")).find("write `target: NAME`; its columns are `a`, `b`"),
             std::string::npos);
 }
 

@@ -117,8 +117,8 @@ TEST_F(DirtyTable, DecimalCommasAreNoCategories) {
   const std::string content = "Preis;y\n165446,61;u\n1.250,5;v\n300;u\n";
   TableSpec spec = plain(content);
   EXPECT_EQ(error(spec),
-            "a.csv:2: `165446,61` in column `Preis` looks like a number with a decimal comma; say "
-            "`decimal: \",\"`, or name the column under `one_hot` or `ignore`");
+            "a.csv:2: `165446,61` in column `Preis` looks like a number with a decimal comma; "
+            "write `decimal: \",\"`, or name the column under `one_hot` or `ignore`");
   spec.decimal = ',';
   const TrainTest read = read_table(spec, Rng(1));
   EXPECT_EQ(read.train->floats, (std::vector<float>{165446.61F, 1250.5F, 300}));
@@ -129,7 +129,7 @@ TEST_F(DirtyTable, DecimalCommasAreNoCategories) {
   EXPECT_EQ(read_table(spec, Rng(1)).train->targets,
             (std::vector<float>{165446.61F, 1250.5F, 300}));
   spec.decimal = '.';
-  EXPECT_NE(error(spec).find("say `decimal: \",\"`"), std::string::npos) << error(spec);
+  EXPECT_NE(error(spec).find("write `decimal: \",\"`"), std::string::npos) << error(spec);
 }
 
 TEST_F(DirtyTable, DatesAreNumbersOfDays) {
@@ -206,7 +206,7 @@ TEST_F(DirtyTable, NoMoreThanTwentyProblemsAreTold) {
 /// `?`.
 TEST_F(DirtyTable, MessagesSpeakUtf8) {
   EXPECT_EQ(error(plain("Preis \u20AC,Fl\u00E4che (m\u00B2),y\n,1,u\n2,2,v\n")).substr(0, 43),
-            "a.csv:2: no value in column `Preis \u20AC`; sa");
+            "a.csv:2: no value in column `Preis \u20AC`; wr");
   EXPECT_NE(error(plain("a,y\n1,u\nx\u202Ey\x1B[2J,v\n")).find("a.csv:3: `x???y?[2J` in column"),
             std::string::npos);
 }

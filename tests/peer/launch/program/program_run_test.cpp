@@ -121,7 +121,7 @@ TEST_F(ProgramRun, WaitsForNobodyWhoseNeighboursHaveFinished) {
         << "faults: { inject: [{ at: 200 ms, kill: 2 }] }\n";
     const Ended ended = Program({"run", path("fleet.yaml"), "--json"}).wait();
     EXPECT_EQ(ended.code, 3) << ended.err;
-    EXPECT_NE(ended.err.find("peer 2 comes too late: its neighbours have finished"),
+    EXPECT_NE(ended.err.find("peer 2 restarted too late: its neighbours have finished"),
               std::string::npos)
         << ended.err;
     EXPECT_EQ(ended.summary()["lost"], 1) << ended.err;
@@ -148,6 +148,7 @@ TEST_F(ProgramRun, HasNullFiguresWhereNobodyEvaluates) {
   EXPECT_FALSE(ended.summary()["train_loss"].is_null() && ended.out.size() < 2);
   EXPECT_EQ(ended.err.find("loss rise"), std::string::npos) << ended.err;
   EXPECT_EQ(ended.err.find("not finite"), std::string::npos) << ended.err;
+  EXPECT_EQ(ended.err.find("no longer finite"), std::string::npos) << ended.err;
   for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
            {"report", path("run")}, {"compare", path("run"), path("run")}, {"top", path("run")}}) {
     const Ended shown = Program(command).wait();

@@ -41,8 +41,8 @@ TEST(HoldUps, SayWhoIsSlowAndWhatHelps) {
   EXPECT_EQ(said[0].text,
             "peer 2 holds the others up: 45 % of all peers' time is waiting for it, and its\n"
             "       gradients take 4.0 times as long\n"
-            "help:  `grapevine bench speeds FILE` says what each peer can do, and\n"
-            "       `train.batch: auto` gives each so much");
+            "help:  `grapevine bench speeds FILE` measures each peer's speed, and\n"
+            "       `train.batch: auto` gives each peer work in proportion");
 }
 
 /// A peer that has less to do already is not told to have less.

@@ -160,9 +160,9 @@ TEST(Report, OfAnAgentShowsItsReturn) {
   EXPECT_TRUE(has_tile(report, "500", "return"));
   const std::string page = report_page(report);
   expect_whole(page);
-  EXPECT_NE(page.find("Return 500; of the local models 250 on average. Acted 800 frames."),
+  EXPECT_NE(page.find("Return 500; mean of the local models 250. 800 frames acted."),
             std::string::npos);
-  EXPECT_EQ(page.find("Of the actors"), std::string::npos);
+  EXPECT_EQ(page.find("actors were alive"), std::string::npos);
   EXPECT_EQ(page.find("<figcaption>Loss"), std::string::npos);
   for (const char* axis : {"rounds", "time", "frames"})
     EXPECT_NE(page.find(std::string("<figcaption>Return against ") + axis), std::string::npos)
@@ -185,13 +185,15 @@ TEST(Report, SaysWhatActorsAndMemoriesDid) {
   end.memory = 900;
   end.actors = 7;
   EXPECT_NE(report_page(make_report(runs, {}))
-                .find("Of the actors 7 lived at the end; 900 transitions were kept."),
+                .find("7 actors were alive at the end; 900 transitions were kept."),
             std::string::npos);
   end.samples_per_insert = 15.5;
-  EXPECT_NE(report_page(make_report(runs, {}))
-                .find("7 lived at the end; 15.5 samples were learnt for each transition that a "
-                      "memory took; 900 transitions were kept."),
-            std::string::npos);
+  EXPECT_NE(
+      report_page(make_report(runs, {}))
+          .find(
+              "7 actors were alive at the end; 15.5 samples were learnt for each transition that a "
+              "memory took; 900 transitions were kept."),
+      std::string::npos);
 }
 
 TEST(Report, AgentsRaceToAReturn) {

@@ -128,7 +128,7 @@ TEST(AgentFleet, RefusesWhatHasNoMeaningWithItsReason) {
       {begin + "agent: {}\ndata: { kind: environment, name: cartpole, partition: iid }\n",
        "an agent fills its own memory: there are no samples to divide"},
       {begin + "agent: {}\ndata: { kind: environment, name: cartpole, servers: 1 }\n",
-       "nobody hands out samples"},
+       "there are no samples to serve"},
       {begin + "agent: {}\ndata: { kind: environment, name: cartpole, validation: 10 % }\n",
        "looked at in its environment"},
       {begin + cartpole + "agent: { memory: 20, warm_up: 20 }\n",
@@ -163,7 +163,7 @@ TEST(AgentFleet, RefusesWhatHasNoMeaningWithItsReason) {
        "hogwild trains no agents, which fill a memory of their own: its threads"},
       {acts + "train: { device: cuda }\n", "acts and learns on the CPU"},
       {acts + "train: { peer_weights: samples }\n", "no samples to be weighed by"},
-      {acts + "train: { class_weights: balanced }\n", "nobody labels"},
+      {acts + "train: { class_weights: balanced }\n", "have no labels"},
       {acts + "evaluate: { every: 1 epoch }\n", "no epochs"},
       {"version: 1\npeers: 4\nagent: {}\nstop: { epochs: 2 }\n" + cartpole, "no epochs"},
       {acts + "parallel: { stages: 2 }\n", "chains divide it"}};

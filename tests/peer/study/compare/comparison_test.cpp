@@ -123,7 +123,8 @@ TEST(Comparison, SaysWhatItCannotTell) {
     runs.push_back(run_of(method("ad-psgd"), seed, 1));
     runs.push_back(run_of(method("d-psgd"), seed, seed % 2 == 0 ? 0.8 : 1.4));
   }
-  EXPECT_TRUE(verdict(runs).starts_with("ad-psgd and d-psgd are not told apart: 1.06x (0.633 .."))
+  EXPECT_TRUE(verdict(runs).starts_with(
+      "no significant difference between ad-psgd and d-psgd: 1.06x (0.633 .."))
       << verdict(runs);
   EXPECT_NE(verdict(runs).find("seeds would"), std::string::npos);
 }
@@ -140,8 +141,8 @@ TEST(Comparison, HasNoIntervalOfTwoSeeds) {
   add(runs, method("ad-psgd"), 1, 2);
   add(runs, method("d-psgd"), 2, 2);
   EXPECT_EQ(verdict(runs),
-            "ad-psgd is ahead of d-psgd, 2.00x, but 2 seeds are too few to tell: from 3 on there "
-            "is an interval (--set seed=2, ...).");
+            "ad-psgd is ahead of d-psgd, 2.00x, but 2 seeds are too few for a verdict: an "
+            "interval needs at least 3 (--set seed=2, ...).");
 }
 
 /// A miss has no cost and so no ratio; who reaches the target in each of 5 pairs is before.
@@ -153,9 +154,10 @@ TEST(Comparison, OfMissedTargetsHasNoRatio) {
     for (MetricsRow& e : runs[k].evaluations) *e.accuracy /= 3;
   EXPECT_EQ(verdict(runs), "ad-psgd is first: d-psgd misses the target with 5 of 5 seeds.");
   runs[5] = run_of(method("d-psgd"), 1, 0.9);  // one of them gets there, and sooner
-  EXPECT_EQ(verdict(runs),
-            "ad-psgd and d-psgd are not told apart: one of them misses the target with 4 of 5 "
-            "seeds, so there is no ratio; 5 seeds that all say the same would tell.");
+  EXPECT_EQ(
+      verdict(runs),
+      "no significant difference between ad-psgd and d-psgd: one misses the target with 4 of 5 "
+      "seeds, so there is no ratio; 5 seeds that all agree would be needed.");
   const Comparison c = compare_runs(runs, half);
   EXPECT_NE(comparison_text(c, {}).find(" 1/5 "), std::string::npos) << comparison_text(c, {});
 }

@@ -228,7 +228,7 @@ TEST_F(SweepCommand, AnInterruptEndsItCleanly) {
   program.kill(SIGINT);
   const Ended ended = program.wait();
   EXPECT_EQ(ended.code, 130);
-  EXPECT_NE(ended.err.find("the same command goes on"), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find("the same command continues"), std::string::npos) << ended.err;
   EXPECT_TRUE(fs::is_empty(path("out/claims")));
 }
 

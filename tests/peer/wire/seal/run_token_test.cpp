@@ -11,7 +11,7 @@ namespace {
 
 using Side = RunToken::Side;
 constexpr const char* ends = "127.0.0.1:40000 127.0.0.1:27000";
-constexpr const char* no_process_of_this_run = "it is no process of this run";
+constexpr const char* no_process_of_this_run = "it is not a process of this run";
 
 TEST(RunTokens, ProveThatTheyAreKnown) {
   const RunToken token;
@@ -41,7 +41,7 @@ TEST(RunTokens, ProveNothingElsewhere) {
   EXPECT_TRUE(refused(RunToken(), Side::dials, ends)) << "another run";
   EXPECT_TRUE(refused(token, Side::is_dialled, ends)) << "said back to who said it";
   EXPECT_TRUE(refused(token, Side::dials, "127.0.0.1:40001 127.0.0.1:27000")) << "handed on";
-  EXPECT_NE(token.objection(proof, Side::dials, ends, 8).find("was said to somebody else"),
+  EXPECT_NE(token.objection(proof, Side::dials, ends, 8).find("was made for another peer"),
             std::string::npos)
       << "to who listened at that port before";
 }

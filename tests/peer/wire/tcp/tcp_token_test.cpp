@@ -43,10 +43,10 @@ class TcpToken : public testing::Test {
 TEST_F(TcpToken, StrangersOfTheMachineAreRefused) {
   PlainClient empty(peer_.port);
   say_hello(empty, "");
-  expect_refused(empty, "it is no process of this run");
+  expect_refused(empty, "it is not a process of this run");
   PlainClient other_run(peer_.port);
   say_hello(other_run, RunToken().proof(Side::dials, other_run.ends(), nanoseconds_now()));
-  expect_refused(other_run, "it is no process of this run");
+  expect_refused(other_run, "it is not a process of this run");
 }
 
 /// He took the port of a peer that died, heard what another one said to it, and says it to the
@@ -54,13 +54,13 @@ TEST_F(TcpToken, StrangersOfTheMachineAreRefused) {
 TEST_F(TcpToken, WhatWasSaidToSomebodyElseIsRefused) {
   PlainClient handed_on(peer_.port);
   say_hello(handed_on, token_->proof(Side::dials, "127.0.0.1:1 127.0.0.1:2", nanoseconds_now()));
-  expect_refused(handed_on, "it is no process of this run");
+  expect_refused(handed_on, "it is not a process of this run");
   PlainClient reflected(peer_.port);
   say_hello(reflected, token_->proof(Side::is_dialled, reflected.ends(), nanoseconds_now()));
-  expect_refused(reflected, "it is no process of this run");
+  expect_refused(reflected, "it is not a process of this run");
   PlainClient replayed(peer_.port);
   say_hello(replayed, token_->proof(Side::dials, replayed.ends(), before_));
-  expect_refused(replayed, "was said to somebody else");
+  expect_refused(replayed, "was made for another peer");
 }
 
 TEST_F(TcpToken, AProcessOfTheRunComesIn) {
@@ -99,7 +99,7 @@ TEST(TcpTokens, OfTwoRunsDoNotFit) {
     options.on_ready = [&] { ++begun; };
     options.on_report = [](const Report&) {};
     options.log = [&](const std::string& line) {
-      if (line.find("it is no process of this run") != std::string::npos) refused = true;
+      if (line.find("it is not a process of this run") != std::string::npos) refused = true;
     };
     peers.push_back(std::make_unique<TcpPeer>(fleet, i, std::move(options)));
     peers.back()->use_token(std::make_shared<RunToken>());
