@@ -10,7 +10,7 @@
 // on with the old one until the new one is there, so that it never waits for its learner, which may
 // be waiting for transitions meanwhile. It begins with the model that all peers begin with. It ends
 // with either of the two, unless another process takes the place of one that has died: to that one
-// it goes on, and what was under way to the dead one is nobody's.
+// it continues, and what was under way to the dead one is nobody's.
 
 namespace gv {
 namespace {
@@ -53,7 +53,7 @@ class Acts {
   std::uint64_t due_ = 0;   ///< frames at which the next question is
 };
 
-/// Acts while both are there. Whoever begins anew may have as much under way as the memory bears.
+/// Acts while both are there. Whoever begins again may have as much under way as the memory bears.
 Task<> Acts::act_for_both() {
   for (;;) {
     while (goes_on() && (under_way() >= most_under_way || me_.waiting(taken_kind))) co_await hear();

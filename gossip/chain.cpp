@@ -175,7 +175,7 @@ std::uint64_t Chain::ahead() const {
   return me_.plan.stage && !me_.plan.stage->flush && next_ > number_ ? next_ - number_ : 0;
 }
 
-/// In the place of the values of the next minibatch.
+/// Instead of the values of the next minibatch.
 void Chain::say_closed() {
   if (std::exchange(said_, true) || me_.plan.stage->last()) return;
   me_.send(me_.plan.stage->to(0), Kind::activation, nullptr, 0, next_);
@@ -195,7 +195,7 @@ std::vector<PeerId> chain_links(const StagePlan& stage) {
 }
 
 /// What the stage before sends ahead is bounded by its own window, and what comes back by ours.
-/// Without a flush an empty message may come in the place of values: see Chain::say_closed.
+/// Without a flush an empty message may come instead of values: see Chain::say_closed.
 std::vector<Channel> chain_channels(const StagePlan& stage) {
   const auto channel = [&](Kind kind, bool before, std::size_t floats, PeerId ahead) {
     const std::size_t size = floats * sizeof(float);

@@ -18,7 +18,7 @@ constexpr std::size_t most_places = 64;
 constexpr double remembered = 20;
 
 /// Returns how many times as far away it was as counts whole; 0 where it was no further. By our own
-/// bound, since who lies may say that its own is none.
+/// bound, since a peer that lies may say that its own is none.
 double times(const Clipping::Counted& piece, double own) {
   if (piece.factor == 1 || own <= 0) return 0;
   return piece.factor > 0 ? piece.bound / static_cast<double>(piece.factor) / own : unbounded;

@@ -107,9 +107,9 @@ std::vector<Range> pieces_sent(Range part, Kind kind, PeerId sender, std::uint32
 }
 
 /// One direction of the ring, n - 1 hops: at each a chunk goes on and one comes. Piece by piece: a
-/// piece goes on when it has come, while the next ones are on their way, and stays in the cache
-/// meanwhile. A sum that is whole goes on as it came where it came in a codec, so that all decode
-/// the same bytes; floats go on from v, as neighbours on one machine read them in our own memory.
+/// piece continues when it has come, while the next ones are on their way, and stays in the cache
+/// meanwhile. A sum that is whole continues as it came where it came in a codec, so that all decode
+/// the same bytes; floats continue from v, which neighbours on this machine read in our memory.
 Task<bool> go_round(Peer& me, const Group& group, Kind kind, Vector v, Sum sum) {
   constexpr std::size_t pieces_ahead = 4;  // as in an exchange of neighbours (exchange.cpp)
   const auto n = static_cast<PeerId>(group.size());
@@ -124,7 +124,7 @@ Task<bool> go_round(Peer& me, const Group& group, Kind kind, Vector v, Sum sum) 
     for (const Range r : pieces_sent(part, kind, previous, hop, n)) in.push_back(r);
     most.resize(in.size(), sum.most(kind == Kind::reduce ? hop + 1 : me.plan.peers));
   }
-  // What comes at one hop goes on at the next.
+  // What comes at one hop continues at the next.
   const std::size_t kept = pieces_sent(part, kind, previous, n - 2, n).size();
   const std::size_t out = first.size() + in.size() - kept;
   const bool as_it_came = kind == Kind::gather && sum.codec.has_value();

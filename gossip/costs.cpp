@@ -37,7 +37,7 @@ void set(std::uint64_t& count, std::uint64_t number) {
   count = number;
 }
 
-/// Of the waits the longest counts.
+/// Keeps the longer of the two longest waits.
 void add(Time& longest, Time later) {
   longest = std::max(longest, later);
 }

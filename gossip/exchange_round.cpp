@@ -41,7 +41,7 @@ Task<> Exchange::begin_round() {
   }
 }
 
-/// Forgets those that are missing, or have a successor. It goes on from the beginning after each:
+/// Forgets those that are missing, or have a successor. It starts over after each:
 /// another may get one meanwhile. What has come of an open exchange counts first. Found by the
 /// swarm under CHOCO-SGD: of one that had left meanwhile, all that had been told was forgotten
 /// before its last half, an increment, was added to it.

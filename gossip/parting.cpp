@@ -57,7 +57,7 @@ Task<> Parting::leave(std::size_t k) {
 }
 
 /// A peer that has finished waits for the half that a neighbour owes it: for who is away only so
-/// long, and for who has died only where somebody takes its place.
+/// long, and for a peer that has died only where somebody takes its place.
 void Parting::begin_patience(std::size_t k) {
   const Time patience = roster_.dead(k) ? self_.plan.succession : self_.plan.patience;
   if (exchange_.open(k) && patience > Time{0})

@@ -186,7 +186,7 @@ void Post::say_broken(std::size_t k) {
   if (const std::optional<Why> why = hopeless(k)) note_broken(k, *why);
 }
 
-/// Who has left did so for a reason of its own, which others tell.
+/// A peer that left early has its own reason, reported elsewhere: do not blame it.
 void Post::note_broken(std::size_t k, Why why) {
   const PeerId peer = self_.neighbors[k].peer;
   self_.journal.note(event::CollectiveBroken{self_.round, peer, why});

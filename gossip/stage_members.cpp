@@ -53,7 +53,7 @@ Task<Payloads> tell_each_other(Peer& me, Turn turn, Kind kind, Payload own) {
   co_return all;
 }
 
-/// Columns of each member beside each other, in each of the rows.
+/// Columns of each member next to each other, in each of the rows.
 void join_columns(const Payloads& all, std::size_t rows, Buffer& whole) {
   const std::size_t own = all.front()->floats().size() / rows;
   float* to = whole.floats().data();

@@ -121,7 +121,7 @@ Task<> serve_samples(Peer& me) {
     const auto pack = [&] { samples = me.plan.samples_for(from, number); };
     co_await me.compute(
         static_cast<double>(me.plan.setup->most_samples_bytes), pack, Activity::compute);
-    // Its successor counts anew, and would take the number for that of its own question.
+    // Its successor counts again, and would take the number for that of its own question.
     if (samples && next.message->life == me.life(from))
       me.send(from, Kind::samples, samples, 0, number);
     asked[from] = number;

@@ -138,7 +138,7 @@ void Timesheet::add(const Interval& interval) {
   if (keeps_) intervals_.push_back(interval);
 }
 
-/// A wait that goes on is lateness until the message says otherwise.
+/// A wait that continues is lateness until the message says otherwise.
 Spent Timesheet::spent() const {
   Spent all = spent_;
   const bool waits = waiting_ && jobs_.empty();

@@ -68,7 +68,7 @@ void Transfers::pull(VerbCall call, Ended ended) {
   ask(k);
 }
 
-/// Nobody waits for who is not there any more.
+/// Begins a transfer, which ends at once if its peer has gone.
 void Transfers::begin(std::vector<Way>& ways, VerbCall call, Ended ended) {
   const std::size_t k = *self_.find(call.root);
   const VerbWord word = word_of(call, &ways == &pushes_ ? VerbStep::give : VerbStep::want);

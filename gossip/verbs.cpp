@@ -66,7 +66,7 @@ void Verbs::begin(VerbCall call, Ended ended) {
   start();
 }
 
-/// Nobody waits for who is not there any more.
+/// Does not wait for a peer that has gone.
 void Verbs::start() {
   if (is_broken(number_)) return finish({.why = broken_->why, .peer = broken_->peer});
   if (self_.plan.rejoins && trainers_ > 1)
@@ -223,7 +223,7 @@ std::shared_ptr<Buffer> Verbs::combined() {
   return out;
 }
 
-/// A piece of the outcome is here, and goes on down.
+/// A piece of the outcome is here, and continues down.
 void Verbs::land(const Payload& payload) {
   const std::span<const std::byte> piece = content(payload);
   const std::uint32_t part = down_++;

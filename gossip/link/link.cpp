@@ -260,7 +260,7 @@ void Link::say_dead() {
 }
 
 /// What was kept for it is let go, so this process of it can never be met again. A method may send
-/// to whoever goes on, and a liar goes on without a word of what it has got.
+/// to whoever continues, and a liar continues without a word of what it has got.
 void Link::give_up(Time now) {
   const std::string why = unacknowledged();
   if (!quiet()) say(fmt::format("peer {} is given up: {}", neighbor_, why));

@@ -6,7 +6,7 @@
 // Asynchronous local SGD with delayed Nesterov momentum. Liu, Chhaparia, Douillard, Kale, Rusu,
 // Shen, Szlam & Ranzato, "Asynchronous local-SGD training for language modeling", 2024,
 // arXiv:2401.09135: a peer takes H = train.local_steps inner steps from the servers' theta, gives
-// them Delta = theta - theta_i, and takes their model anew; nobody waits for anybody else. The
+// them Delta = theta - theta_i, and takes their model again; no peer waits for anybody else. The
 // servers go along each Delta as it comes, by lr / N of it. Momentum on what is stale is what goes
 // wrong there, so it moves once for N of them: m <- beta m + mean of the N Delta, and theta goes
 // lr beta m more, of which the last of the N takes 1 - c N + c and each of the others c, the

@@ -14,7 +14,7 @@
 // and G_0 = C(V_0), where the paper has 0 and all its peers take the first step without each other.
 // MoTEF. Islamov, Gao & Stich, "Towards faster decentralized stochastic optimization with
 // communication compression", 2024, arXiv:2405.20114, Algorithm 1: the same of M_{t+1} = (1 -
-// lambda) M_t + lambda g_{t+1} in the place of g, from M_0 = g_0. With lambda = 1 it is BEER.
+// lambda) M_t + lambda g_{t+1} instead of g, from M_0 = g_0. With lambda = 1 it is BEER.
 // What flowed of V over the edge to a peer that is away does not count until it is back, and what
 // flowed over that to one that dies is taken out. Memory of a peer: 5 deg + 3 vectors. Per round
 // and peer: deg messages out, of 2 C(d) bytes.

@@ -12,7 +12,7 @@
 // sound while each of them brings the next flow. A flow that is not answered acts once. While
 // somebody's half is late, the flows c_t = beta c_{t-1} + (sum_j W_ij x_{t+1/2,j} - x_{t+1/2}) /
 // gamma are taken out of m, which is then the momentum of the own gradients. Where the flows of a
-// round are over other edges than those of the one before, m begins anew: the own gradients alone,
+// round are over other edges than those of the one before, m begins again: the own gradients alone,
 // which were in balance with them, would throw the model far off. Found by real fleets, by the
 // swarm and where one peer is so slow that the others go on without it: models swung apart, by ten
 // powers of ten. Where W changes with the round the next flow is the answer to another one, and

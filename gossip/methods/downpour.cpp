@@ -6,7 +6,7 @@
 #include "gossip/servers.h"
 
 // Downpour SGD. Dean et al., "Large scale distributed deep networks", NIPS 2012, Algorithm 7.1: a
-// worker fetches the model every n_fetch steps, goes on from there alone, and pushes the sum of its
+// worker fetches the model every n_fetch steps, resumes from there alone, and pushes the sum of its
 // gradients every n_push steps; the server steps on each sum as it comes. A round is one step. Here
 // a worker waits for what it fetches. Server s of k holds part s. Per worker: 4 d bytes in every
 // n_fetch rounds, 4 d bytes out every n_push.

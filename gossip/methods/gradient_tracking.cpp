@@ -17,7 +17,7 @@
 // Momentum Tracking: Takezawa, Bao, Niwa, Sato & Yamada, "Momentum tracking: momentum acceleration
 // for decentralized deep learning on heterogeneous data", TMLR 2023, arXiv:2209.15505, Algorithm 1:
 // u_{t+1} = beta u_t + g_t, x_{t+1} = W (x_t - gamma (u_{t+1} - c_t)), c_{t+1} = W (c_t - u_{t+1})
-// + u_{t+1}, from c_0 = 0. With y = u - c that is DSGT of the u in the place of the g.
+// + u_{t+1}, from c_0 = 0. With y = u - c that is DSGT of the u instead of the g.
 // The mean of the y is that of the gradients or momenta, whatever is late. What flowed over the
 // edge to a peer that is away does not count in y until it is back, so that who is alone steps
 // along its own gradient; what flowed over that to one that dies is taken out.

@@ -9,7 +9,7 @@
 // algorithm for heterogeneous data", NeurIPS 2023, arXiv:2305.04792, as its authors' trainer has
 // it: z_t = W x_t, delta_t = g(z_t) - (z_t - x_t) / gamma, y_t = delta_t + mu ((x_{t-1} - z_t) /
 // gamma - delta_{t-1}), x_{t+1} = x_t - gamma y_t. What the neighbours' models have moved by, which
-// each sees without being told, is tracked in the place of their gradients. Written as flows of
+// each sees without being told, is tracked instead of their gradients. Written as flows of
 // averaging, f_t = z_t - x_t, that is ours: c_t = mu c_{t-1} + f_t, x_{t+1} = z_t - gamma g(z_t) +
 // mu c_t. The numbers are the same at a constant rate. At one that changes theirs divide by the
 // rate of the round before, and ours by none.

@@ -7,7 +7,7 @@
 // gamma (phi_i - mean_j phi_j), phi_i <- phi_i + m_i; the means are over the peer and one drawn
 // partner: `topology: random-matching`. Here they are by any W. Both means move m and phi by flows
 // w (c_j - c_i) of c = beta Delta + gamma phi, so that this one vector travels and not two, and the
-// mean of the phi is kept whatever is late. Nobody waits for more than its partner of the round.
+// mean of the phi is kept whatever is late. No peer waits for more than its partner of the round.
 // Memory of a peer: 3 vectors. Per round and peer: deg messages out, 4 d deg bytes.
 
 namespace gv {

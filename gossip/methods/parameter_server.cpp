@@ -29,7 +29,7 @@ constexpr Option sync_options[] = {
     liars_option};
 constexpr Option async_options[] = {servers_option, optimizer_option(3)};
 
-/// A worker whose gradient came too late goes on in the round of the others.
+/// A worker whose gradient came too late continues in the round of the others.
 Task<> work_together(Peer& me) {
   Served servers(me);
   for (; me.running(); co_await me.end_round()) {

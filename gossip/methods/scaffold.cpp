@@ -39,7 +39,7 @@ Task<> corrected_step(Peer& me, Vector correction) {
   co_await me.step_local();
 }
 
-/// A late worker was left out until its answer came: it goes on in the round of its server.
+/// A late worker was left out until its answer came: it continues in the round of its server.
 Task<> work(Peer& me) {
   const Setup& setup = *me.plan.setup;
   const Vector moved = me.vector("moved");

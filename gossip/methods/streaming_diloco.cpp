@@ -9,7 +9,7 @@
 
 // Streaming DiLoCo. Douillard et al., "Streaming DiLoCo with overlapping communication: towards a
 // distributed free lunch", 2025, arXiv:2501.18512, Algorithm 2: the model is cut into P fragments,
-// of which one at a time is summed up while all go on with their inner steps. In each round one
+// of which one at a time is summed up while all continue with their inner steps. In each round one
 // fragment p begins its turn, Delta_p = theta_p - mean_i x_{i,p}; `delay` tau inner steps later the
 // mean is there, theta_p takes DiLoCo's outer Nesterov step from where it was when its last turn
 // ended, and x_p <- alpha x_p + (1 - alpha) theta_p. A round is train.local_steps inner steps, so
@@ -21,7 +21,7 @@
 // before anything has moved. With P = 1, tau = 0 and alpha = 0 it is DiLoCo, whose outer step then
 // opens the next round. Memory of a peer: 3 vectors.
 // Eager updates: Kale, Douillard & Donchev, "Eager updates for overlapped communication and
-// computation in DiLoCo", 2025, arXiv:2502.12996, Algorithm 3: nobody waits for the sum of a turn
+// computation in DiLoCo", 2025, arXiv:2502.12996, Algorithm 3: no peer waits for the sum of a turn
 // before the next one. Peer i takes its outer step at once, along its own newest part and what the
 // others had moved by their last turn, (Delta_i + sum_{j != i} Delta_j of then) / n, from a theta_i
 // and with a momentum of its own, and x_i <- theta_i. Each Delta_j counts once at everybody, a turn

@@ -129,7 +129,7 @@ double LocalPredictor::response(double h, const Moment& m) const {
 }
 
 /// Gives of the displacement where a gradient is taken, per unit of a pull against it, what batches
-/// of the same epoch would have, were samples drawn anew. Peers draw independently, so the mean's
+/// of the same epoch would have, were samples drawn again. Peers draw independently, so the mean's
 /// mode counts too: a sampled d_i is 1 - 1 / n of such a pull, in the modes but the mean's.
 double LocalPredictor::cancelled(double h, const QuadraticFleet& f) const {
   const auto epoch = static_cast<std::uint64_t>(std::round(model_.epoch));

@@ -39,7 +39,7 @@ double RateCourse::rate(std::uint64_t round) const {
 double RateCourse::time(std::uint64_t rounds) const {
   if (rounds == 0) return 0;
   if (rounds <= times_.size()) return times_[rounds - 1];
-  // The last rate stays, and momentum goes on to build up.
+  // The last rate stays, and momentum continues to build up.
   const auto known = static_cast<double>(times_.size());
   const auto all = static_cast<double>(rounds);
   const double missing =

@@ -102,7 +102,7 @@ class Convolution : public HostLayer {
   Layout any_out(std::uint32_t rows) const { return picture_of(rows, node_.out, any); }
 
   /// Cuts the passes forward and back to the input, in these layouts. A flop takes about twice as
-  /// long as in a matrix product. Winograd's transform of the weights is made anew for each slice.
+  /// long as in a matrix product. Winograd's transform of the weights is made again for each slice.
   RowSlices slices(dnnl::algorithm algorithm, const Layout& in, const Layout& out) const {
     if (!with_rows(in, 1) || !with_rows(out, 1)) return {rows_, rows_};
     const double multiplies =

@@ -116,7 +116,7 @@ class Bricks : public Environment {
     for (std::size_t k = wall; k < values; ++k)
       if (state[k] > 0) seen[(3 * side + wall_top) * side + (k - wall)] = 1;
   }
-  /// Places index planes, and the ball of an episode that goes on is above the paddle's row.
+  /// Places index planes, and the ball of an episode that continues is above the paddle's row.
   bool is_state(std::span<const double> state) const override {
     for (const Place place : {ball_x, last_x, paddle})
       if (!is_one_of(state[place], 0, side - 1)) return false;

@@ -67,7 +67,7 @@ std::shared_ptr<Buffer> ServedMemory::minibatch(std::uint32_t learner,
   return pack_transitions(drawn, spec_.form);
 }
 
-/// Transition t stands at place t mod P, so the place was written anew by the first one from
+/// Transition t stands at place t mod P, so the place was written again by the first one from
 /// `since` on that does.
 bool ServedMemory::rewritten(std::uint32_t place, std::uint64_t since) const {
   const std::uint64_t places = spec_.memory.places;

@@ -113,7 +113,7 @@ Json programs_of(const AlgorithmRow& row) {
               {"rate", use.rate}};
 }
 
-/// Says whether agents can be trained by it, and what that is called.
+/// Returns whether agents can be trained by it, and what that is called.
 Json agents_of(const AlgorithmRow& row) {
   const AgentUse use = agent_use(row);
   const auto given = [](std::string_view text) {

@@ -91,13 +91,13 @@ LaunchResult launch(const Assembly& fleet,
   Launcher launcher(fleet, folder, observer, places, options, screen.callbacks(live.feed()));
   LaunchResult result = launcher.run();
   screen.finish();
-  // Who was killed at the second Ctrl-C was to be.
+  // A second Ctrl-C kills peers on purpose: do not list them as lost.
   const bool asked = was_interrupted(result) && !observer.summary();
   if (!result.lost.empty() && !asked) screen.say(lost_table(result));
   return result;
 }
 
-/// Finds where the run of this folder goes on. What came later is made again: it goes out of
+/// Finds where the run of this folder continues. What came later is made again: it goes out of
 /// metrics.jsonl, and so does the old end.
 Resumed go_on(const Assembly& fleet, const RunFolder& folder) {
   const Round round = newest_common_round(fleet, folder);

@@ -93,7 +93,7 @@ struct SimulateOptions {
   SwarmArguments swarm;
 };
 
-/// The point from which a simulation goes on.
+/// The point from which a simulation continues.
 struct ResumePoint {
   std::vector<Checkpoint> checkpoints;  ///< none: from the beginning
   std::string lines;                    ///< of metrics.jsonl until then
@@ -118,7 +118,7 @@ ResumePoint resume_point(const Assembly& fleet, const std::string& path) {
 /// The lines of a simulation: on the screen, and in its folder where it has one.
 class Lines {
  public:
-  /// `earlier`: of the run that it goes on with.
+  /// `earlier`: of the run that it continues with.
   Lines(const Assembly& fleet,
         std::optional<RunFolder> folder,
         const std::string& earlier,
@@ -270,7 +270,7 @@ void print_end(const Assembly& fleet,
   if (!target.empty()) fmt::print("{}\n", target);
 }
 
-/// It stops before the fleet's last round, and after the one from which it goes on.
+/// It stops before the fleet's last round, and after the one from which it continues.
 void check_until(const Assembly& fleet, const SimulateOptions& given, const ResumePoint& from) {
   if (given.until == 0) return;
   if (given.no_save)
@@ -353,7 +353,7 @@ int simulate_fleet(SimulateOptions given) {
     tell(fleet, result, observer);
     return ended;
   }
-  // Where it stops to be gone on with, the target is still ahead.
+  // Where it stops to be continued with, the target is still ahead.
   int code = given.until > 0 ? ended : code_with_target(ended, fleet, observer);
   const bool broken = !result.violations.empty();
   std::string summary = final_json(fleet, observer, code, broken).dump();

@@ -57,7 +57,7 @@ bool all_recorded(const std::string& folder, const RoundRange& range, std::size_
   }
 }
 
-/// Has a run that goes on record its next rounds, and waits for them; which ones they are.
+/// Has a run that continues record its next rounds, and waits for them; which ones they are.
 RoundRange record_next(const std::string& folder, std::uint64_t rounds) {
   constexpr auto between_looks = std::chrono::milliseconds(50);
   constexpr int looks_after = 40;  // two seconds for the last file to be written

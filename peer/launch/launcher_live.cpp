@@ -9,7 +9,7 @@
 #include "peer/launch/launcher.h"
 #include "peer/record/held_round.h"
 
-// What others see of a run while it goes on, and what they ask of it.
+// What others see of a run while it continues, and what they ask of it.
 
 namespace gv {
 namespace {
@@ -134,7 +134,7 @@ void Launcher::order_checkpoint(std::uint64_t number) {
   tell_all(control::line(control::KeepCheckpoint{round}));
 }
 
-/// Waits until all have one: if it is the same round everywhere, the fleet can go on from it
+/// Waits until all have one: if it is the same round everywhere, the fleet can resume from it
 /// whoever is lost later, and it stays. The next is agreed upon in time, whatever their rounds are.
 void Launcher::take_candidate(PeerId id, Round round) {
   slots_[id].kept = round;

@@ -292,7 +292,7 @@ void Observer::ask(Asked asked, std::span<const float> mean) {
   if (has_patience_for(*asked_)) evaluator_->ask(mean);
 }
 
-/// Tells the record that waits for figures, once they are there or nobody waits for them.
+/// Tells the record that waits for figures, once they are there or no peer waits for them.
 bool Observer::take_answer() {
   std::optional<Evaluation> figures = Evaluation{.loss = unknown_figure(), .accuracy = {}};
   if (has_patience_for(*asked_)) figures = evaluator_->answer();

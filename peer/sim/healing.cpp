@@ -218,7 +218,7 @@ void judge(Healing& healing, Hopes hopes) {
 }
 
 /// It ends by time, and looks at its models by time; but in the middle of a collective nobody looks
-/// at them, so where everybody waits for everybody by rounds.
+/// at them, so where everybody waits for all peers by rounds.
 Fleet timed(Fleet fleet, const HealingTimes& times, const PeerParts& parts) {
   fleet.stop = {};
   fleet.stop.time = times.end();

@@ -48,7 +48,7 @@ Time Processes::when(PeerId peer, Time shown) const {
   return time;
 }
 
-/// Does what came to a paused process when it goes on, in the order in which it came.
+/// Does what came to a paused process when it continues, in the order in which it came.
 void Processes::resume(PeerId peer) {
   queue_.push(all_[peer].paused_until, [this, peer, life = all_[peer].life] {
     Process& process = all_[peer];

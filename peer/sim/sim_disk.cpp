@@ -42,7 +42,7 @@ void SimDisk::fail_after(std::uint64_t n, bool partly) {
   partly_ = partly;
 }
 
-/// Begins an operation, and says whether it goes well.
+/// Begins an operation, and returns whether it goes well.
 Verdict SimDisk::begin() {
   if (power_left_ && *power_left_ == 0) return error(std::errc::io_error);
   if (power_left_) --*power_left_;

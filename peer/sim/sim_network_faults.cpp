@@ -4,7 +4,7 @@
 
 #include "peer/sim/sim_network.h"
 
-// The faults of the simulated network: what goes wrong with connections, and who lies.
+// The faults of the simulated network: what goes wrong with connections, and a peer that lies.
 
 namespace gv {
 

@@ -155,7 +155,7 @@ class Simulation {
     return life.body.peer.get();
   }
 
-  /// A peer that has died goes on from its checkpoint, or from a neighbour's model.
+  /// A peer that has died resumes from its checkpoint, or from a neighbour's model.
   Peer* succeed(Life life, const std::optional<Checkpoint>& past) {
     std::unique_ptr<Replica> replica = make_replica(life.peer);
     Plan plan = fleet_.plan(life.peer);

@@ -121,7 +121,7 @@ Judgement judgement_of(const Assembly& fleet) {
       return endless && !directed(fleet) ? Judgement::sum : Judgement::finite;
     case Promise::agreement:
     case Promise::once:
-      // Between two collectives averaging goes on without who is away.
+      // Between two collectives averaging continues without a peer that is away.
       return waits_for_everybody(fleet) && !row.mixes ? Judgement::bits : Judgement::finite;
     case Promise::push_sum:
     case Promise::nothing:

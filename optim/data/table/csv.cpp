@@ -212,7 +212,7 @@ class CsvFile final : public RowSource {
         true;  ///< a field begins, or a text has just ended, where a doubled quote continues it
   };
 
-  /// Goes on up to `to`; returns whether a quote is open there.
+  /// Continues up to `to`; returns whether a quote is open there.
   bool stays_open(Quotes& quotes, std::size_t to) const {
     const char* const start = buffer_.data() + begin_;
     if (!quotes.open && std::memchr(start + quotes.at, '"', to - quotes.at) == nullptr)

@@ -261,7 +261,7 @@ class TableBuilder {
 }  // namespace
 
 RawTable read_rows(RowSource& rows, TablePlan plan, MissingValue missing, bool lenient) {
-  // The plan was made when the file was open before: somebody may have written it anew.
+  // The plan was made when the file was open before: somebody may have written it again.
   if (!std::ranges::equal(rows.names(), plan.columns, {}, {}, &PlannedColumn::name))
     throw std::runtime_error(rows.place() + ": the file has changed while it was read; try again");
   return TableBuilder(rows, std::move(plan), missing, lenient).read();

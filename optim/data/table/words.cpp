@@ -17,7 +17,7 @@ bool is_digit(char c) {
   return '0' <= c && c <= '9';
 }
 
-/// Tells whether the digits before the decimal comma are whole or grouped: `12345`, `12.345`.
+/// Returns whether the digits before the decimal comma are whole or grouped: `12345`, `12.345`.
 bool is_whole_part(std::string_view digits) {
   const std::size_t point = digits.find('.');
   if (point == std::string_view::npos) return std::ranges::all_of(digits, is_digit);

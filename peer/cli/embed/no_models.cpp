@@ -12,7 +12,7 @@
 #include "peer/runtime/experience_parts.h"
 #include "peer/runtime/load_data.h"
 
-// In the place of make_objective.cpp and muon.cpp of optim/train, of load_data.cpp, division.cpp
+// Instead of make_objective.cpp and muon.cpp of optim/train, of load_data.cpp, division.cpp
 // and experience_parts.cpp of peer/runtime, and of what reads and draws samples in optim/data, in
 // the library of programs that bring their own gradients and data: with those, every model and the
 // arithmetic of all layers would be in there. An assembly with a ProgramModel asks for none of

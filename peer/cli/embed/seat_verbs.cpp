@@ -8,7 +8,7 @@
 
 // What programs of a simulation do together. It happens within their turns, in which the simulator
 // stands still, so that a program's thread may begin it; while the program waits, the simulator
-// goes on.
+// continues.
 
 namespace gv::embed {
 

@@ -23,7 +23,7 @@ constexpr std::size_t longest_excerpt = 160;  ///< bytes of a line that are show
 constexpr std::size_t longest_message = 1000;
 constexpr std::size_t most_diagnostics = 20;  ///< that are kept; the others are counted
 
-/// Thrown to leave the parser where going on makes no sense.
+/// Thrown to leave the parser where continuing makes no sense.
 struct Abandon {};
 
 /// Builds the tree from yaml-cpp's events: nothing is resolved, expanded or guessed on the way.

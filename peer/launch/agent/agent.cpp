@@ -155,7 +155,7 @@ class Agent {
     say({AgentKind::called, 0, Json{{"answers", answers}}.dump()});
   }
 
-  /// Signs of life must go on meanwhile, so it is done in a thread of its own.
+  /// Signs of life must continue meanwhile, so it is done in a thread of its own.
   void measure(const JsonValue& order) {
     measuring_ =
         std::async(std::launch::async, speeds_of, calls_in(order), json_number(order, "seconds"));
@@ -285,7 +285,7 @@ class Agent {
 
   AgentOptions options_;
   std::string folder_;
-  /// Held for as long as the agent lives: one that its launcher starts anew on this host works in
+  /// Held for as long as the agent lives: one that its launcher starts again on this host works in
   /// the same folder, and begins when the one before it has ended, and its peers with it.
   Descriptor lock_;
   FileTaker files_;

@@ -85,7 +85,7 @@ std::string config_map(const KubernetesFleet& fleet) {
 }
 
 /// The meaning of a pod's end: a wrong fleet file stays wrong, a peer whose collective broke has
-/// nothing to go on with, and a drained node says nothing of the peer.
+/// nothing to continue with, and a drained node says nothing of the peer.
 constexpr const char* failure_policy =
     "podFailurePolicy:\n"
     "  rules:\n"

@@ -33,7 +33,7 @@ Verdict LifeRecord::write_when_due(Time now) {
   return write();
 }
 
-/// Training goes on without a record: what is wrong is said once.
+/// Training continues without a record: what is wrong is said once.
 Verdict LifeRecord::write() {
   try {
     write_record(recorder_, neighbors_, folder_, life_, epoch_, use_of_this_process());

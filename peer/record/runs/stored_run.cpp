@@ -58,7 +58,7 @@ void read_end(const JsonValue& ended, StoredRun& run) {
     run.cpu_pressure = stored_fraction(*pressure, "during");
 }
 
-/// A simulation that goes on has a folder of its own.
+/// A simulation that continues has a folder of its own.
 void read_resumed(const JsonValue& resumed, StoredRun& run) {
   const JsonValue* const whole = resumed.find("whole");
   if (whole == nullptr || !whole->boolean)

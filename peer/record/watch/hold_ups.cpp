@@ -21,7 +21,7 @@ double part(double of, double all) {
   return all > 0 ? of / all : 0;
 }
 
-/// Counts those that were done since the fleet began or went on.
+/// Counts those that were done since the fleet began or continued.
 double rounds_since(Round first, Round round) {
   return round > first ? static_cast<double>(round - first) : 0;
 }

@@ -10,7 +10,7 @@ constexpr auto between_looks = std::chrono::seconds(1);
 constexpr double pace_seconds = 5;
 constexpr std::size_t n_losses = 32;
 /// Peers say where they are four times a second, each at its own moment; in between one is taken to
-/// go on at the fleet's pace, for so long.
+/// continue at the fleet's pace, for so long.
 constexpr double most_guessed_seconds = 0.4;
 /// The error of such a guess; a lag below is none.
 constexpr double guess_error_seconds = 0.05;

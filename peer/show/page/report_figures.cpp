@@ -24,7 +24,7 @@ void add_words(const std::string& title, std::string& name) {
   }
 }
 
-/// A picture is one image, or several beside each other. What a legend holds is none.
+/// A picture is one image, or several next to each other. What a legend holds is none.
 std::vector<std::string> images_of(const std::string& picture) {
   constexpr std::string_view open = "<svg ", close = "</svg>";
   std::vector<std::string> images;

@@ -153,8 +153,8 @@ class SimulatedTrial {
   }
 
   /// Trains the rounds that the rung before did not, and then takes all times and bytes from a
-  /// replay of the whole: a simulation that goes on begins at time 0, with all peers abreast.
-  /// False: it has to begin anew, and `why`.
+  /// replay of the whole: a simulation that continues begins at time 0, with all peers abreast.
+  /// False: it has to begin again, and `why`.
   bool go_on(TrialEnd& end, std::string& summary, std::string& why) {
     EarlierRung rung;
     try {
@@ -258,7 +258,7 @@ TrialOutcome simulate_trial(const TrialJob& job,
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - began;
   end.wall_seconds = wall.count();
   end.ended = now_text();
-  // Trials run beside each other: what the machine used meanwhile says nothing of this one.
+  // Trials run next to each other: what the machine used meanwhile says nothing of this one.
   add_end(folder, {{"at", end.ended}});
   publish_trial(job, end, summary);
   return outcome;

@@ -235,7 +235,7 @@ std::optional<std::size_t> SweepState::same_in_rung(std::size_t s, std::size_t r
   return at == places_.end() ? std::nullopt : std::optional(at->second);
 }
 
-/// What is promoted goes on from there, where nothing but the rounds decides what is computed: the
+/// What is promoted resumes from there, where nothing but the rounds decides what is computed: the
 /// messages that are on their way in an asynchronous method are in no checkpoint.
 std::string SweepState::earlier_rung_of(std::size_t s) const {
   const TrialSlot& slot = plan_.slots[s];

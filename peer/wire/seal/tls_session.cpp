@@ -119,7 +119,7 @@ TlsSession::~TlsSession() {
   SSL_free(ssl_);
 }
 
-/// A record that has begun to come goes on at the front.
+/// A record that has begun to come continues at the front.
 std::span<std::byte> TlsSession::space() {
   const auto at = [this](std::size_t i) {
     return incoming_.begin() + static_cast<std::ptrdiff_t>(i);
