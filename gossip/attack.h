@@ -12,14 +12,14 @@ namespace gv {
 
 class Peer;
 
-/// One kind of lie that attackers send in the place of a model or of a gradient. mu is the mean of
+/// One kind of lie that attackers send instead of a model or of a gradient. mu is the mean of
 /// what their honest neighbours sent last, sigma the standard deviation of that in each coordinate,
 /// g the gradient of their own data, s the strength.
 struct AttackRow {
   std::string_view kind;
   double strength = 1;  ///< s, where the fleet file says nothing
   std::string_view summary;
-  /// It keeps to the method, and its gradients are false. Null: it sends lies in the place of
+  /// It keeps to the method, and its gradients are false. Null: it sends lies instead of
   /// models.
   FalseGradient (*gradient)(double strength, std::uint64_t gradients) = nullptr;
 };
@@ -31,7 +31,7 @@ std::vector<AttackRow> attacks();
 AttackRow attack_of(const Setup& setup);
 /// Attackers are the last of the peers that train, and know each other.
 bool is_attacker(const Setup& setup, PeerId i);
-/// Returns whether i is an attacker that sends lies in the place of models.
+/// Returns whether i is an attacker that sends lies instead of models.
 bool forges_models(const Setup& setup, PeerId i);
 /// Returns what an attacker's exchanges carry, where those of the honest carry `honest`.
 Traffic attackers_traffic(Traffic honest);

@@ -41,7 +41,7 @@ class ExchangeFlows {
   /// Applies the flow of a part between our half and theirs.
   Task<Applied> apply(std::size_t k, std::uint32_t part, Share share, Payload theirs, Payload ours);
   /// Forgets what stood between us and neighbour k: it is missing from now on, or it or we begin
-  /// anew. What flowed over the edge is given back.
+  /// again. What flowed over the edge is given back.
   Task<> forget(std::size_t k);
   /// Restarts the sum of our increments to neighbour k, or of its increments to us, from zero. Both
   /// ends do so after a void half of that direction.

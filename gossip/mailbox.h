@@ -46,7 +46,7 @@ class Mailbox {
   /// Those who wait for `from`, and whose wait ends with such an absence, get nothing; what comes
   /// later is kept as ever.
   void interrupt(PeerId from, Absence absence);
-  /// `from` begins anew: nothing of it is kept, and it is not closed.
+  /// `from` begins again: nothing of it is kept, and it is not closed.
   void forget(PeerId from);
   /// Lets go of what is kept of `from` on a channel from number `first` on and below `end`;
   /// waits for it end without a message.

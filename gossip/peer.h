@@ -227,7 +227,7 @@ class Peer : public PeerCore, public LinkUser {
   void died(PeerId from) override;
   void back(PeerId from) override;
   /// Another process has taken the place of `from`, which has died with all that it knew: the
-  /// exchange left open with it counts at neither end, and the numbers begin anew.
+  /// exchange left open with it counts at neither end, and the numbers begin again.
   void replaced(PeerId from) override;
   /// A frame or a greeting of `from` was refused, or it refuses ours: it does not keep to the
   /// protocol, or something on the way changes what it says.

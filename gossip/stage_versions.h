@@ -26,7 +26,7 @@ std::uint32_t kept_versions(const StagePlan& stage);
 /// are. Those before the first step are of version 0.
 std::uint64_t version_of(const StagePlan& stage, std::uint64_t minibatch);
 
-/// The vector in which a stage that keeps versions keeps this one, in the place of the oldest.
+/// The vector in which a stage that keeps versions keeps this one, instead of the oldest.
 std::string name_of_version(const StagePlan& stage, std::uint64_t version);
 
 }  // namespace gv

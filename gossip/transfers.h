@@ -23,7 +23,7 @@ namespace gv {
 /// and gets them when there is a push. So what waits here of others is a number for each neighbour,
 /// and no piece comes that was not asked for. A push is over when the last of its pieces is on its
 /// way. Both ends of it fail where they differ in type, size or name; who dies or leaves ends what
-/// is under way with it; and its successor begins anew at both ends.
+/// is under way with it; and its successor begins again at both ends.
 class Transfers {
  public:
   using Ended = std::function<void(VerbEnd)>;

@@ -18,7 +18,7 @@ class BufferMemory {
   virtual void release(std::byte* block) noexcept = 0;
   /// Tells whether somebody else may still read a block whose buffer waits on the shelf of a pool.
   virtual bool lent(const std::byte*) const { return false; }
-  /// A buffer in this block is about to be filled anew.
+  /// A buffer in this block is about to be filled again.
   virtual void renew(std::byte*) {}
 };
 

@@ -21,7 +21,7 @@ struct CurvatureShare {
 /// minibatch gradient, all that matters of both is the measure sum_k (u_k^T Sigma u_k) at h_k.
 struct LocalModel {
   PeerId peers = 0;
-  /// The noise of a minibatch gradient, its samples drawn anew each time; sums to tr Sigma.
+  /// The noise of a minibatch gradient, its samples drawn again each time; sums to tr Sigma.
   std::vector<CurvatureShare> noise;
   /// Minibatches in an epoch that is drawn without replacement: over an epoch such noise cancels.
   /// 0: every sample is fresh.

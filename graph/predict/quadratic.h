@@ -34,7 +34,7 @@ struct QuadraticFleet {
 /// not DIGing, X <- X W - gamma Y (Nedic, Olshevsky & Shi 2017, arXiv:1607.03218), which settles
 /// elsewhere and at smaller rates. aug-dgm: Y <- (Y + G_{k+1} - G_k) W instead (Xu et al. 2015;
 /// Nedic, Olshevsky, Shi & Uribe 2017, arXiv:1609.05877). momentum-tracking: gradient-tracking of U
-/// <- momentum U + G in the place of G (Takezawa et al. 2023, arXiv:2209.15505, Algorithm 1).
+/// <- momentum U + G instead of G (Takezawa et al. 2023, arXiv:2209.15505, Algorithm 1).
 /// extra: X_{k+1} = X_k (I + W) - X_{k-1} (I + W) / 2 - gamma (G_k
 /// - G_{k-1}) (Shi, Ling, Wu & Yin 2015, arXiv:1404.6264, Algorithm 1). nids: d2 on (I + W) / 2,
 /// but for the first step (Li, Shi & Yan 2019, arXiv:1704.07807, Algorithm 1 with c alpha = 1 / 2).
@@ -44,7 +44,7 @@ struct QuadraticFleet {
 /// 2021, arXiv:2104.11981, Algorithm 2). gut: cta that tracks what flowed (Aketi et al. 2023,
 /// arXiv:2305.04792). beer: X <- X W - gamma Y, Y <- Y W + G_{k+1} - G_k, of which nothing is
 /// compressed (Zhao et al. 2022, arXiv:2201.13320, Algorithm 1). motef: the same of U <- momentum U
-/// + (1 - momentum) G in the place of G (Islamov et al. 2024, arXiv:2405.20114, Algorithm 1).
+/// + (1 - momentum) G instead of G (Islamov et al. 2024, arXiv:2405.20114, Algorithm 1).
 const std::vector<std::string>& quadratic_orders();
 /// Returns whether peers of unlike centres come to rest at the minimum: all but lian, atc, cta,
 /// decentlam and gut.

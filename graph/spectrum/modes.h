@@ -13,7 +13,7 @@
 namespace gv {
 
 /// An eigenvalue of W, or of each W_t of a periodic sequence that shares its eigenvectors; or, with
-/// a variance, of a W drawn anew in every round (see schedule_modes).
+/// a variance, of a W drawn again in every round (see schedule_modes).
 struct Mode {
   std::vector<std::complex<double>> values;  ///< one per matrix of the period; a mean when random
   double count = 1;                          ///< how many modes are like it

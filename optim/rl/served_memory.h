@@ -52,7 +52,7 @@ class ServedMemory {
   /// limit, not for want of actors. Null: whoever asks is no learner of this memory.
   std::shared_ptr<Buffer> minibatch(std::uint32_t learner, std::uint64_t number, bool counts);
   /// Takes what a learner found wrong in its minibatch `number`: priorities of those places that
-  /// have not been written anew. What nobody drew, or too long ago, changes nothing. False: they
+  /// have not been written again. What nobody drew, or too long ago, changes nothing. False: they
   /// are no errors of so many, and the memory is as it was.
   bool judge(std::uint32_t learner, std::uint64_t number, const Buffer& errors);
 

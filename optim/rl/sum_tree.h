@@ -8,7 +8,7 @@
 namespace gv {
 
 /// Weights of numbered places, and the place at which their running sum passes a number, both in
-/// logarithmic time. Each node is the sum of its children in ascending order, made anew whenever
+/// logarithmic time. Each node is the sum of its children in ascending order, made again whenever
 /// one of them changes, so that nothing drifts and equal weights give equal bits. Schaul, Quan,
 /// Antonoglou & Silver 2016, arXiv:1511.05952, appendix B.2.1.
 class SumTree {

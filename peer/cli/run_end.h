@@ -16,7 +16,7 @@ namespace gv::cli {
 /// Returns whether its user or a signal ended it.
 bool was_interrupted(const LaunchResult& result);
 
-/// The summary's text with "stopped" in the place of "finished".
+/// The summary's text with "stopped" instead of "finished".
 std::string as_stopped(const std::string& summary);
 
 /// The peers that were lost, a line each.

@@ -186,7 +186,7 @@ int train(const SweepPlan& plan, const SweepFolder& folder, SweepState& state) {
   progress.clear();
   if (!whole) {
     fmt::print(stderr,
-               "interrupted: {} finished here; the same command goes on\n",
+               "interrupted: {} finished here; the same command continues\n",
                counted(sweep.finished(), "trial"));
     return exit_code_of(interrupts);
   }

@@ -157,7 +157,7 @@ struct Fleet {
   std::optional<double> evaluate_every_epochs;
   std::string evaluate_device = "cpu";  ///< of the program that evaluates the fleet's model
   Time evaluate_period{0};              ///< by the training clock instead; 0: by rounds
-  std::string output_dir;               ///< with the fleet's name in the place of {name}
+  std::string output_dir;               ///< with the fleet's name instead of {name}
   bool keep_best = false;  ///< output.save: the model of the best evaluation, not of the last round
   Time grace{std::chrono::seconds(8)};  ///< launch.grace
   bool restart = false;                 ///< launch.restart: on-failure

@@ -29,7 +29,7 @@ std::optional<std::uint64_t> number_in(const std::string& path) {
 struct EnergyMeter::Counter {
   std::string name;
   std::function<std::optional<std::uint64_t>()> read;
-  std::uint64_t range = 0;  ///< 0: it never begins anew
+  std::uint64_t range = 0;  ///< 0: it never begins again
   double unit = 1e-6;       ///< joules
   std::uint64_t last = 0;
   double joules = 0;

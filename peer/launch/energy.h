@@ -9,7 +9,7 @@ namespace gv {
 
 /// Adds up the joules of the machine's processors (Intel's and AMD's RAPL, as
 /// /sys/class/powercap shows them) and NVIDIA devices since it was made. All that runs on the
-/// machine counts, whoever runs it. A counter begins anew when it is full, within minutes under
+/// machine counts, whoever runs it. A counter begins again when it is full, within minutes under
 /// load: ask in between.
 class EnergyMeter {
  public:

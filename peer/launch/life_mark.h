@@ -4,7 +4,7 @@
 
 namespace gv {
 
-/// The word of a peer's folder on its lives, for peers that an engine starts anew: the file `life`
+/// The word of a peer's folder on its lives, for peers that an engine starts again: the file `life`
 /// holds "running" from the first start on, and "done" when the peer has finished.
 class LifeMark {
  public:

@@ -8,7 +8,7 @@ namespace gv {
 
 /// The rule by which a peer that has died is started again. Who dies again and again is started
 /// after longer and longer pauses, and then no more; who has lived for a while before begins to
-/// count anew, however often it has died in a long run.
+/// count again, however often it has died in a long run.
 class Restarts {
  public:
   /// The time after which a peer is not one that dies again and again.

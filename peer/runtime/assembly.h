@@ -26,7 +26,7 @@ class Assembly {
   /// Throws FleetError where data and file disagree (missing or damaged files, more peers than
   /// samples, ...).
   /// `only`: for the process of this peer, which reads no table of another one (`{id}`).
-  /// `program`: what the programs of the fleet train, in the place of its model and data, where
+  /// `program`: what the programs of the fleet train, instead of its model and data, where
   /// each of them is its own process. Their replicas are not made here.
   explicit Assembly(Fleet fleet,
                     std::optional<PeerId> only = std::nullopt,

@@ -19,7 +19,7 @@ class SampleSource {
       : objective_(std::move(objective)), batch_(std::move(batch)) {}
 
   /// Packed. Nothing: so far ahead of what this peer had last that nobody asks so honestly. A peer
-  /// that was restored or replaced may go back, and its order begins anew.
+  /// that was restored or replaced may go back, and its order begins again.
   Payload minibatch(PeerId peer, std::uint64_t number);
 
  private:

@@ -48,7 +48,7 @@ struct TcpPeerOptions {
   std::function<void(const std::string&)> on_no_space{};  ///< see TcpJournal
   std::function<void(const std::string&)> log;
   std::shared_ptr<const TlsContext> keys{};  ///< null: none, or use_keys() gives them
-  PeerParts parts{};                         ///< in the place of the real ones
+  PeerParts parts{};                         ///< instead of the real ones
   /// Does the replica's arithmetic; null: a thread of the peer's own.
   std::shared_ptr<Arithmetic> home{};
   /// One job of the arithmetic does not end (faults.stuck_after); on the loop. Empty: the process

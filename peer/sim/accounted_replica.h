@@ -67,7 +67,7 @@ class AccountedReplica : public Replica {
   void prepare() override { inner_->prepare(); }
   double gradient_flops() const override { return inner_->gradient_flops(); }
   void save(StateWriter& out) const override { inner_->save(out); }
-  /// The account begins anew: the restored x is the start.
+  /// The account begins again: the restored x is the start.
   void restore(StateReader& in) override;
   void skip_to(GradientStep t) override { inner_->skip_to(t); }
 

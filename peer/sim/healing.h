@@ -51,7 +51,7 @@ std::string objection_to_death(const AlgorithmRow& row);
 /// with that of an undisturbed run of the same seed: the same pace within a factor of two, at no
 /// time more than twice of it, flows over each edge (steadiness.h), the loss and the distance of
 /// the models within a tolerance. The fleet's own `stop` does not count, and its learning rate
-/// stays what it is at first. `on_done`: after each. `parts`: in the place of the peers' own.
+/// stays what it is at first. `on_done`: after each. `parts`: instead of the peers' own.
 std::vector<Healing> heal(const Fleet& fleet,
                           const HealingTimes& times,
                           const std::function<void(const Healing&)>& on_done = {},

@@ -9,7 +9,7 @@
 
 namespace gv {
 
-/// The parts that a test puts in the place of some of the simulated link layers, to show that the
+/// The parts that a test puts instead of some of the simulated link layers, to show that the
 /// swarm notices. Empty: the parts that ship.
 struct LinkParts {
   std::function<void(LinkSettings&)> settings{};  ///< changes those of a process; its rules too

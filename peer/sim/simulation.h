@@ -81,7 +81,7 @@ struct SimulationOptions {
   /// Ends a job of peer i, now or later, when its program has had its turn; null: now. Without
   /// faults.
   std::function<void(PeerId, std::function<void()> ended)> after_job;
-  PeerParts parts{};  ///< in the place of the real ones
+  PeerParts parts{};  ///< instead of the real ones
   Steadiness* steadiness =
       nullptr;  ///< counts rounds and flows of a run without faults; may be null
 };

@@ -22,7 +22,7 @@ struct SwarmOptions {
   std::uint64_t most_events = 0;
   std::function<bool()> interrupted;
   std::function<void(std::uint64_t done)> on_progress;
-  PeerParts parts{};  ///< in the place of the real ones
+  PeerParts parts{};  ///< instead of the real ones
 };
 
 struct SwarmResult {

@@ -13,7 +13,7 @@ namespace gv::fuzz {
 class Files {
  public:
   const std::string& folder() const { return folder_.path(); }
-  /// Writes it anew, with the folders above it; gives the path.
+  /// Writes it again, with the folders above it; gives the path.
   std::string write(const std::string& name, std::string_view bytes) const {
     const std::string path = folder() + "/" + name;
     if (name.find('/') != std::string::npos)

@@ -204,7 +204,7 @@ TEST_F(Finished, SaysNothingOfTheDead) {
   EXPECT_EQ(journal.said.find("waited for no longer"), std::string::npos) << journal.said;
 }
 
-/// The conversation begins anew with a successor: where the two ends stand says nothing.
+/// The conversation begins again with a successor: where the two ends stand says nothing.
 TEST_F(Finished, TellsOfNoEdgeWhoseOtherEndHasASuccessor) {
   peer->replaced(2);
   clocked.pass(seconds(30));

@@ -112,7 +112,7 @@ inline NeuralNetwork network_of(const ModelSpec& model, const Dataset& data) {
 struct Case {
   std::string name;
   ModelSpec model;
-  /// True with gelu in the place of relu. A relu opens or closes by the last bit of its input, and
+  /// True with gelu instead of relu. A relu opens or closes by the last bit of its input, and
   /// the gradient of every layer below jumps: of a million inputs about the size of 1 that differ
   /// by 1e-6, one changes its side, which is 1e-3 of the gradient's norm. So a deep network of
   /// relus cannot tell a wrong layer from rounding; the same network without jumps can.

@@ -124,7 +124,7 @@ LinkParts borrower() {
           }}};
 }
 
-/// Writes blocks anew that neighbours still read.
+/// Writes blocks again that neighbours still read.
 struct WaitsForNobody : Lender {
   using Lender::Lender;
   bool given_back(std::uint32_t, std::uint32_t, std::uint64_t) const override { return true; }

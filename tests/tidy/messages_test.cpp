@@ -67,7 +67,7 @@ std::vector<Message> all_messages() {
 }
 
 /// A new message without its line fails here, and so does a line that nothing says any more.
-/// `.ci/messages` writes the page anew and keeps what people have written.
+/// `.ci/messages` writes the page again and keeps what people have written.
 TEST(Messages, EveryMessageOfTheProgramIsInTheReference) {
   const std::vector<Message> messages = all_messages();
   EXPECT_GT(messages.size(), 900U);

@@ -23,7 +23,7 @@ struct PlannedColumn {
   char decimal = '.';  ///< the decimal mark of its numbers
 };
 
-/// Stands in the place of a target: the file's columns are features and nothing else.
+/// Stands instead of a target: the file's columns are features and nothing else.
 inline constexpr std::size_t no_target = std::numeric_limits<std::size_t>::max();
 
 /// The way in which the rows of a file are read.

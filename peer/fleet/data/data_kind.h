@@ -40,7 +40,7 @@ struct DataKey {
   std::optional<NumberRange> number{};  ///< other keys are read as the row's `read` says
   std::string help{};
   std::string example{};  ///< of `data` in a fleet file; "": another kind's shows the key
-  std::string whose{};    ///< in the place of the names of many kinds that have it alike
+  std::string whose{};    ///< instead of the names of many kinds that have it alike
 };
 
 /// A validation set of its own, beside a part of the training samples.

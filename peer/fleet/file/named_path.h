@@ -10,7 +10,7 @@ namespace gv {
 // Files and folders that a fleet file or a command names. Nothing here throws, whatever the name:
 // it may be too long, a link to itself, behind a file, or in a folder that we may not look into.
 
-/// Returns the path with HOME in the place of a leading `~`, as a shell has it; unchanged where
+/// Returns the path with HOME instead of a leading `~`, as a shell has it; unchanged where
 /// there is no HOME.
 std::string with_home(const std::string& path);
 

@@ -22,7 +22,7 @@ class Lan : public Places {
   /// std::runtime_error with everything that is wrong, host by host.
   Lan(const Assembly& fleet, LanOptions options);
 
-  /// Starts an agent anew on a host that was lost: when it answers, the peer is started, and goes
+  /// Starts an agent again on a host that was lost: when it answers, the peer is started, and goes
   /// on from what the first one's folder holds. Until then the process counts as running.
   std::unique_ptr<Process> start(PeerId id, const std::vector<std::string>& past) override;
   PeerAddress road(PeerId by, PeerId other, std::uint16_t port) const override;

@@ -10,7 +10,7 @@
 namespace gv {
 
 /// The tables that `run` and `simulate` print for people. No trailing newline. `test`: the samples
-/// of the evaluations; where they are a regression's, R2 stands in the place of the accuracy.
+/// of the evaluations; where they are a regression's, R2 stands instead of the accuracy.
 /// `validated`: they are a validation set. `agents`: there are no samples, and returns stand in the
 /// place of losses and accuracies.
 std::string table_header(const Dataset* test, bool validated = false, bool agents = false);

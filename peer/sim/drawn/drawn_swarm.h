@@ -23,7 +23,7 @@ struct DrawOptions {
   FaultClasses classes = all_faults;
   int jobs = 0;        ///< fleets at a time; 0: as many as there are cores
   bool shrink = true;  ///< the first fleet of each method and kind of violation
-  PeerParts parts{};   ///< in the place of the real ones
+  PeerParts parts{};   ///< instead of the real ones
   LinkParts links{};   ///< the tests' own
   std::function<bool()> interrupted;
   /// Called in the order of the fleets, from several threads, one at a time.

@@ -20,7 +20,7 @@ inline constexpr std::size_t most_sweep_cells = 4096;
 /// A key that is varied or tuned is a path, and not one that the sweep itself gives.
 void check_sweep_key(Source& source, const std::string& key, const Place& place);
 /// Returns what a patch of the fleet file sets: its leaves, one `--set` each; what names its `kind`
-/// stands in the place of the whole map, so that nothing of another kind stays behind.
+/// stands instead of the whole map, so that nothing of another kind stays behind.
 std::vector<SweepSet> sets_of(Source& source, const Value& patch);
 /// The value as it is given to --set: in YAML's flow style, on one line.
 std::string flow_text(const Value& value);

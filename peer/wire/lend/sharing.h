@@ -14,7 +14,7 @@
 
 namespace gv {
 
-/// The parts that a test puts in the place of those that ship, to show that the swarm notices.
+/// The parts that a test puts instead of those that ship, to show that the swarm notices.
 struct SharingParts {
   std::function<std::shared_ptr<Lender>(Region ours, std::size_t smallest)> lender{};
   std::function<std::shared_ptr<Borrower>(Region theirs, Region ours, std::uint32_t row)>

@@ -30,7 +30,7 @@ struct TlsIdentity {
 /// that could be stolen), while a peer needs one file of three parts, and not the digests of n - 1
 /// others; and who somebody is stands in the certificate, where both ends compare it with the
 /// graph. For the same reason certificates do not expire, so that no clock needs to be right:
-/// whoever wants other keys makes them anew, for all. Throws std::runtime_error.
+/// whoever wants other keys makes them again, for all. Throws std::runtime_error.
 std::vector<PeerKeys> make_keys(PeerId n);
 
 /// "grapevine:FLEET/PEER", as certificates name their owner; nothing: it is not that.

@@ -29,7 +29,7 @@ std::vector<HostStream*> streams{&of_default};
 thread_local HostStream* recording = nullptr;  ///< by this thread
 
 /// The steps that the host has waited for, each of its threads for all; the steps of streams that
-/// are no more stay, and their numbers are given anew.
+/// are no more stay, and their numbers are given again.
 Clock waited_for{0};
 std::vector<std::uint32_t> free_numbers;
 

@@ -246,7 +246,7 @@ Algorithm k_gt(const MixingMatrix& w, const QuadraticFleet& f) {
 /// x <- x + gamma (W x - x) - eta v, v <- v + gamma (W v - v) + next g - g: Algorithm 1 of BEER
 /// where nothing is compressed, so that what all know of X and V is X and V. MoTEF has u <- (1 -
 /// lambda) u
-/// + lambda g in the place of g.
+/// + lambda g instead of g.
 Algorithm beer(const MixingMatrix& w, const QuadraticFleet& f) {
   return {.blocks = 3, .rounds = {[&w, f](Vector& state, const Vector& noise, const Vector& b) {
                          const std::size_t n = b.size();

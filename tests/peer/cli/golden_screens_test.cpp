@@ -98,7 +98,7 @@ class Golden : public testing::TestWithParam<GoldenScreen> {
   ProjectFolder project_;
 };
 
-/// `.ci/screens` writes them anew; then look at what has changed.
+/// `.ci/screens` writes them again; then look at what has changed.
 TEST_P(Golden, ScreenIsTheOneThatIsKept) {
   const fs::path file =
       fs::path(source_folder()) / "tests/peer/cli/screens" / (GetParam().name + ".txt");

@@ -91,7 +91,7 @@ TEST_F(Tour, CtrlCKeepsWhatIsDoneAndTheSameCommandContinues) {
   tour.kill(SIGINT);
   const Ended ended = tour.wait();
   EXPECT_EQ(ended.code, 130) << ended.err;
-  EXPECT_NE(ended.err.find("the same command goes on"), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find("the same command continues"), std::string::npos) << ended.err;
   EXPECT_FALSE(fs::exists(folder / "report.html"));
   const auto kept = trials_in(folder);
   EXPECT_LT(kept.size(), 36U);

@@ -10,7 +10,7 @@
 #include "peer/fleet/program_reader.h"
 #include "tests/peer/fleet/fleet_file.h"
 
-// `program:` in the place of model, data and optimizer.
+// `program:` instead of model, data and optimizer.
 
 namespace gv {
 namespace {

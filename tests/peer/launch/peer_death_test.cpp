@@ -174,7 +174,7 @@ TEST_F(Launch, StopsWhenTooFewPeersAreLeft) {
 }
 
 /// Each is told where the others listen when it listens itself, and not piece by piece before:
-/// found when one that started anew took the news of the other for all that there is, and never
+/// found when one that started again took the news of the other for all that there is, and never
 /// trained.
 TEST_F(Launch, NeighboursThatDieTogetherComeBackTogether) {
   const std::string more = "launch: { restart: on-failure }\ncheckpoint: { every: 100 rounds }\n";

@@ -30,7 +30,7 @@ TEST(ProgressWatch, IsOutOfPatienceAfterSoManyThatAreNoBetter) {
   watch.see(2.0);
   watch.see(2.5);
   EXPECT_FALSE(watch.out_of_patience());
-  watch.see(1.0);  // begins to count anew
+  watch.see(1.0);  // begins to count again
   watch.see(std::nullopt);
   EXPECT_FALSE(watch.out_of_patience());
   watch.see(std::numeric_limits<double>::quiet_NaN());

@@ -57,7 +57,7 @@ Values minus(const Values& a, const Values& b) {
   return DrawnQuadratic::sum(1, {a}, -1, {b})[0];
 }
 
-/// One after the other gives what it has moved, and takes the model anew.
+/// One after the other gives what it has moved, and takes the model again.
 TEST(AsyncDiLoCo, OfEquallyFastPeersIsItsPapersRecursion) {
   constexpr std::uint32_t cycles = 10;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {

@@ -19,7 +19,7 @@ struct Buffering {
 };
 
 /// Nguyen et al. 2022, Algorithm 1, of workers that are equally fast: one after the other pushes
-/// what it has moved by, and takes the model anew. Returns the server's model.
+/// what it has moved by, and takes the model again. Returns the server's model.
 Values fedbuff(const DrawnQuadratic& q, Values model, const Buffering& b, std::uint32_t cycles) {
   const std::size_t n = q.start.size();
   Rows began(n, model);

@@ -36,7 +36,7 @@ std::string bottleneck_of(const StrategyCosts& costs,
 /// model without layers.
 ParallelAdvice advise_parallel(const StrategyCosts& costs);
 
-/// Takes in what a search has found, where it is faster, and advises anew.
+/// Takes in what a search has found, where it is faster, and advises again.
 void add_found(ParallelAdvice& advice, const ParallelProposal& found);
 
 }  // namespace gv

@@ -189,7 +189,7 @@ TEST(ChainFaults, AFleetOfOneChainEndsWithIt) {
   EXPECT_EQ(run.finals.at(0).round, run.finals.at(2).round);
 }
 
-/// A lie in the place of a gradient is taken for what it says, and its chain stands until the
+/// A lie instead of a gradient is taken for what it says, and its chain stands until the
 /// deadline of chains. Who is done waits as long for the liar's honest partner.
 TEST(ChainFaults, ALiarsPartnerIsWaitedForUntilItsChainHasEnded) {
   const Assembly fleet(read_fleet_text(

@@ -101,7 +101,7 @@ TEST_F(Promotions, OfARungThatIsAsLongTakeItAsItIs) {
   expect_same(path("whole"), path("r2"));
 }
 
-/// The checkpoints may be wrong in any way: the trial begins anew, and says so.
+/// The checkpoints may be wrong in any way: the trial begins again, and says so.
 TEST_F(Promotions, BeginAnewWhereTheyCannotGoOn) {
   run(rung(job_of_file("base.yaml", "whole", {}), 1, ""));
   run(rung(job_of_file("base.yaml", "r0", {}), 1.0 / 3, ""));
@@ -119,7 +119,7 @@ TEST_F(Promotions, BeginAnewWhereTheyCannotGoOn) {
   expect_same(path("whole"), path("r2"));
 }
 
-/// What is computed depends on the clock there, and that begins anew with the simulation.
+/// What is computed depends on the clock there, and that begins again with the simulation.
 TEST_F(Promotions, KeepNothingWhereADeadlinePasses) {
   const std::vector<std::string> sets{"faults.deadline=100 ms", "network.latency=150 ms"};
   run(rung(job_of_file("base.yaml", "r0", sets), 1.0 / 3, ""));

@@ -90,7 +90,7 @@ TEST(Tls, AFarewellIsHeardBehindWhatWasSaid) {
   EXPECT_FALSE(pair.dials.has_output()) << "it is said once";
 }
 
-/// The other end is OpenSSL's own, with memory in the place of a socket.
+/// The other end is OpenSSL's own, with memory instead of a socket.
 class OpenSslEnd {
  public:
   explicit OpenSslEnd(const PeerKeys& keys)

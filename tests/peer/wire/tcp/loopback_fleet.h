@@ -22,7 +22,7 @@ namespace gv {
 /// All peers of a fleet over loopback TCP, each with its own loop thread in this process.
 class LoopbackFleet {
  public:
-  /// `parts`: of each peer, in the place of the real ones.
+  /// `parts`: of each peer, instead of the real ones.
   explicit LoopbackFleet(const Assembly& fleet, const std::function<PeerParts(PeerId)>& parts = {})
       : observer(fleet.fleet.size(), fleet.evaluator(), [this](const FleetRecord& record) {
           records.push_back(record);
