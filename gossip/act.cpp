@@ -3,7 +3,7 @@
 
 #include "gossip/experience.h"
 #include "gossip/peer.h"
-#include "optim/rl/actor.h"
+#include "optim/rl/acting.h"
 
 // An actor: acts with its learner's model and sends what happens to its memory, which says of each
 // chunk that it has it; two are under way at most. It asks for the model from time to time and goes

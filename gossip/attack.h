@@ -6,7 +6,7 @@
 #include "gossip/setup.h"
 #include "gossip/task.h"
 #include "gossip/traffic.h"
-#include "optim/train/false_gradient.h"
+#include "optim/train/wrapped_objective.h"
 
 namespace gv {
 

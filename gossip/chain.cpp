@@ -8,7 +8,7 @@
 #include "gossip/stage_members.h"
 #include "gossip/stage_turns.h"
 #include "gossip/stage_versions.h"
-#include "optim/train/microbatches.h"
+#include "optim/train/slice_objective.h"
 
 namespace gv {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "gossip/peer.h"
 #include "gossip/supply.h"
-#include "optim/rl/found_errors.h"
-#include "optim/rl/transitions.h"
+#include "optim/rl/q_agent.h"
+#include "optim/rl/served_memory.h"
 
 namespace gv {
 namespace {

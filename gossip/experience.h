@@ -25,7 +25,7 @@ class Peer;
 class ServedMemory;
 struct FoundErrors;
 
-/// A chunk of transitions (optim/rl/transitions.h); `number` is the actor's.
+/// A chunk of transitions (optim/rl/served_memory.h); `number` is the actor's.
 inline constexpr Kind experience_kind{24};
 /// The memory has a chunk; `number` is its round.
 inline constexpr Kind taken_kind{25};

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "gossip/message.h"
-#include "optim/free_lists.h"
+#include "optim/buffer.h"
 
 namespace gv {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gossip/awaits.h"
-#include "graph/schedule/schedule_lead.h"
+#include "graph/schedule/schedule.h"
 
 namespace gv {
 namespace {

@@ -5,8 +5,9 @@
 
 namespace gv {
 
-/// The things that a method asks of a program that brings its own gradients (optim/train/turns.h),
-/// in each of its local steps. As a plug-in's row says nothing, it is given all that there is.
+/// The things that a method asks of a program that brings its own gradients
+/// (optim/train/program_replica.h), in each of its local steps. As a plug-in's row says nothing, it
+/// is given all that there is.
 struct ProgramUse {
   enum class Turns : std::uint8_t {
     gradient_and_step,   ///< in one; the last of several local steps may be apart

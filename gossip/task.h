@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "optim/free_lists.h"
+#include "optim/buffer.h"
 
 namespace gv {
 

@@ -38,7 +38,8 @@ CudaStatus cuda_status();
 /// Returns whether this binary was built with CUDA and a device answers.
 bool cuda_available();
 
-/// Returns whether CUDA can train a model of this kind: the networks of optim/models/network.h.
+/// Returns whether CUDA can train a model of this kind: the networks of
+/// optim/models/network_builder.h.
 bool cuda_trains(const ModelSpec& model);
 
 /// Replica on a CUDA device that starts, draws its minibatches, mixes and steps as a

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/schedule/family.h"
+#include "graph/schedule/schedule.h"
 #include "graph/schedule/schedule_rate.h"
 
 namespace gv {

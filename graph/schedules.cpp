@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "graph/schedule/periodic_schedule.h"
+#include "graph/schedule/schedule.h"
 #include "graph/topologies.h"
 #include "graph/weights.h"
 

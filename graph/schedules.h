@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "graph/schedule/family.h"
+#include "graph/schedule/schedule.h"
 
 namespace gv {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "graph/formats/file_topology.h"
+#include "graph/formats/graph_file.h"
 #include "graph/spec/nearest.h"
 
 namespace gv {

@@ -5,7 +5,7 @@
 
 #include "graph/formats/matrix_file.h"
 #include "graph/mixing/optimal_weights.h"
-#include "graph/spectrum/bounded.h"
+#include "graph/spectrum/spectrum.h"
 
 namespace gv {
 namespace {

@@ -10,7 +10,6 @@
 
 #include "optim/check.h"
 #include "optim/codec_arithmetic.h"
-#include "optim/largest.h"
 #include "optim/rng.h"
 #include "optim/two_bit.h"
 

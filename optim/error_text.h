@@ -2,9 +2,10 @@
 
 #include <string>
 
-#include "optim/verdict.h"
-
 namespace gv {
+
+/// An error text that says what is wrong; empty when all is well.
+using Verdict = std::string;
 
 /// The text of an error of the system, of which a full disk, a quota and a limit of the size of
 /// files all begin alike.

@@ -1,6 +1,8 @@
 #include "optim/printable.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cstring>
 #include <iterator>
 #include <utility>
 
@@ -87,6 +89,29 @@ std::string printable(std::string_view text, std::size_t most) {
     text.remove_prefix(taken);
   }
   return out;
+}
+
+std::string shell_word(const std::string& text) {
+  const auto plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           (c != '\0' && std::strchr("_./=-+,:@%", c) != nullptr);
+  };
+  if (!text.empty() && std::ranges::all_of(text, plain)) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+std::size_t columns_of(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string cut_to_columns(std::string_view text, std::size_t columns) {
+  std::size_t seen = 0;
+  for (std::size_t k = 0; k < text.size(); ++k)
+    if ((text[k] & 0xC0) != 0x80 && seen++ == columns) return std::string(text.substr(0, k));
+  return std::string(text);
 }
 
 }  // namespace gv

@@ -14,4 +14,12 @@ bool is_printable(std::string_view text);
 /// hostile file neither floods nor controls the terminal, and a caret below still points well.
 std::string printable(std::string_view text, std::size_t most);
 
+/// The text as one word of a POSIX shell, in quotes where it needs them.
+std::string shell_word(const std::string& text);
+
+/// Returns the characters of a UTF-8 text, each of which takes a column of a terminal.
+std::size_t columns_of(std::string_view text);
+/// Returns as many characters from the front as fit.
+std::string cut_to_columns(std::string_view text, std::size_t columns);
+
 }  // namespace gv

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "optim/codec_arithmetic.h"
-#include "optim/largest.h"
 
 namespace gv {
 namespace {

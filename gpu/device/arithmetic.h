@@ -81,7 +81,7 @@ GV_BOTH inline float widen(std::uint8_t byte, float shift, float scale) {
 }
 
 /// Returns where pixel (y, x) of a picture of height x width comes from under a view: its offset in
-/// the plane, or -1 beyond the edges; as optim/data/augment.cpp.
+/// the plane, or -1 beyond the edges; as optim/data/dataset.cpp.
 GV_BOTH inline std::int64_t seen(
     const View& view, std::int32_t height, std::int32_t width, std::int32_t y, std::int32_t x) {
   const std::int32_t from_y = y + view.down;

@@ -4,7 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "optim/models/network.h"
+#include "optim/models/network_builder.h"
 
 // Relu and gelu, and the ways back through them.
 

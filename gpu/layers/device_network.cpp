@@ -31,7 +31,7 @@ std::unique_ptr<Layer> make_layer(const LayerPlan& plan) {
     case Op::attention:
       return make_attention(plan);
   }
-  GV_CHECK(false, "an op of optim/models/network.h");
+  GV_CHECK(false, "an op of optim/models/network_builder.h");
   return nullptr;
 }
 

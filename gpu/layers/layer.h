@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gpu/device/device_context.h"
-#include "optim/models/network.h"
+#include "optim/models/network_builder.h"
 
 namespace gv::gpu {
 

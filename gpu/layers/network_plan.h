@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "optim/models/network.h"
+#include "optim/models/network_builder.h"
 
 namespace gv::gpu {
 

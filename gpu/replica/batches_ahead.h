@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "optim/data/minibatch.h"
+#include "optim/data/packed.h"
 
 namespace gv::gpu {
 

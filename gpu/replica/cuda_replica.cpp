@@ -11,7 +11,7 @@
 #include "gpu/replica/step_clock.h"
 #include "gpu/replica/trainer.h"
 #include "optim/check.h"
-#include "optim/train/named_state.h"
+#include "optim/train/replica.h"
 
 namespace gv::gpu {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "graph/formats/file_error.h"
 #include "graph/formats/listed_graph.h"
-#include "graph/spec/numbers.h"
+#include "graph/spec/parameters.h"
 
 // Graphviz DOT, the subset `[strict] graph|digraph [name] { statements }` with nodes, edges (also
 // chains), attributes and comments; graphviz.org/doc/info/lang.html. Subgraphs are refused.

@@ -3,7 +3,7 @@
 #include "graph/formats/file_error.h"
 #include "graph/formats/listed_graph.h"
 #include "graph/formats/xml_tags.h"
-#include "graph/spec/numbers.h"
+#include "graph/spec/parameters.h"
 
 // GraphML (graphml.graphdrawing.org/primer): one <graph> of <node id> and <edge source target>; the
 // <data> whose <key> for edges has attr.name="weight" is the weight. Nested graphs, hyperedges and

@@ -1,13 +1,14 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "graph/mixing/mixing.h"
 
 namespace gv {
 
-/// W from a file: n lines of n numbers (see graph/formats/number_rows.h), or .npy in float32 or
+/// W from a file: n lines of n numbers (see graph/formats/matrix_file.h), or .npy in float32 or
 /// float64. Weights must lie on edges of t. Throws GraphFileError that names the file and the line,
 /// and std::invalid_argument when W is not doubly stochastic.
 MixingMatrix read_matrix(const std::string& path, const Topology& t);
@@ -20,5 +21,18 @@ std::vector<MixingMatrix> read_matrices(const std::string& path, PeerId n);
 
 /// The most matrices that a file may have.
 inline constexpr std::size_t most_matrices = 10'000;
+
+/// A line of numbers in a text file.
+struct NumberRow {
+  std::size_t line = 0;  ///< from 1
+  std::vector<double> values;
+};
+
+/// The lines of finite numbers in `text`, separated by spaces or commas; `#` begins a comment, and
+/// lines without numbers are left out. Throws GraphFileError "path:line: what".
+std::vector<NumberRow> parse_number_rows(std::string_view text, const std::string& path);
+
+/// Does the same for a file; see file_bytes for what is refused.
+std::vector<NumberRow> read_number_rows(const std::string& path);
 
 }  // namespace gv

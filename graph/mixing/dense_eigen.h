@@ -2,6 +2,8 @@
 
 #include <Eigen/Core>
 
+#include "graph/mixing/mixing.h"
+
 namespace gv {
 
 /// Eigenvalues of dense matrices: Eigen's solvers, which take seconds to compile, instantiated in
@@ -28,5 +30,17 @@ Eigen::VectorXcd general_values(const Eigen::MatrixXd& m);
 
 /// ||M||_2, by the eigenvalues of M^T M.
 double largest_singular_value(const Eigen::MatrixXd& m);
+
+/// W with all its zeros, n x n.
+inline Eigen::MatrixXd dense_matrix(const MixingMatrix& w) {
+  const auto n = static_cast<Eigen::Index>(w.size());
+  Eigen::MatrixXd m = Eigen::MatrixXd::Zero(n, n);
+  for (PeerId i = 0; i < w.size(); ++i) {
+    const Neighborhood& row = w.row(i);
+    m(i, i) = row.self;
+    for (std::size_t k = 0; k < row.peers.size(); ++k) m(i, row.peers[k]) = row.weights[k];
+  }
+  return m;
+}
 
 }  // namespace gv

@@ -1,14 +1,79 @@
 #pragma once
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
-#include "graph/predict/pull_modes.h"
+#include "graph/mixing/mixing.h"
 #include "graph/predict/quadratic.h"
-#include "graph/predict/rate_course.h"
+#include "graph/spectrum/modes.h"
 
 namespace gv {
+
+/// The modes of one W as pulls see them.
+class PullModes {
+ public:
+  /// The peers' own places for a normal W of at most 256 peers; else the expectation over a random
+  /// placement. Throws std::invalid_argument where modes_of does.
+  explicit PullModes(const MixingMatrix& w);
+  /// Returns the modes of W = 11^T / n: all 0.
+  static PullModes exact_averaging(PeerId n);
+  /// |G_j|^2 of every mode but the mean's, as modes() orders them.
+  std::vector<double> powers(const std::vector<double>& gram) const;
+  const std::vector<Mode>& modes() const { return modes_; }
+  PeerId peers() const { return peers_; }
+
+ private:
+  PullModes(PeerId peers, std::vector<Mode> modes) : peers_(peers), modes_(std::move(modes)) {}
+
+  PeerId peers_;
+  std::vector<Mode> modes_;
+  std::vector<std::complex<double>> vectors_;  ///< row by row like modes_; empty: expectation
+};
+
+/// Rounds that have one rate, or nearly so.
+struct RateStretch {
+  double rate = 0;
+  std::uint64_t rounds = 0;
+};
+
+/// The rates gamma_t of a run, round by round, and the training time that gradient descent has gone
+/// through: the sum of its steps along a gradient that stays. With momentum beta a gradient counts
+/// gamma_t beta^k in the k-th round after it, so that sum is (1 - beta^{t+1}) / (1 - beta) gamma_t.
+class RateCourse {
+ public:
+  /// Takes the same rate in all rounds.
+  explicit RateCourse(double rate, double momentum = 0);
+  /// rate(t) of round t, for `rounds` rounds; after them the last one stays.
+  RateCourse(const std::function<double(std::uint64_t)>& rate,
+             std::uint64_t rounds,
+             double momentum);
+
+  double rate(std::uint64_t round) const;
+  double time(std::uint64_t rounds) const;  ///< training time after so many rounds
+  /// The first round whose training time is at least `time`, less a millionth for rounding.
+  std::uint64_t rounds_until(double time) const;
+  bool constant() const { return rates_.size() == 1; }
+
+  /// The first `rounds` rounds, in stretches of whole `unit`s (the rest of a division is left out)
+  /// within which the rate differs by at most a twentieth of the largest there; a stretch has the
+  /// mean of its rates.
+  std::vector<RateStretch> stretches(std::uint64_t rounds, std::uint64_t unit) const;
+
+ private:
+  void divide(std::uint64_t begin,
+              std::uint64_t end,
+              std::uint64_t unit,
+              std::vector<RateStretch>& found) const;
+
+  std::vector<double> rates_;
+  std::vector<double> times_;  ///< after each of them
+  double momentum_ = 0;
+  double largest_ = 0;
+};
 
 /// A share of a sum over the Hessian's axes that lies at one curvature.
 struct CurvatureShare {

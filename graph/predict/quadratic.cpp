@@ -6,6 +6,9 @@
 #include <map>
 #include <stdexcept>
 
+#include <Eigen/Dense>
+
+#include "graph/mixing/dense_eigen.h"
 #include "graph/predict/mode_recursion.h"
 #include "graph/predict/scalar_round.h"
 
@@ -97,6 +100,176 @@ AxisPower axis_power(const Modes& modes, const QuadraticFleet& fleet, double h) 
           })};
 }
 
+using Vector = Eigen::VectorXd;
+
+constexpr PeerId dense_limit = 1024;
+constexpr int most_steps = 100'000;
+
+/// One peer's component of a vector at rest: coefficients of its x and u after a round, and of b.
+struct Part {
+  double x = 0, u = 0, b = 0;
+  Part operator+(const Part& o) const { return {x + o.x, u + o.u, b + o.b}; }
+  Part operator*(double factor) const { return {factor * x, factor * u, factor * b}; }
+};
+
+/// A peer's model and its momentum.
+struct Local {
+  Part x{1, 0, 0}, u{0, 1, 0};
+
+  Part gradient(double h) const { return (x + Part{0, 0, -1}) * h; }
+  Part velocity(const QuadraticFleet& f, double h) const { return u * f.momentum + gradient(h); }
+  Part direction(const QuadraticFleet& f, double h) const {
+    const Part next = velocity(f, h);
+    return f.nesterov ? gradient(h) + next * f.momentum : next;
+  }
+  Local stepped(const QuadraticFleet& f, double h) const {
+    return {x + direction(f, h) * -f.rate, velocity(f, h)};
+  }
+};
+
+/// (a + c W) x = (b + d W) centres: the place of rest.
+struct RestEquation {
+  double a = 1, c = 0, b = 0, d = 0;
+};
+
+/// Without u, which at rest is `scale` u = p x + r b with the same p and r for all peers: a round
+/// leaves u where it was.
+struct WithoutVelocity {
+  WithoutVelocity(const QuadraticFleet& f, double h, const Local& before) {
+    const Part u = before.velocity(f, h);
+    scale = 1 - u.u;
+    p = u.x;
+    r = u.b;
+  }
+  /// Returns `scale` times a part, of x and b alone.
+  Part of(const Part& part) const {
+    return {scale * part.x + part.u * p, 0, scale * part.b + part.u * r};
+  }
+  double scale = 1, p = 0, r = 0;
+};
+
+/// lian averages what the local steps have led to, atc what the last one has.
+RestEquation rest_equation(const QuadraticFleet& f, double h) {
+  Local before;
+  for (unsigned step = 1; step < f.local_steps; ++step) before = before.stepped(f, h);
+  const WithoutVelocity without(f, h, before);
+  if (f.order == "lian") {
+    const Part averaged = without.of(before.x);
+    const Part step = without.of(before.direction(f, h)) * f.rate;
+    return {without.scale + step.x, -averaged.x, -step.b, averaged.b};
+  }
+  const Part averaged = without.of(before.stepped(f, h).x);
+  return {without.scale, -averaged.x, 0, averaged.b};
+}
+
+/// Solves m x = right for a symmetric m of one sign (Hestenes & Stiefel 1952). False if it does not
+/// converge.
+template <class F>
+bool solve_conjugate(F m, const Vector& right, Vector& x) {
+  x.setZero(right.size());
+  Vector left = right;
+  Vector along = right;
+  double square = left.squaredNorm();
+  const double enough = 1e-30 * square;
+  for (int k = 0; k < most_steps && square > enough; ++k) {
+    const Vector image = m(along);
+    const double step = square / along.dot(image);
+    x += step * along;
+    left -= step * image;
+    const double next = left.squaredNorm();
+    along = left + next / square * along;
+    square = next;
+  }
+  return square <= enough && x.allFinite();
+}
+
+/// Solves (a + c W) x = right. Every mode is stable, so that det(1 - round) is above 0 in each, and
+/// that is a + c lambda: it is linear in lambda. So the matrix of an undirected W has one sign.
+class RestSolver {
+ public:
+  RestSolver(const MixingMatrix& w, const RestEquation& e) : w_(w), e_(e) {
+    if (!w.directed() || w.size() > dense_limit) return;
+    const Eigen::MatrixXd m = dense_matrix(w);
+    dense_.compute(e.a * Eigen::MatrixXd::Identity(m.rows(), m.cols()) + e.c * m);
+  }
+
+  Vector solve(const Vector& right) const {
+    if (w_.directed() && w_.size() <= dense_limit) return dense_.solve(right);
+    Vector x;
+    const auto image = [&](const Vector& v) { return times(v, false); };
+    const auto square = [&](const Vector& v) { return times(times(v, false), true); };
+    const bool found = w_.directed() ? solve_conjugate(square, times(right, true), x)
+                                     : solve_conjugate(image, right, x);
+    if (found) return x;
+    throw std::runtime_error("predict: the place of rest is not found in " +
+                             std::to_string(most_steps) +
+                             " steps: the rate is too close to 0; take a higher one");
+  }
+
+ private:
+  Vector times(const Vector& v, bool transposed) const {
+    Vector image(v.size());
+    transposed ? w_.apply_transposed(v.data(), image.data()) : w_.apply(v.data(), image.data());
+    return e_.a * v + e_.c * image;
+  }
+
+  const MixingMatrix& w_;
+  RestEquation e_;
+  Eigen::PartialPivLU<Eigen::MatrixXd> dense_;
+};
+
+/// Returns a fleet of order lian or atc that comes to rest at the same place as this one.
+QuadraticFleet alike(const QuadraticFleet& fleet) {
+  QuadraticFleet f = fleet;
+  // At rest the momentum of DecentLaM is none, and what is left is `atc`. What GUT tracks of flows
+  // f is f / (1 - mu) then, so that f = (1 - mu) gamma g(W x), as under `cta` at a smaller rate.
+  if (fleet.order == "decentlam" || fleet.order == "gut") f.momentum = 0;
+  if (fleet.order == "gut") f.rate *= 1 - fleet.momentum;
+  if (fleet.order != "lian") f.order = "atc";
+  return f;
+}
+
+Vector centered_column(const std::vector<std::vector<double>>& centers, std::size_t k) {
+  Vector column(static_cast<Eigen::Index>(centers.size()));
+  for (std::size_t i = 0; i < centers.size(); ++i)
+    column[static_cast<Eigen::Index>(i)] = centers[i][k];
+  column.array() -= column.mean();
+  return column;
+}
+
+/// Place of rest for centres whose mean is 0, on axes of one curvature.
+class Rest {
+ public:
+  Rest(const MixingMatrix& w, const QuadraticFleet& fleet, double h)
+      : w_(w),
+        steps_last_(fleet.order == "cta" || fleet.order == "gut"),
+        fleet_(alike(fleet)),
+        h_(h),
+        equation_(rest_equation(fleet_, h)),
+        solver_(w, equation_) {}
+
+  Vector of(const Vector& centers) const {
+    Vector image(centers.size());
+    w_.apply(centers.data(), image.data());
+    Vector x = solver_.solve(equation_.b * centers + equation_.d * image);
+    if (!steps_last_) return x;
+    // cta averages where atc's round ends, and takes the first of its steps from there.
+    Local before;
+    for (unsigned step = 1; step < fleet_.local_steps; ++step) before = before.stepped(fleet_, h_);
+    const WithoutVelocity without(fleet_, h_, before);
+    const Part stepped = without.of(Local{}.stepped(fleet_, h_).x) * (1 / without.scale);
+    return stepped.x * x + stepped.b * centers;
+  }
+
+ private:
+  const MixingMatrix& w_;
+  bool steps_last_;
+  QuadraticFleet fleet_;
+  double h_;
+  RestEquation equation_;
+  RestSolver solver_;
+};
+
 }  // namespace
 
 const std::vector<std::string>& quadratic_orders() {
@@ -158,6 +331,44 @@ std::optional<Stationary> predict(const Modes& modes, const QuadraticFleet& flee
     add(s.excess_mean, {mean, 0}, h / (2 * n));
     add(s.excess_local, {others.value + mean, others.error}, h / (2 * n));
   }
+  return s;
+}
+
+Stationary rest_of_centers(const MixingMatrix& w,
+                           const QuadraticFleet& fleet,
+                           const std::vector<std::vector<double>>& centers) {
+  const std::size_t columns = fleet.hessian.size();
+  const auto wrong = [columns](const auto& row) { return row.size() != columns; };
+  if (centers.size() != w.size() || std::ranges::any_of(centers, wrong)) {
+    throw std::invalid_argument("predict: the centres must be " + std::to_string(w.size()) +
+                                " rows (one per peer) of " + std::to_string(columns) +
+                                " numbers (one per entry of the hessian)");
+  }
+  Stationary s;
+  if (corrects_bias(fleet)) return s;
+  const double n = w.size();
+  std::map<double, Rest> known;  // by curvature: coordinates often share one
+  for (std::size_t k = 0; k < columns; ++k) {
+    const double h = fleet.hessian[k];
+    const Rest& rest = known.try_emplace(h, w, fleet, h).first->second;
+    const double square = rest.of(centered_column(centers, k)).squaredNorm();
+    s.consensus.value += square / n;
+    s.excess_local.value += h * square / (2 * n);
+  }
+  return s;
+}
+
+std::optional<Stationary> predict_centers(const MixingMatrix& w,
+                                          const Modes& modes,
+                                          const QuadraticFleet& fleet,
+                                          const std::vector<std::vector<double>>& centers) {
+  QuadraticFleet alone = fleet;
+  alone.spread = 0;
+  std::optional<Stationary> s = predict(modes, alone);
+  if (!s) return s;
+  const Stationary rest = rest_of_centers(w, fleet, centers);
+  s->consensus.value += rest.consensus.value;
+  s->excess_local.value += rest.excess_local.value;
   return s;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "graph/predict/quadratic.h"
 #include "graph/schedule/schedule.h"
@@ -23,5 +24,52 @@ std::optional<Stationary> settled_sequence(const MixingSchedule& schedule,
 /// (1/n) ||W_{rounds - 1} ... W_0 (I - J)||_F^2: what so many rounds of averaging leave of a white
 /// disagreement, as disagreement_after says of modes.
 double sequence_disagreement(const MixingSchedule& schedule, std::uint64_t rounds);
+
+/// n rows of numbers, one row per peer.
+using PeerRows = std::vector<std::vector<double>>;
+/// W rows.
+PeerRows mixed(const MixingMatrix& w, const PeerRows& rows);
+
+/// A quadratic fleet followed round by round along W_0, W_1, ...: the models' path without noise
+/// and the covariance of the noise in them, exactly, for any sequence, whatever its matrices have
+/// in common. Orders lian, atc and cta with momentum and local steps (Lian et al. 2017,
+/// arXiv:1705.09056, Algorithm 1, X <- X W - gamma G(X)). O(n^2 deg) operations per round and
+/// distinct curvature, and n deg per coordinate whose centres are known.
+class SequenceWalk {
+ public:
+  /// Centres drawn around 0 with variance fleet.spread, every coordinate starting at `start`: an
+  /// expectation. Throws std::invalid_argument for an order that it does not know.
+  SequenceWalk(const MixingSchedule& schedule, const QuadraticFleet& fleet, double start);
+  /// Known centres: n rows of as many numbers as fleet.hessian has; fleet.spread is not looked at.
+  SequenceWalk(const MixingSchedule& schedule,
+               const QuadraticFleet& fleet,
+               const PeerRows& centers,
+               double start);
+
+  /// Does a round through W_t.
+  void round(const MixingMatrix& w);
+  Stationary now() const;
+
+ private:
+  /// All coordinates of one curvature: of each a path and its minimum; one covariance for them all.
+  struct Axis {
+    double h = 1, copies = 0;    ///< copies: coordinates whose noise this is
+    std::vector<double> weight;  ///< of each path in the sums
+    PeerRows centers, x, u;      ///< n x paths; u: momentum's velocity
+    PeerRows xx, xu, uu;         ///< n x n, of the noise
+  };
+  Axis& axis_of(double h);
+  void begin(PeerId n);
+  void turn(Axis& axis);
+  void move(Axis& axis);
+  void mix(Axis& axis, const MixingMatrix& w);
+  void follow(Axis& axis, const MixingMatrix& w);
+
+  QuadraticFleet fleet_;
+  std::vector<Axis> axes_;
+};
+
+/// Returns whether SequenceWalk knows the fleet.
+bool can_walk(const QuadraticFleet& fleet);
 
 }  // namespace gv

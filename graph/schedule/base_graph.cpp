@@ -5,8 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "graph/schedule/family.h"
-#include "graph/schedule/periodic_schedule.h"
+#include "graph/schedule/schedule.h"
 
 // Takezawa et al. 2023, arXiv:2305.11420: the k-peer hyper-hypercube, from it the simple Base-(k+1)
 // graph, and from both the Base-(k+1) graph.

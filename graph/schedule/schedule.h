@@ -1,10 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "graph/mixing/mixing.h"
+#include "graph/spectrum/modes.h"
+#include "graph/topology/family.h"
+#include "graph/topology/topology.h"
 
 namespace gv {
 
@@ -35,5 +41,99 @@ class MixingSchedule {
   /// The graph of all links.
   Topology topology(std::string name) const;
 };
+
+// Peers that hold parts of a model average with those that hold the same part of another one, as a
+// map of the chains says who they are.
+
+/// A row of W among models, as it is among the peers that hold of each of them what peer i holds of
+/// its own. Their order is that of the models, so that sums have the same bits.
+Neighborhood among_copies(Neighborhood row, const ChainMap& chains, PeerId i);
+
+/// A schedule of models for the peers that hold parts of them.
+class CopiesSchedule final : public MixingSchedule {
+ public:
+  CopiesSchedule(std::shared_ptr<const MixingSchedule> models, ChainMap chains)
+      : models_(std::move(models)), chains_(std::move(chains)) {}
+
+  PeerId size() const override { return models_->size() * chains_.peers(); }
+  Neighborhood row(std::uint64_t round, PeerId i) const override {
+    return among_copies(models_->row(round, chains_.chain(i)), chains_, i);
+  }
+  bool directed() const override { return models_->directed(); }
+  Neighborhood links(PeerId i) const override {
+    return among_copies(models_->links(chains_.chain(i)), chains_, i);
+  }
+  std::uint64_t period() const override { return models_->period(); }
+  std::optional<double> contraction() const override { return models_->contraction(); }
+  double contraction_error() const override { return models_->contraction_error(); }
+
+ private:
+  std::shared_ptr<const MixingSchedule> models_;
+  ChainMap chains_;
+};
+
+struct ScheduleSpec;
+
+/// A family of schedules: one constant, in the file that makes it. The list of all stands in
+/// graph/schedules.cpp.
+struct ScheduleFamily {
+  std::string_view name;     ///< "base"
+  std::string_view summary;  ///< one line, with the source
+  std::span<const GraphParameter> parameters = {};
+  std::string_view example = {};  ///< parameters with which it can be made for 16 peers
+  /// Throws std::invalid_argument where it is impossible.
+  std::unique_ptr<MixingSchedule> (*make)(const ScheduleSpec& spec, PeerId n) = nullptr;
+  /// All that the per-mode theory needs of it, for any number of peers; null or empty where its
+  /// matrices share no modes, or where they would take too long.
+  std::optional<Modes> (*modes)(const ScheduleSpec& spec, PeerId n) = nullptr;
+  /// Returns what `graph best --schedules` tries; null: nothing.
+  SearchGroups (*searched)(const SearchScope& scope) = nullptr;
+};
+
+/// A schedule by family and parameters, or a static graph, before the number of peers is known.
+struct ScheduleSpec {
+  const ScheduleFamily* family = nullptr;  ///< null: a static graph, the schedule of period 1
+  GraphParameters parameters;
+  TopologySpec topology;               ///< of a static graph, or of a family's parameter `graph`
+  std::string weights = "metropolis";  ///< of a static graph
+
+  bool is_static() const { return family == nullptr; }
+  /// The topology and, with it, the text of the parameter `graph`.
+  void set_graph(TopologySpec graph);
+};
+
+/// The inverse of parse_schedule (graph/schedules.h).
+std::string to_string(const ScheduleSpec& spec);
+
+/// The modes of a schedule's family; none for a static graph, and where the family has none: see
+/// SequenceWalk for those.
+std::optional<Modes> schedule_modes(const ScheduleSpec& spec, PeerId n);
+
+/// A list of matrices, over and over; one matrix: a static topology.
+class PeriodicSchedule final : public MixingSchedule {
+ public:
+  /// Takes at least one matrix, all of one size.
+  explicit PeriodicSchedule(std::vector<MixingMatrix> matrices) : matrices_(std::move(matrices)) {}
+
+  PeerId size() const override { return matrices_[0].size(); }
+  Neighborhood row(std::uint64_t round, PeerId i) const override {
+    return matrices_[round % matrices_.size()].row(i);
+  }
+  bool directed() const override { return matrices_[0].directed(); }
+  std::uint64_t period() const override { return matrices_.size(); }
+
+ private:
+  std::vector<MixingMatrix> matrices_;
+};
+
+/// Returns how many rounds the others can complete, from `round` on, while peer i has not begun
+/// `round`: a round is completed by who has heard all of its row, so it is the number of rounds
+/// before that in which the last of them comes to depend on i (the light cone of Lamport's
+/// happened-before relation, Lamport 1978, "Time, clocks, and the ordering of events in a
+/// distributed system"). At most `limit`.
+std::uint64_t longest_lead(const MixingSchedule& schedule,
+                           std::uint64_t round,
+                           PeerId i,
+                           std::uint64_t limit = 10'000);
 
 }  // namespace gv

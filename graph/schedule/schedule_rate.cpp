@@ -8,7 +8,7 @@
 #include <Eigen/Core>
 
 #include "graph/mixing/dense_eigen.h"
-#include "graph/mixing/extreme_pairs.h"
+#include "graph/mixing/optimal_weights.h"
 #include "graph/spectrum/spectrum.h"
 #include "graph/topology/splitmix.h"
 

@@ -5,8 +5,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "graph/spec/numbers.h"
-
 namespace gv {
 namespace {
 

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -102,5 +104,22 @@ std::string form_of(std::span<const GraphParameter> rows);
 
 /// "degree: the neighbours of each peer (a whole number in 1 .. 1000000; 3 when left out)".
 std::string help_of(const GraphParameter& row);
+
+/// The whole of `text` as a number; throws std::invalid_argument "what: `text` is not a number".
+template <class Number>
+Number parse_number(std::string_view text, const std::string& what) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size())
+    throw std::invalid_argument(what + ": `" + std::string(text) + "` is not a number");
+  return value;
+}
+
+/// The fewest digits that read back as the same number.
+inline std::string shortest(double value) {
+  char buffer[32];
+  const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, value);
+  return {buffer, end};
+}
 
 }  // namespace gv

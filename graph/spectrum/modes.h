@@ -9,6 +9,7 @@
 
 #include "graph/mixing/mixing.h"
 #include "graph/topology/family.h"
+#include "graph/topology/topology.h"
 
 namespace gv {
 
@@ -59,5 +60,24 @@ Modes dense_modes(const MixingMatrix& w);
 /// & Saad, "Fast estimation of tr(f(A)) via stochastic Lanczos quadrature", SIAM J. Matrix Anal.
 /// 2017. Undirected W only.
 Modes stochastic_modes(const MixingMatrix& w, int probes, std::size_t steps);
+
+/// S1 of a graph, (1/n) sum over the modes off the mean of 1 / (1 - lambda^2), however slow: half
+/// the traces of (I - W)^+ and (I + W)^-1. The first is tr G - 1^T G 1 / n, with G the inverse of
+/// I - W without its last peer. The diagonals of inverses follow from a sparse LDL^T factor without
+/// the rest: Takahashi, Fagan & Chen, "Formation of a sparse bus impedance matrix and its
+/// application to short circuit study", PICA 1973; Erisman & Tinney, "On computing certain elements
+/// of the inverse of a sparse matrix", Comm. ACM 1975. Undirected W only. Empty when the factor
+/// would take more than `most_flops`, when lambda_n is -1 or when the graph is in pieces.
+std::optional<Estimate> selected_s1(const SparseRows& w, double most_flops = 3e9);
+
+/// Orders, without constants, of the iterations before the noise of n peers dominates everything
+/// else: n^3 / p^2 with equal data, n^3 / p^4 with unequal, p = 1 - slem^2 (Koloskova et al. 2020,
+/// arXiv:2003.10422, Theorem 2, non-convex; Ying et al. 2021, arXiv:2110.13363, table 1), and n /
+/// (1 - slem)^2 for strongly convex problems with decreasing steps (Pu, Olshevsky & Paschalidis
+/// 2020, arXiv:1906.02702). They are what the worst case allows, and predict no run.
+struct TransientOrders {
+  double equal_data, unequal_data, strongly_convex;
+};
+TransientOrders transient_orders(PeerId n, double gap);
 
 }  // namespace gv

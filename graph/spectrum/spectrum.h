@@ -50,4 +50,8 @@ std::vector<std::complex<double>> directed_eigenvalues(const MixingMatrix& w);
 /// have. Throws std::invalid_argument for a directed W above 1024 peers.
 bool is_normal(const MixingMatrix& w);
 
+/// Throws std::invalid_argument with `name` where W has negative weights and would make some
+/// disagreement grow: ||W - J|| > 1.
+void require_bounded(const MixingMatrix& w, const std::string& name);
+
 }  // namespace gv

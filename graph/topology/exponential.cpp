@@ -2,7 +2,6 @@
 #include <cmath>
 #include <set>
 
-#include "graph/topology/circulant.h"
 #include "graph/topology/family.h"
 
 // The static exponential graph and its symmetric form. Ying et al. 2021, "Exponential graph is

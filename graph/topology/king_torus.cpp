@@ -1,4 +1,4 @@
-#include "graph/topology/lattice.h"
+#include "graph/topology/family.h"
 
 namespace gv {
 namespace {

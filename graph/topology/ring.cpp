@@ -1,7 +1,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "graph/topology/circulant.h"
 #include "graph/topology/family.h"
 
 namespace gv {

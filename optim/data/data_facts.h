@@ -2,8 +2,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
+
+#include "optim/data/dataset.h"
 
 namespace gv {
 
@@ -41,8 +44,8 @@ struct DataFacts {
   bool header = true;              ///< CSV: the first line of a file has the columns' names
   std::uint32_t first_column = 1;  ///< sparse rows: the number of the first column in the files
   /// The mean and deviation of a regression's targets over the training samples, and what is
-  /// subtracted from each target before it becomes a float (shift_of in table/scaling.h). Empty
-  /// until it is decided.
+  /// subtracted from each target before it becomes a float (shift_of in table/prepared_rows.h).
+  /// Empty until it is decided.
   double target_mean = 0, target_deviation = 0;
   std::optional<double> target_shift{};
 
@@ -53,5 +56,12 @@ struct DataFacts {
     return sum;
   }
 };
+
+/// Returns what the loss of a training sample is multiplied by, for each class; empty: all count
+/// alike.
+inline std::span<const float> class_weights(const Dataset& train) {
+  if (!train.facts) return {};
+  return train.facts->class_weights;
+}
 
 }  // namespace gv

@@ -1,16 +1,51 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "optim/data/byte_table.h"
-#include "optim/data/sparse.h"
+#include "optim/check.h"
+#include "optim/data/libsvm.h"
 #include "optim/rng.h"
 
 namespace gv {
+
+/// The bytes of a data set: our own, which are filled once, or those of a mapped file, which all
+/// processes of a machine share and nobody writes.
+class ByteTable {
+ public:
+  using value_type = std::uint8_t;
+
+  ByteTable() = default;
+  ByteTable(std::vector<std::uint8_t> own) : own_(std::move(own)) {}
+  /// `keep`: as long as it lives, the bytes stay.
+  ByteTable(std::span<const std::uint8_t> mapped, std::shared_ptr<const void> keep)
+      : mapped_(mapped), keep_(std::move(keep)) {}
+
+  const std::uint8_t* data() const { return keep_ ? mapped_.data() : own_.data(); }
+  std::size_t size() const { return keep_ ? mapped_.size() : own_.size(); }
+  bool empty() const { return size() == 0; }
+  const std::uint8_t* begin() const { return data(); }
+  const std::uint8_t* end() const { return data() + size(); }
+  std::uint8_t operator[](std::size_t k) const { return data()[k]; }
+  bool operator==(const ByteTable& other) const { return std::ranges::equal(*this, other); }
+
+  /// Returns the bytes, to be filled.
+  std::vector<std::uint8_t>& own() {
+    GV_CHECK(!keep_, "mapped bytes are not written");
+    return own_;
+  }
+
+ private:
+  std::vector<std::uint8_t> own_;
+  std::span<const std::uint8_t> mapped_;
+  std::shared_ptr<const void> keep_;
+};
 
 struct DataFacts;
 
@@ -113,5 +148,27 @@ TrainTest make_blobs(std::uint32_t train,
 /// Least squares: a ~ N(0, I), y = a . x* + noise * N(0, 1), x* ~ N(0, I) recorded in `optimum`.
 TrainTest make_linear(
     std::uint32_t train, std::uint32_t test, std::uint32_t features, double noise, Rng rng);
+
+/// The changes that may befall a picture each time it is drawn into a minibatch.
+struct AugmentSpec {
+  bool crop = false;  ///< a random place of the picture inside a border of `crop_padding` zeros
+  bool flip = false;  ///< mirrored left to right, every other time
+
+  bool any() const { return crop || flip; }
+};
+
+/// "4 pixels are padded on each side, and a 32x32 crop is randomly sampled from the padded image or
+/// its horizontal flip": He et al. 2016, arXiv:1512.03385, section 4.2.
+inline constexpr std::int32_t crop_padding = 4;
+
+/// The next view: down and right uniform in [-crop_padding, crop_padding], mirrored with
+/// probability 1/2. Draws the same numbers whichever of the two is asked for.
+View draw_view(const AugmentSpec& spec, Rng& rng);
+
+/// out <- `picture` as the view shows it; both [channel][row][column] and apart.
+void look(const View& view,
+          const ImageShape& shape,
+          std::span<const float> picture,
+          std::span<float> out);
 
 }  // namespace gv

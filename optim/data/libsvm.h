@@ -1,14 +1,57 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "optim/data/sparse.h"
+#include "optim/rng.h"
 
 namespace gv {
+
+struct TrainTest;
+
+/// The features of one sample that are not zero, by ascending column.
+struct SparseSample {
+  std::span<const std::uint32_t> columns;
+  std::span<const float> values;
+};
+
+/// Samples of which few features are not zero, one after the other (compressed rows).
+struct SparseSamples {
+  std::vector<std::uint64_t> ends;  ///< row r ends before place ends[r], where row r + 1 begins
+  std::vector<std::uint32_t> columns;
+  std::vector<float> values;
+
+  SparseSample row(std::uint32_t r) const {
+    const std::size_t begin = r == 0 ? 0 : ends[r - 1];
+    return {std::span(columns).subspan(begin, ends[r] - begin),
+            std::span(values).subspan(begin, ends[r] - begin)};
+  }
+};
+
+/// Two classes of sparse samples: `nonzeros` features of each are not zero, of which low columns
+/// are more popular (column floor(features u^2), u uniform; all are alike where more than half of
+/// them are not zero), with values N(0, 1 / nonzeros). A
+/// sample's class is the side of a drawn plane on which it lies; a part `noise` of all labels is
+/// flipped. Throws std::invalid_argument unless 1 <= nonzeros <= features.
+TrainTest draw_sparse(std::uint32_t train,
+                      std::uint32_t test,
+                      std::uint32_t features,
+                      std::uint32_t nonzeros,
+                      double noise,
+                      Rng rng);
+
+/// A text file in LIBSVM's format, one sample a line: "label column:value column:value ...",
+/// columns from 1 on (from 0 if the training file has a column 0) and ascending; text after a # is
+/// a comment. Chang & Lin, "LIBSVM: a library for support vector machines", 2011. Of two
+/// classes: the smaller label is class 0.
+/// `test`: a file of the same classes; empty: the last tenth of `train`, and at least one sample,
+/// is held out. Throws std::runtime_error "path:line: what is wrong, and what to do".
+TrainTest read_libsvm(const std::string& train, const std::string& test);
 
 /// The contents of one file in LIBSVM's format.
 struct LibSvmFile {

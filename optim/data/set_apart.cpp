@@ -5,7 +5,6 @@
 #include <string>
 
 #include "optim/data/held_out.h"
-#include "optim/data/without_samples.h"
 
 namespace gv {
 namespace {
@@ -76,6 +75,19 @@ TrainValidation set_apart(const Dataset& train, double part, Rng rng) {
   for (std::uint32_t row = 0; row < train.rows; ++row)
     if (!std::ranges::binary_search(out, row)) stay.push_back(row);
   return {rows_of(train, stay), rows_of(train, out)};
+}
+
+std::shared_ptr<Dataset> without_samples(const Dataset& data) {
+  auto like = std::make_shared<Dataset>();
+  like->features = data.features;
+  like->classes = data.classes;
+  like->image = data.image;
+  like->shift = data.shift;
+  like->scale = data.scale;
+  like->vocabulary = data.vocabulary;
+  like->context = data.context;
+  like->facts = data.facts;
+  return like;
 }
 
 }  // namespace gv

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include "optim/data/dataset.h"
 #include "optim/rng.h"
 
@@ -15,5 +17,8 @@ struct TrainValidation {
 /// last characters, since windows that overlap would know each other. Throws std::runtime_error
 /// where there are too few samples for both.
 TrainValidation set_apart(const Dataset& train, double part, Rng rng);
+
+/// Returns what a data set says of its samples, such as their shape and scale, with no sample.
+std::shared_ptr<Dataset> without_samples(const Dataset& data);
 
 }  // namespace gv

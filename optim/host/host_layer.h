@@ -6,7 +6,7 @@
 
 #include "optim/host/host_memory.h"
 #include "optim/host/slices.h"
-#include "optim/models/network.h"
+#include "optim/models/network_builder.h"
 
 namespace gv {
 

@@ -12,7 +12,7 @@
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include "optim/buffer.h"
-#include "optim/models/network.h"
+#include "optim/models/network_builder.h"
 
 // What the layers of a network on the CPU share: oneDNN's handles, and memory that is lent and
 // taken back while the network is put together, so that values that never live at the same time lie

@@ -1,4 +1,4 @@
-#include "optim/host/fully_connected.h"
+#include "optim/host/gemm.h"
 #include "optim/host/host_layer.h"
 
 namespace gv {

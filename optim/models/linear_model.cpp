@@ -2,7 +2,7 @@
 #include <numeric>
 
 #include "optim/models/model.h"
-#include "optim/models/sampled_objective.h"
+#include "optim/models/objective.h"
 
 namespace gv {
 namespace {

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "optim/data/class_weights.h"
+#include "optim/data/data_facts.h"
 #include "optim/models/model.h"
-#include "optim/models/sampled_objective.h"
+#include "optim/models/objective.h"
 #include "optim/workers.h"
 
 namespace gv {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -9,13 +10,13 @@
 #include <vector>
 
 #include "optim/data/dataset.h"
-#include "optim/models/network.h"
+#include "optim/models/network_builder.h"
 #include "optim/models/objective.h"
+
+namespace gv {
 
 // The table of models. A model is a row and stands in one file, *_model.cpp; whoever reads a fleet
 // file, hashes it, makes a replica, benchmarks or lists models asks the row.
-
-namespace gv {
 
 using Widths = std::vector<std::uint32_t>;
 /// The value of a model's key: a whole number, a list of them that is not empty, or a word.
@@ -93,5 +94,25 @@ std::string to_string(const ModelSpec& spec);
 const ModelRow& model_for(const ModelSpec& spec, const Dataset& data);
 /// The network of a model for these data. Throws like model_for, and for a model that is none.
 NeuralNetwork make_network(const ModelSpec& spec, const Dataset& data);
+
+/// A weight of a network that is a linear map between two of its inner values: [rows, columns],
+/// row-major, from `offset` on in the flat vector. Of a convolution [out, in kernel kernel].
+struct HiddenMatrix {
+  std::size_t offset = 0;
+  std::uint32_t rows = 0, columns = 0;
+
+  std::size_t count() const { return std::size_t{rows} * columns; }
+  bool operator==(const HiddenMatrix&) const = default;
+};
+
+/// The weights of linear layers and convolutions that neither see the input itself nor make the
+/// logits, ascending; those that make queries, keys and values of attention are three. Embeddings,
+/// biases, norms, the first and the last layer are none: their gradients are no maps that should
+/// stretch all directions alike. Jordan et al. 2024, "Muon: an optimizer for hidden layers in
+/// neural networks", kellerjordan.github.io/posts/muon, "Empirical considerations".
+std::vector<HiddenMatrix> hidden_matrices(const NeuralNetwork& network);
+/// Returns the same of a model for these data; none where the model is no network. Throws
+/// std::invalid_argument as model_for does.
+std::vector<HiddenMatrix> hidden_matrices(const ModelSpec& model, const Dataset& data);
 
 }  // namespace gv

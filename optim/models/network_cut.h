@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "optim/models/network.h"
+#include "optim/models/network_builder.h"
 #include "optim/range.h"
+
+namespace gv {
 
 // A network in parts that follow each other, for peers that divide it between them: as pipelines
 // do, Huang et al. 2019, arXiv:1811.06965, section 2.1. The parts together compute the bits of the
 // whole.
-
-namespace gv {
 
 /// A place for a cut: behind `node` exactly one value is needed, and it is the node's. Of
 /// all such nodes before one module it is the last: ReLU and pools stay with the layer before.
@@ -55,5 +55,39 @@ Part part(const NeuralNetwork& network, std::span<const Cut> cuts, std::uint32_t
 /// Fills x with what NeuralNetwork::initialize would lay down in `range` of the whole's vector, in
 /// room for the largest tensor more. No tensor reaches across a border of the range.
 void initialize(const NeuralNetwork& network, Range range, std::span<float> x, Rng rng);
+
+// Layers that several peers divide in themselves: the Parameter dimension of Jia, Zaharia & Aiken
+// 2019, "Beyond data and model parallelism for deep neural networks", arXiv:1807.05358, section 4.
+// Each of t members has out / t rows of a linear layer, and computes those columns of what comes
+// out of it. All other layers each member has whole.
+
+/// Returns whether members can divide this part of a network, which lies between two neighbouring
+/// cuts: it is one linear layer and functions of each value alone, and not the last, whose logits
+/// are needed together.
+bool is_divisible(const Part& part);
+/// The rows of its linear layer.
+std::uint32_t rows_of(const Part& part);
+
+/// One member's own of a part.
+struct MemberPart {
+  Part part;                  ///< floats_out: its own columns
+  std::vector<Range> ranges;  ///< where its tensors stand in the vector of the whole network
+  bool divided = false;       ///< else it has all of it
+};
+
+/// `members` divide the rows of a part that is divisible.
+MemberPart part_of_member(const Part& whole, std::uint32_t member, std::uint32_t members);
+
+// Which of its places a network is cut at: those that somebody names, or those that make stages of
+// equal work.
+
+/// The places between stages that begin with these modules, the first of which is the network's.
+/// Throws std::invalid_argument for any others: it says what they should be, or the nearest module
+/// with which a stage may begin.
+std::vector<Cut> cuts_before(const NeuralNetwork& network, const std::vector<std::string>& stages);
+
+/// Makes so many stages, of which the largest has as few flops as may be; of cuts that are equally
+/// good, the earlier. Throws std::invalid_argument for none and for more than there may be.
+std::vector<Cut> equal_cuts(const NeuralNetwork& network, std::uint32_t stages);
 
 }  // namespace gv

@@ -1,15 +1,172 @@
 #include "optim/rl/acting.h"
 
 #include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
 
-#include "optim/rl/q_loss.h"
+#include "optim/check.h"
+#include "optim/rl/q_agent.h"
+#include "optim/rl/served_memory.h"
 
 namespace gv {
 namespace {
 
+class HostActor : public Actor {
+ public:
+  HostActor(const AgentSpec& spec,
+            const EnvironmentRow& row,
+            const NeuralNetwork& network,
+            const ActorPlace& place,
+            std::vector<float> x)
+      : spec_(spec),
+        network_(network),
+        place_(place),
+        form_(form_of(row)),
+        acting_(row,
+                spec,
+                network,
+                place.rng.derive("agent").derive("environment").derive(place.actor),
+                place.rng.derive("agent").derive("explore").derive(place.actor)),
+        loss_(network),
+        x_(std::move(x)),
+        next_(x_) {
+    GV_CHECK_EQUAL(x_.size(), network_.size(), "a model of this network");
+  }
+
+  std::shared_ptr<Buffer> act() override {
+    chunk_ = {};
+    for (std::uint32_t k = 0; k < spec_.steps; ++k) {
+      const double rate = spec_.explore.rate(frames_, place_.actor, place_.actors);
+      acting_.step(x_, rate, [this](const Transition& one) { add(one); });
+      frames_ += spec_.environments;
+    }
+    if (chunk_.rows() == 0) return nullptr;
+    chunk_.weights.assign(chunk_.rows(), 1.0F);
+    if (spec_.priority > 0) find_errors();
+    return pack_transitions(chunk_, form_);
+  }
+
+  double flops() const override {
+    const auto frames = static_cast<double>(spec_.frames());
+    const double pass = network_.gradient_flops(1) / 3;
+    return frames * (pass + place_.step_flops) + (spec_.priority > 0 ? 3 * frames * pass : 0);
+  }
+
+  void load(std::size_t begin, std::span<const float> piece) override {
+    GV_CHECK(begin + piece.size() <= next_.size(), "a piece of the model");
+    std::ranges::copy(piece, next_.begin() + static_cast<std::ptrdiff_t>(begin));
+  }
+
+  bool use() override {
+    if (!all_finite(next_)) return false;
+    std::ranges::copy(next_, x_.begin());
+    return true;
+  }
+
+  std::size_t size() const override { return x_.size(); }
+  std::uint64_t frames() const override { return frames_; }
+
+ private:
+  void add(const Transition& one) {
+    chunk_.seen.insert(chunk_.seen.end(), one.seen.begin(), one.seen.end());
+    chunk_.next.insert(chunk_.next.end(), one.next.begin(), one.next.end());
+    chunk_.actions.push_back(one.action);
+    chunk_.rewards.push_back(one.reward);
+    chunk_.futures.push_back(one.future);
+  }
+
+  /// Its own model is the target network as well. Errors that are no numbers are nobody's fault but
+  /// the model's: the memory would refuse them.
+  void find_errors() {
+    loss_.find_errors(x_, x_, chunk_, chunk_.weights);
+    for (float& error : chunk_.weights) error = std::isfinite(error) ? std::abs(error) : 0;
+  }
+
+  AgentSpec spec_;
+  NeuralNetwork network_;
+  ActorPlace place_;
+  TransitionForm form_;
+  Acting acting_;
+  QLoss loss_;
+  std::vector<float> x_, next_;
+  std::uint64_t frames_ = 0;
+  Drawn chunk_;
+};
+
 constexpr std::uint32_t greedy_episodes = 100;  ///< of an evaluation
 
 }  // namespace
+
+std::unique_ptr<Actor> make_actor(const AgentSpec& spec,
+                                  const EnvironmentRow& row,
+                                  const NeuralNetwork& network,
+                                  const ActorPlace& place,
+                                  std::vector<float> x) {
+  return std::make_unique<HostActor>(spec, row, network, place, std::move(x));
+}
+
+NStep::NStep(std::uint32_t n, double discount, std::uint32_t numbers)
+    : n_(n),
+      discount_(discount),
+      numbers_(numbers),
+      seen_(std::size_t{n} * numbers),
+      actions_(n),
+      rewards_(n) {}
+
+void NStep::step(std::span<const float> seen,
+                 std::uint32_t action,
+                 const Environment::Step& step,
+                 std::span<const float> next,
+                 const TakeTransition& take) {
+  const std::size_t at = place(count_++);
+  std::ranges::copy(seen, seen_.begin() + static_cast<std::ptrdiff_t>(at * numbers_));
+  actions_[at] = action;
+  rewards_[at] = step.reward;
+  if (step.ended())
+    while (count_ > 0) complete_first(step.over, next, take);
+  else if (count_ == n_)
+    complete_first(false, next, take);
+}
+
+void NStep::complete_first(bool over, std::span<const float> next, const TakeTransition& take) {
+  double factor = 1;
+  double reward = 0;
+  for (std::uint32_t k = 0; k < count_; ++k, factor *= discount_)
+    reward += factor * static_cast<double>(rewards_[place(k)]);
+  take({.seen = std::span(seen_).subspan(std::size_t{first_} * numbers_, numbers_),
+        .action = actions_[first_],
+        .reward = static_cast<float>(reward),
+        .future = over ? 0.0F : static_cast<float>(factor),
+        .next = next});
+  first_ = static_cast<std::uint32_t>(place(1));
+  --count_;
+}
+
+void NStep::save(StateWriter& out) const {
+  out.name("steps");
+  out.u64(first_);
+  out.u64(count_);
+  out.values(seen_);
+  out.values(actions_);
+  out.values(rewards_);
+}
+
+void NStep::restore(StateReader& in, std::uint32_t actions) {
+  in.name("steps");
+  const std::uint64_t first = in.u64();
+  const std::uint64_t count = in.u64();
+  in.values(seen_);
+  in.values(actions_);
+  in.values(rewards_);
+  const auto finite = [](float v) { return std::isfinite(v); };
+  if (first >= n_ || count >= n_ || !std::ranges::all_of(seen_, finite) ||
+      !std::ranges::all_of(rewards_, finite) ||
+      !std::ranges::all_of(actions_, [&](std::uint32_t a) { return a < actions; }))
+    throw std::runtime_error("training state: steps that cannot be");
+  first_ = static_cast<std::uint32_t>(first);
+  count_ = static_cast<std::uint32_t>(count);
+}
 
 Acting::Acting(const EnvironmentRow& row,
                const AgentSpec& spec,

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "optim/data/dataset.h"
-#include "optim/models/network.h"
+#include "optim/models/network_builder.h"
 #include "optim/rl/environment.h"
 
 // The table of environments. Each is a row and stands in one file. They are our own, written after

@@ -2,13 +2,23 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <vector>
 
-#include "optim/models/network.h"
+#include "optim/host/host_network.h"
+#include "optim/models/network_builder.h"
 #include "optim/models/objective.h"
-#include "optim/rl/agent_spec.h"
-#include "optim/rl/found_errors.h"
+#include "optim/rl/acting.h"
+#include "optim/rl/memory.h"
 
 namespace gv {
+
+/// The errors that a learner found in the minibatch that it was last given: where there are
+/// priorities, one for each of its transitions. Written by its objective, and read between two
+/// gradients by whoever asks the memory for the next minibatch.
+struct FoundErrors {
+  std::vector<float> errors{};
+};
 
 /// The place of an agent among those of a fleet.
 struct AgentPlace {
@@ -25,11 +35,46 @@ struct AgentPlace {
 /// 2015, arXiv:1507.04296: each gradient acts a few steps with x, keeps them, and is that of QLoss
 /// on a minibatch of what was kept. Before the memory has `warm_up` transitions it is zero, and its
 /// loss is unknown_figure(). An evaluation is the mean return of greedy episodes, with the opposite
-/// sign. gradient_over() takes minibatches that a memory elsewhere has drawn (transitions.h).
+/// sign. gradient_over() takes minibatches that a memory elsewhere has drawn (served_memory.h).
 /// Throws std::invalid_argument for an unknown environment, and for a network that was made for
 /// another or has batch norms, whose moments nobody measures here.
 std::unique_ptr<Objective> make_q_agent(const AgentSpec& spec,
                                         NeuralNetwork network,
                                         const AgentPlace& place);
+
+/// The index of the largest value, the first where several are; 0 where none is a number.
+std::uint32_t best_of(std::span<const float> values);
+
+/// The loss of a network of action values on transitions:
+///   mean_k w_k huber(Q(s_k, a_k; x) - y_k),  y = R_n + gamma^n Q(s_n, argmax_a Q(s_n, a; x); x^-).
+/// Mnih et al. 2015, "Human-level control through deep reinforcement learning", with the double
+/// targets of van Hasselt, Guez & Silver 2016, arXiv:1509.06461, equation 4.
+class QLoss {
+ public:
+  explicit QLoss(const NeuralNetwork& network) : network_(network) {}
+  /// g <- the gradient at x, in which y is constant; errors[k] <- Q(s_k, a_k; x) - y_k. Returns the
+  /// loss. `target`: x^-.
+  double value_and_gradient(std::span<const float> x,
+                            std::span<const float> target,
+                            const Drawn& drawn,
+                            std::span<float> g,
+                            std::vector<float>& errors);
+
+  /// errors[k] <- Q(s_k, a_k; x) - y_k alone.
+  void find_errors(std::span<const float> x,
+                   std::span<const float> target,
+                   const Drawn& drawn,
+                   std::vector<float>& errors);
+
+ private:
+  void make_for(std::uint32_t rows);
+  void find_targets(std::span<const float> x, std::span<const float> target, const Drawn& drawn);
+
+  NeuralNetwork network_;
+  std::uint32_t rows_ = 0;
+  std::unique_ptr<HostNetwork> learning_, looking_;
+  std::vector<std::uint32_t> best_;
+  std::vector<float> y_;
+};
 
 }  // namespace gv

@@ -10,7 +10,7 @@
 #include "optim/dot.h"
 #include "optim/train/mixing.h"
 #include "optim/train/muon.h"
-#include "optim/train/named_state.h"
+#include "optim/train/replica.h"
 
 namespace gv {
 namespace {

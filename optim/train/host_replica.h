@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "optim/models/hidden_matrices.h"
+#include "optim/models/model.h"
 #include "optim/train/replica.h"
 
 namespace gv {

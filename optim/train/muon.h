@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "optim/models/hidden_matrices.h"
+#include "optim/models/model.h"
 #include "optim/train/optimizer.h"
 
 namespace gv {

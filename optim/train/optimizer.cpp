@@ -8,9 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "optim/train/accumulated_adam.h"
-#include "optim/train/server_optimizer.h"
-
 namespace gv {
 namespace {
 
@@ -246,6 +243,153 @@ double decayed(const LearningRate& schedule, std::uint64_t t) {
                       static_cast<double>(schedule.total - schedule.warmup));
 }
 
+class AccumulatedAdam : public Optimizer {
+ public:
+  AccumulatedAdam(const OptimizerSpec& spec, std::size_t d)
+      : spec_(spec), first_(d), second_(d), mean_(d) {}
+
+  double rate() const override { return spec_.schedule.rate(spec_.lr, {t_}); }
+  void begin_step() override {
+    gamma_ = spec_.schedule.own_rate(spec_.lr, {t_++});
+    const auto windows = static_cast<double>(seen_++ / spec_.accumulate + 1);
+    correction1_ = 1 - std::pow(spec_.beta1, windows);
+    correction2_ = 1 - std::pow(spec_.beta2, windows);
+  }
+
+  void apply(std::size_t offset, std::span<float> x, std::span<const float> g) override {
+    const auto beta1 = static_cast<float>(spec_.beta1);
+    const auto beta2 = static_cast<float>(spec_.beta2);
+    const bool decoupled = spec_.kind == "adamw";
+    const auto shrink = static_cast<float>(decoupled ? gamma_ * spec_.weight_decay : 0);
+    const auto decay = static_cast<float>(decoupled ? 0 : spec_.weight_decay);
+    const auto epsilon = static_cast<float>(spec_.epsilon);
+    const auto size = static_cast<float>(gamma_ / correction1_);
+    const auto root = static_cast<float>(1 / std::sqrt(correction2_));
+    const auto share = static_cast<float>(1.0 / static_cast<double>(spec_.accumulate));
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      const float gradient = g[k] + decay * x[k];
+      const float m = beta1 * first_[offset + k] + (1 - beta1) * gradient;
+      const float v = beta2 * second_[offset + k] + (1 - beta2) * gradient * gradient;
+      x[k] -= shrink * x[k];
+      x[k] -= size * m / (std::sqrt(v) * root + epsilon);
+      mean_[offset + k] += share * gradient;
+    }
+    if (seen_ % spec_.accumulate == 0) take_mean(offset, x.size());
+  }
+
+  void save(StateWriter& out) const override {
+    out.name(name());
+    out.values(first_);
+    out.values(second_);
+    out.values(mean_);
+    out.u64(t_);
+    out.u64(seen_);
+    out.real(gamma_);
+  }
+  void restore(StateReader& in) override {
+    in.name(name());
+    in.values(first_);
+    in.values(second_);
+    in.values(mean_);
+    t_ = in.u64();
+    seen_ = in.u64();
+    gamma_ = in.real();
+  }
+  void skip_to(GradientStep t) override { t_ = t.value; }
+
+ private:
+  const char* name() const {
+    return spec_.kind == "adamw" ? "accumulated adamw" : "accumulated adam";
+  }
+
+  /// The window is over.
+  void take_mean(std::size_t offset, std::size_t count) {
+    const auto beta1 = static_cast<float>(spec_.beta1);
+    const auto beta2 = static_cast<float>(spec_.beta2);
+    for (std::size_t k = offset; k < offset + count; ++k) {
+      first_[k] = beta1 * first_[k] + (1 - beta1) * mean_[k];
+      second_[k] = beta2 * second_[k] + (1 - beta2) * mean_[k] * mean_[k];
+      mean_[k] = 0;
+    }
+  }
+
+  OptimizerSpec spec_;
+  std::vector<float> first_, second_;  ///< M, V
+  std::vector<float> mean_;            ///< of the window's gradients, as far as it has come
+  std::uint64_t t_ = 0;                ///< of the schedule
+  std::uint64_t seen_ = 0;             ///< steps taken; not t_ after skip_to
+  double gamma_ = 0, correction1_ = 1, correction2_ = 1;
+};
+
+enum class Rule : std::uint8_t { adagrad, adam, yogi };
+
+Rule rule_of(const std::string& kind) {
+  if (kind == "fed-adagrad") return Rule::adagrad;
+  return kind == "fed-adam" ? Rule::adam : Rule::yogi;
+}
+
+class ServerOptimizer : public Optimizer {
+ public:
+  ServerOptimizer(const OptimizerSpec& spec, std::size_t d)
+      : spec_(spec),
+        rule_(rule_of(spec.kind)),
+        first_(d),
+        second_(d, static_cast<float>(spec.epsilon * spec.epsilon)) {}
+
+  double rate() const override { return spec_.schedule.rate(spec_.lr, {t_}); }
+  void begin_step() override { gamma_ = spec_.schedule.own_rate(spec_.lr, {t_++}); }
+
+  void apply(std::size_t offset, std::span<float> x, std::span<const float> g) override {
+    const auto gamma = static_cast<float>(gamma_);
+    const auto beta1 = static_cast<float>(spec_.beta1);
+    const auto tau = static_cast<float>(spec_.epsilon);
+    float* m = first_.data() + offset;
+    float* v = second_.data() + offset;
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      m[k] = beta1 * m[k] + (1 - beta1) * g[k];
+      v[k] = next(v[k], g[k] * g[k]);
+      x[k] -= gamma * m[k] / (std::sqrt(v[k]) + tau);
+    }
+  }
+
+  void save(StateWriter& out) const override {
+    out.name(spec_.kind);
+    out.values(first_);
+    out.values(second_);
+    out.u64(t_);
+    out.real(gamma_);
+  }
+  void restore(StateReader& in) override {
+    in.name(spec_.kind);
+    in.values(first_);
+    in.values(second_);
+    t_ = in.u64();
+    gamma_ = in.real();
+  }
+  void skip_to(GradientStep t) override { t_ = t.value; }
+
+ private:
+  float next(float v, float square) const {
+    const auto beta2 = static_cast<float>(spec_.beta2);
+    switch (rule_) {
+      case Rule::adagrad:
+        return v + square;
+      case Rule::adam:
+        return beta2 * v + (1 - beta2) * square;
+      case Rule::yogi:
+        break;
+    }
+    if (v == square) return v;
+    return v > square ? v - (1 - beta2) * square : v + (1 - beta2) * square;
+  }
+
+  OptimizerSpec spec_;
+  Rule rule_;
+  std::vector<float> first_, second_;  ///< m, v
+  std::uint64_t t_ = 0;
+  double gamma_ = 0;
+};
+
 }  // namespace
 
 void Optimizer::revise(std::size_t,
@@ -292,6 +436,18 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec, std::size_t
   if (spec.nesterov && spec.momentum == 0)
     throw std::invalid_argument("nesterov needs a momentum above 0");
   return std::make_unique<Sgd>(spec, d);
+}
+
+std::unique_ptr<Optimizer> make_accumulated_adam(const OptimizerSpec& spec, std::size_t d) {
+  return std::make_unique<AccumulatedAdam>(spec, d);
+}
+
+bool is_server_optimizer(const std::string& kind) {
+  return kind == "fed-adagrad" || kind == "fed-adam" || kind == "fed-yogi";
+}
+
+std::unique_ptr<Optimizer> make_server_optimizer(const OptimizerSpec& spec, std::size_t d) {
+  return std::make_unique<ServerOptimizer>(spec, d);
 }
 
 }  // namespace gv

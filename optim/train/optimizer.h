@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -44,7 +45,7 @@ struct LearningRate {
 };
 
 struct OptimizerSpec {
-  /// sgd | adam | adamw; a server's also adagrad, adaptive-revision or one of server_optimizer.h.
+  /// sgd | adam | adamw; a server's also adagrad, adaptive-revision or one of optimizer.h.
   std::string kind = "sgd";
   double lr = 0.1;
   double momentum = 0;  ///< sgd: u <- momentum u + g; x <- x - lr u (PyTorch's form)
@@ -56,9 +57,9 @@ struct OptimizerSpec {
   /// adam, adamw; Kingma & Ba 2015, arXiv:1412.6980.
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
   /// adam, adamw: so many gradients count in the moments at once, as their mean
-  /// (accumulated_adam.h).
+  ///.
   std::uint64_t accumulate = 1;
-  /// A minibatch's gradient counts for one of this length at the most (clipped_gradient.h); 0: as
+  /// A minibatch's gradient counts for one of this length at the most (wrapped_objective.h); 0: as
   /// it is.
   double clip_norm = 0;
   LearningRate schedule;
@@ -91,5 +92,29 @@ class Optimizer {
 
 /// d: length of x. Throws std::invalid_argument for an unknown kind or nesterov without momentum.
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec, std::size_t d);
+
+/// Makes Adam or AdamW whose moments take s = spec.accumulate gradients at once, as their mean:
+/// they see the noise of a minibatch that is s times as large, while x steps by each gradient. With
+/// M, V the moments of the windows of s steps that are over, k of the windows that have begun: m =
+/// beta1 M + (1 - beta1) g, v = beta2 V + (1 - beta2) g^2, x <- x - gamma m / (1 - beta1^k) /
+/// (sqrt(v / (1 - beta2^k)) + epsilon); the last step of a window, whose mean gradient is b, M <-
+/// beta1 M + (1 - beta1) b, V <- beta2 V + (1 - beta2) b^2. Wang, Zhang, Wu & Johansson, "From
+/// promise to practice: realizing high-performance decentralized training", ICLR 2025,
+/// arXiv:2410.11998, Appendix C, as their AccumAdam and AccumAdamW have it: beta2 in V's rule, and
+/// epsilon beside the root. What is ours: the windows are counted in this peer's own steps, and one
+/// that is not over goes on after a checkpoint. With d-psgd in its own order it is their
+/// decentralized Adam. d: length of x. Keeps 3 vectors.
+std::unique_ptr<Optimizer> make_accumulated_adam(const OptimizerSpec& spec, std::size_t d);
+
+/// Returns whether `kind` is one of the rules below: fed-adagrad, fed-adam or fed-yogi.
+bool is_server_optimizer(const std::string& kind);
+
+/// Makes what a server of federated averaging steps by, along g = -Delta, where Delta is what the
+/// drawn peers have moved on average: m <- beta1 m + (1 - beta1) g; v <- v + g^2 (fed-adagrad),
+/// beta2 v + (1 - beta2) g^2 (fed-adam) or v - (1 - beta2) g^2 sign(v - g^2) (fed-yogi); x <- x -
+/// gamma m / (sqrt(v) + tau). tau is spec.epsilon, v begins at tau^2, and nothing is corrected for
+/// the zero that m begins with. Reddi, Charles, Zaheer, Garrett, Rush, Konecny, Kumar & McMahan,
+/// "Adaptive federated optimization", ICLR 2021, arXiv:2003.00295, Algorithm 2. d: length of x.
+std::unique_ptr<Optimizer> make_server_optimizer(const OptimizerSpec& spec, std::size_t d);
 
 }  // namespace gv

@@ -11,6 +11,13 @@
 
 namespace gv {
 
+void take(const Told& told, Told& known) {
+  if (told.loss) known.loss = told.loss;
+  if (told.rate) known.rate = told.rate;
+  if (told.evaluation) known.evaluation = told.evaluation;
+  if (told.state) known.state = told.state;
+}
+
 Segments::Segments(std::vector<std::span<float>> pieces) : pieces_(std::move(pieces)) {
   std::erase_if(pieces_, [](std::span<float> piece) { return piece.empty(); });
   ends_.reserve(pieces_.size());

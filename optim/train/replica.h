@@ -4,21 +4,41 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "optim/buffer.h"
 #include "optim/codec.h"
 #include "optim/models/objective.h"
 #include "optim/range.h"
+#include "optim/state.h"
 #include "optim/train/optimizer.h"
-#include "optim/train/overlap.h"
 
 namespace gv {
+
+/// What a replica does behind its caller's back, where its device has hands of its own. The calls
+/// come from the home lane as all others of the replica, but for end_gradient().
+class Overlap {
+ public:
+  virtual ~Overlap() = default;
+  /// Begins Replica::gradient() at x as it is, and returns. Until end_gradient() has returned no
+  /// other gradient begins, nothing is evaluated and nothing is saved; vectors may be read and
+  /// changed as ever, with the effect that they would have behind the gradient.
+  virtual void begin_gradient() = 0;
+  /// Returns when g is there, and loss() tells of it. It may be called from another thread than
+  /// the others, and while they are.
+  virtual void end_gradient() = 0;
+  /// This vector is soon to be mixed in: it goes to the device already, where there is room, and is
+  /// not held beyond the call. Who mixes it hands it in as if it had not been staged.
+  virtual void stage(Payload piece) = 0;
+};
 
 /// Neighbours' vectors (or the same piece of each) with their weights, in ascending order of peer:
 /// the order fixes the bits.
@@ -177,6 +197,36 @@ class Replica {
   /// Returns where buffers lie best that are copied to and from its vectors; null: anywhere. It
   /// outlives the replica with the buffers in it.
   virtual std::shared_ptr<BufferMemory> buffer_memory() const { return nullptr; }
+};
+
+class Replica;
+struct Vector;
+
+/// The state that a method keeps beside x and g: which of a replica's vectors a name means, and
+/// scalars. The replicas of all devices hold one, so that their training states are alike.
+class NamedState {
+ public:
+  /// The vector of this name; a new name takes the next index.
+  Vector vector(std::string_view name, std::optional<std::uint32_t> neighbor);
+  /// The number of this name, 0 when it is new. The reference holds as long as this object.
+  double& scalar(std::string_view name, std::optional<std::uint32_t> neighbor);
+
+  /// Writes nothing where nothing has a name. So a state from before the first name is still read,
+  /// and the names must stand last in it.
+  void save(StateWriter& out, const Replica& replica) const;
+  /// Names that are not in the state become zero again; names that nobody has asked for yet are
+  /// made. Throws std::runtime_error as StateReader does.
+  void restore(StateReader& in, Replica& replica);
+
+ private:
+  /// The name, with the neighbour's id where there is one of it for each neighbour.
+  using Name = std::pair<std::string, std::optional<std::uint32_t>>;
+
+  static void save_name(StateWriter& out, const Name& name);
+  static Name restore_name(StateReader& in);
+
+  std::map<Name, std::uint32_t> vectors_;  ///< their indices
+  std::map<Name, double> scalars_;
 };
 
 }  // namespace gv

@@ -15,7 +15,7 @@ struct StageSpec {
   std::vector<Cut> cuts;  ///< between all stages of the chain
   std::uint32_t stage = 0;
   /// A stage between two neighbouring cuts may have members: which of those that divide its layer,
-  /// where it can be divided (member_part.h), this is.
+  /// where it can be divided (network_cut.h), this is.
   std::uint32_t member = 0;
   std::uint32_t members = 1;
   std::uint32_t microbatches = 1;  ///< of a minibatch, which they divide
@@ -37,5 +37,23 @@ struct StageSpec {
 ///
 /// Throws std::invalid_argument when the network was made for other data.
 std::unique_ptr<Objective> make_stage_objective(StageSpec spec, Share share);
+
+/// One member of a stage whose layers several peers divide between them (network_cut.h). Its
+/// pieces, between all cuts that the network has, go one after the other: of n pieces the pass of
+/// microbatch k through piece p is number k n + p, for Objective::forward and backward.
+struct MemberSpec {
+  NeuralNetwork network;    ///< the whole
+  std::vector<Cut> cuts;    ///< all places()
+  std::uint32_t first = 0;  ///< of the pieces between them,
+  std::uint32_t end = 1;    ///< those of the stage
+  std::uint32_t microbatches = 1;
+  bool recompute = false;
+  std::uint32_t member = 0;
+  std::uint32_t members = 1;
+};
+
+/// The x of a member is that of its pieces, one behind the other. In its first weights it has of
+/// the whole network's what is its own.
+std::unique_ptr<Objective> make_member_objective(const MemberSpec& spec, const Share& share);
 
 }  // namespace gv

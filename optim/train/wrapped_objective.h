@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -44,5 +45,24 @@ class WrappedObjective : public Objective {
  private:
   std::unique_ptr<Objective> own_;
 };
+
+/// The objective whose gradients are no longer than `norm` > 0: g <- norm / ||g|| g where ||g|| is
+/// greater. Pascanu, Mikolov & Bengio, "On the difficulty of training recurrent neural networks",
+/// ICML 2013, arXiv:1211.5063, Algorithm 1. Losses and evaluations stay as they are, and so does a
+/// gradient that is not finite, so that whoever looks for those finds it. For gradients of whole
+/// minibatches: a part of one is as long as it is by chance.
+std::unique_ptr<Objective> make_clipped(std::unique_ptr<Objective> own, double norm);
+
+/// The false part of what a peer says of its gradients; a factor alone is also how an honest peer
+/// counts by its samples.
+struct FalseGradient {
+  float factor = 1;  ///< times each of them
+  /// The one of them, counted from 0, each coordinate of which is `value`; ~0: none.
+  std::uint64_t at = ~std::uint64_t{0};
+  float value = 0;
+};
+
+/// The objective with false gradients; its losses and evaluations are true.
+std::unique_ptr<Objective> make_false(std::unique_ptr<Objective> honest, FalseGradient lie);
 
 }  // namespace gv

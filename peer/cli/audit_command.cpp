@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "graph/formats/file_bytes.h"
+#include "graph/formats/graph_file.h"
 #include "optim/printable.h"
 #include "peer/cli/command.h"
 #include "peer/fleet/json/json.h"

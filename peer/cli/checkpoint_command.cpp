@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "optim/shell_word.h"
+#include "optim/printable.h"
 #include "peer/cli/command.h"
 #include "peer/record/report/screen.h"
 #include "peer/runtime/exit_code.h"

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "optim/printable.h"
-#include "optim/shell_word.h"
 #include "optim/unknown_figure.h"
 #include "peer/cli/asked_fleet.h"
 #include "peer/cli/batch_job.h"

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
-#include "optim/shell_word.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/written_file.h"
 #include "peer/launch/agent/fleet_copy.h"

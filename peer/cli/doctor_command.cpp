@@ -10,8 +10,7 @@
 
 #include "gpu/cuda_replica.h"
 #include "optim/printable.h"
-#include "optim/shell_word.h"
-#include "optim/usable_cores.h"
+#include "optim/workers.h"
 #include "peer/cli/asked_fleet.h"
 #include "peer/cli/command.h"
 #include "peer/cli/doctor_hosts.h"

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "graph/formats/file_bytes.h"
+#include "graph/formats/graph_file.h"
 #include "optim/printable.h"
 #include "peer/fleet/digest.h"
 #include "peer/fleet/json/json_member.h"

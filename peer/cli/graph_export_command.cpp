@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "graph/formats/format.h"
+#include "graph/formats/graph_file.h"
 #include "graph/topologies.h"
 #include "graph/weights.h"
 #include "peer/cli/command.h"

@@ -7,14 +7,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "graph/formats/number_rows.h"
-#include "graph/predict/centers.h"
+#include "graph/formats/matrix_file.h"
 #include "graph/predict/mixing.h"
-#include "graph/predict/schedule_stability.h"
+#include "graph/predict/quadratic.h"
 #include "graph/predict/sequence.h"
-#include "graph/predict/sequence_walk.h"
+#include "graph/predict/stable_rates.h"
 #include "graph/predict/transient.h"
-#include "graph/schedule/periodic_schedule.h"
+#include "graph/schedule/schedule.h"
 #include "graph/schedules.h"
 #include "graph/spectrum/spectrum.h"
 #include "graph/topologies.h"
@@ -39,7 +38,7 @@ struct PredictOptions {
   bool json = false;
 };
 
-/// Rows of numbers, as graph/formats/number_rows.h reads them.
+/// Rows of numbers, as graph/formats/matrix_file.h reads them.
 Centers read_centers(const std::string& path) {
   if (!std::filesystem::exists(path)) {
     throw std::invalid_argument("--spread: `" + path +

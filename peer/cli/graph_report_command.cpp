@@ -6,12 +6,11 @@
 #include <fmt/format.h>
 
 #include "graph/formats/file_error.h"
-#include "graph/formats/file_topology.h"
-#include "graph/formats/format.h"
-#include "graph/mixing/sparse_rows.h"
+#include "graph/formats/graph_file.h"
+#include "graph/mixing/mixing.h"
 #include "graph/predict/mixing.h"
 #include "graph/schedules.h"
-#include "graph/spectrum/selected_inverse.h"
+#include "graph/spectrum/modes.h"
 #include "graph/topologies.h"
 #include "graph/weights.h"
 #include "peer/cli/command.h"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "graph/predict/mixing.h"
-#include "graph/spectrum/bounds.h"
+#include "graph/spectrum/modes.h"
 #include "peer/record/report/screen.h"
 
 namespace gv::cli {

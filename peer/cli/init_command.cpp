@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "optim/printable.h"
-#include "optim/shell_word.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/fleet/draft/fleet_draft.h"
 #include "peer/fleet/json/json.h"

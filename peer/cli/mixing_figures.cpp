@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "graph/mixing/push_sum.h"
 #include "graph/mixing/share_rate.h"
+#include "graph/mixing/share_weights.h"
 #include "graph/schedule/schedule_rate.h"
 #include "graph/spectrum/spectrum.h"
 

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "optim/shell_word.h"
+#include "optim/printable.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/start_checks.h"
 #include "peer/cli/version.h"

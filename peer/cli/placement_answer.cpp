@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "graph/formats/format.h"
+#include "graph/formats/graph_file.h"
 #include "peer/cli/written_file.h"
 #include "peer/fleet/json/json.h"
 #include "peer/record/report/screen.h"

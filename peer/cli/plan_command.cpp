@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "optim/shell_word.h"
+#include "optim/printable.h"
 #include "peer/cli/asked_fleet.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/mixing_figures.h"

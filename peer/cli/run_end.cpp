@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "optim/shell_word.h"
+#include "optim/printable.h"
 #include "peer/cli/end_advice.h"
 #include "peer/launch/run_record.h"
 #include "peer/record/report/attackers.h"

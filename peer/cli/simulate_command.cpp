@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "optim/shell_word.h"
+#include "optim/printable.h"
 #include "peer/cli/end_advice.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/run_end.h"

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "optim/shell_word.h"
+#include "optim/printable.h"
 #include "peer/cli/healing_options.h"
 #include "peer/cli/swarm_text.h"
 #include "peer/launch/interrupt_watch.h"

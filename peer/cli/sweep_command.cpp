@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 
-#include "optim/usable_cores.h"
+#include "optim/workers.h"
 #include "peer/cli/command.h"
 #include "peer/cli/sweep_answer.h"
 #include "peer/cli/this_program.h"

@@ -8,8 +8,7 @@
 #include <unistd.h>
 
 #include "optim/printable.h"
-#include "optim/shell_word.h"
-#include "optim/usable_cores.h"
+#include "optim/workers.h"
 #include "peer/cli/command.h"
 #include "peer/cli/this_program.h"
 #include "peer/cli/version.h"

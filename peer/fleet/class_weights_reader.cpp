@@ -1,6 +1,6 @@
 #include "peer/fleet/class_weights_reader.h"
 
-#include "optim/data/table/bounds.h"
+#include "optim/data/table/table_plan.h"
 
 namespace gv {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "gossip/algorithm.h"
 #include "gossip/same_bits.h"
-#include "graph/formats/file_topology.h"
+#include "graph/formats/graph_file.h"
 #include "graph/schedules.h"
 #include "peer/fleet/data/data_kind.h"
 #include "peer/fleet/file/content.h"

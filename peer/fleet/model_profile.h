@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "optim/models/network.h"
+#include "optim/models/network_builder.h"
 #include "peer/fleet/json/json.h"
 
 namespace gv {

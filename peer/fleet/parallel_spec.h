@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "graph/topology/chain_map.h"
+#include "graph/topology/topology.h"
 
 namespace gv {
 

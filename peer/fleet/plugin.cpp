@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "gossip/plugin.h"
-#include "graph/formats/file_bytes.h"
+#include "graph/formats/graph_file.h"
 #include "optim/printable.h"
 
 namespace gv {

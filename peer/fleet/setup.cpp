@@ -4,10 +4,9 @@
 
 #include "gossip/algorithm.h"
 #include "gossip/attack.h"
-#include "graph/mixing/push_sum.h"
 #include "graph/mixing/share_weights.h"
 #include "optim/rl/environments.h"
-#include "optim/rl/transitions.h"
+#include "optim/rl/served_memory.h"
 #include "peer/fleet/data/data_kind.h"
 
 namespace gv {

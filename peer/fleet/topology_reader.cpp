@@ -5,8 +5,7 @@
 #include <fmt/format.h>
 
 #include "gossip/algorithm.h"
-#include "graph/formats/file_topology.h"
-#include "graph/mixing/push_sum.h"
+#include "graph/formats/graph_file.h"
 #include "graph/mixing/share_weights.h"
 #include "graph/schedules.h"
 #include "graph/spectrum/spectrum.h"

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "optim/printable.h"
-#include "optim/usable_cores.h"
+#include "optim/workers.h"
 
 namespace gv {
 namespace {

@@ -8,8 +8,8 @@
 #include "gossip/attack.h"
 #include "gossip/robust_rules.h"
 #include "gpu/cuda_replica.h"
-#include "optim/data/class_weights.h"
-#include "optim/models/hidden_matrices.h"
+#include "optim/data/data_facts.h"
+#include "optim/models/model.h"
 #include "peer/fleet/setup.h"
 
 namespace gv {

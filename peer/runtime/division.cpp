@@ -5,9 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "optim/models/member_part.h"
-#include "optim/models/stage_cuts.h"
-#include "optim/train/member_objective.h"
+#include "optim/models/network_cut.h"
+#include "optim/train/stage_objective.h"
 #include "peer/fleet/model_profile.h"
 #include "peer/runtime/assembly_checks.h"
 

@@ -4,7 +4,7 @@
 
 #include "gossip/supply.h"
 #include "optim/models/model.h"
-#include "optim/rl/actor.h"
+#include "optim/rl/acting.h"
 #include "optim/rl/environments.h"
 #include "optim/rl/served_memory.h"
 

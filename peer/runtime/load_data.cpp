@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "optim/data/table/table.h"
+#include "optim/data/table/table_plan.h"
 #include "peer/fleet/data/data_kind.h"
 #include "peer/runtime/class_weights.h"
 #include "peer/runtime/start_card.h"

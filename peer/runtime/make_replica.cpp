@@ -7,9 +7,9 @@
 
 #include "gpu/cuda_replica.h"
 #include "optim/check.h"
-#include "optim/data/class_weights.h"
+#include "optim/data/data_facts.h"
 #include "optim/train/host_replica.h"
-#include "optim/usable_cores.h"
+#include "optim/workers.h"
 
 namespace gv {
 

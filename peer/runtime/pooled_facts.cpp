@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "optim/data/table/scaling.h"
-#include "optim/data/table/table.h"
+#include "optim/data/table/prepared_rows.h"
+#include "optim/data/table/table_plan.h"
 #include "optim/data/table/words.h"
 #include "peer/runtime/load_data.h"
 

@@ -5,8 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "optim/data/without_samples.h"
-#include "optim/train/make_objective.h"
+#include "optim/data/set_apart.h"
 #include "optim/train/predictor.h"
 #include "peer/model/card/data_digest.h"
 #include "peer/model/card/model_card.h"

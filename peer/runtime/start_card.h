@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "optim/data/dataset.h"
-#include "optim/data/table/table.h"
+#include "optim/data/table/table_plan.h"
 #include "peer/fleet/fleet.h"
 #include "peer/model/card/model_card.h"
 

@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "optim/train/named_state.h"
 #include "optim/train/replica.h"
 #include "optim/unknown_figure.h"
 

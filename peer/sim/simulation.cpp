@@ -12,7 +12,6 @@
 #include "gossip/costs_state.h"
 #include "optim/check.h"
 #include "optim/state.h"
-#include "optim/usable_cores.h"
 #include "optim/workers.h"
 #include "peer/runtime/link_bounds.h"
 #include "peer/sim/sim_journal.h"

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "gossip/same_bits.h"
-#include "optim/usable_cores.h"
+#include "optim/workers.h"
 
 namespace gv {
 namespace {

@@ -2,10 +2,10 @@
 #include <array>
 
 #include "graph/formats/file_error.h"
-#include "graph/formats/format.h"
+#include "graph/formats/graph_file.h"
 #include "graph/formats/listed_graph.h"
+#include "graph/formats/matrix_file.h"
 #include "graph/formats/npy_matrix.h"
-#include "graph/formats/number_rows.h"
 #include "optim/check.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/refusal.h"

@@ -1,7 +1,7 @@
 // Sparse rows in LIBSVM's format.
 #include <stdexcept>
 
-#include "optim/data/sparse.h"
+#include "optim/data/libsvm.h"
 #include "tests/fuzz/dataset_check.h"
 #include "tests/fuzz/files.h"
 #include "tests/fuzz/fuzz_input.h"

@@ -1,5 +1,5 @@
 // An archive of numpy's, as tensors and as the rows of a table.
-#include "optim/data/table/table.h"
+#include "optim/data/table/table_plan.h"
 #include "tests/fuzz/files.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/refusal.h"

@@ -2,7 +2,7 @@
 #include <stdexcept>
 
 #include "optim/data/table/prepared_rows.h"
-#include "optim/data/table/table.h"
+#include "optim/data/table/table_plan.h"
 #include "tests/fuzz/dataset_check.h"
 #include "tests/fuzz/files.h"
 #include "tests/fuzz/fuzz_input.h"

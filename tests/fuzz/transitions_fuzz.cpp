@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "optim/check.h"
-#include "optim/rl/transitions.h"
+#include "optim/rl/served_memory.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace gv {

@@ -1,9 +1,10 @@
+#include "optim/rl/acting.h"
+
 #include <cmath>
 
-#include "optim/rl/actor.h"
 #include "optim/rl/environments.h"
-#include "optim/rl/found_errors.h"
-#include "optim/train/make_objective.h"
+#include "optim/rl/q_agent.h"
+#include "optim/train/predictor.h"
 #include "tests/gossip/experience_fleet.h"
 
 // An actor, and a learner that others act for.

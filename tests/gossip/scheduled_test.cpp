@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "graph/schedule/one_peer.h"
-#include "graph/schedule/periodic_schedule.h"
+#include "graph/schedule/equi_dyn.h"
+#include "graph/schedule/schedule.h"
 #include "tests/gossip/one_peer.h"
 
 namespace gv {

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "optim/models/network.h"
 #include "optim/models/network_builder.h"
 #include "tests/gpu/replica/replicas.h"
 

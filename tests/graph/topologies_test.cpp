@@ -5,10 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/formats/file_topology.h"
-#include "graph/formats/format.h"
+#include "graph/formats/graph_file.h"
 #include "graph/schedules.h"
-#include "graph/spec/numbers.h"
+#include "graph/spec/parameters.h"
 #include "graph/spectrum/modes.h"
 #include "graph/spectrum/spectrum.h"
 #include "graph/weights.h"

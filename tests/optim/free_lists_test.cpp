@@ -1,11 +1,11 @@
-#include "optim/free_lists.h"
-
 #include <cstring>
 #include <map>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "optim/buffer.h"
 
 namespace gv {
 namespace {

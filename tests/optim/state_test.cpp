@@ -9,9 +9,9 @@
 
 #include <gtest/gtest.h>
 
-#include "optim/data/minibatch.h"
+#include "optim/data/packed.h"
 #include "optim/train/host_replica.h"
-#include "optim/train/make_objective.h"
+#include "optim/train/predictor.h"
 #include "tests/optim/data/test_data.h"
 
 namespace gv {

@@ -1,7 +1,7 @@
-#include "optim/usable_cores.h"
-
 #include <gtest/gtest.h>
 #include <sched.h>
+
+#include "optim/workers.h"
 
 namespace gv {
 namespace {

@@ -11,7 +11,7 @@ namespace gv::tidy {
 struct RoomArrow {
   std::string from, to;
   std::string file;      ///< "graph/topology/family.cpp:8", which draws the arrow
-  std::string included;  ///< "graph/formats/format.h"
+  std::string included;  ///< "graph/formats/graph_file.h"
 };
 
 /// One arrow for each pair of rooms, of files outside tests/.

@@ -169,12 +169,12 @@ Findings negated_await(const File& file) {
 
 Findings missing_source(const File& file) {
   static const std::regex citable(
-      R"(^(graph/topology/(ring|path|lattice|hypercube|exponential|random_regular)\.cpp|)"
+      R"(^(graph/topology/(ring|path|family|hypercube|exponential|random_regular)\.cpp|)"
       R"(graph/topology/(erdos_renyi|small_world|equi_static)\.cpp|)"
       R"(graph/mixing/(mixing|optimal_weights)\.h|)"
-      R"(graph/spectrum/(spectrum|lanczos|shift_invert|modes|bounds)\.h|)"
-      R"(graph/predict/(centers|local|mixing|quadratic|regression|sequence|transient)\.h|)"
-      R"(graph/schedule/(matching|base_graph|matcha)\.h|graph/schedule/(one_peer|equi_dyn)\.cpp|)"
+      R"(graph/spectrum/(spectrum|lanczos|modes)\.h|)"
+      R"(graph/predict/(quadratic|local|mixing|regression|sequence|transient)\.h|)"
+      R"(graph/schedule/(matcha|base_graph)\.h|graph/schedule/equi_dyn\.cpp|)"
       R"(optim/train/optimizer\.h|optim/models/(mlp|lenet5|resnet20|transformer)_model\.cpp)$)");
   static const std::regex source(R"(arXiv:|doi\.org|DOI|\b(19|20)\d\d\b)");
   // A file with a row of the registry is a method's: it names its paper at its head.

@@ -1,9 +1,12 @@
 #include "optim/data/table/column_look.h"
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 
 #include "optim/data/field.h"
+#include "optim/data/table/table_plan.h"
 #include "optim/data/table/words.h"
 
 namespace gv {
@@ -19,6 +22,75 @@ void take_row(const RowSource& rows, std::vector<ColumnLook>& looks, char decima
   for (std::size_t k = 0; k < numbers; ++k) looks[k].at(rows.numbers()[k], rows, k);
   for (std::size_t k = 0; k < rows.words().size(); ++k)
     looks[numbers + k].at(rows.words()[k], rows, decimal);
+}
+
+bool is_listed(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+std::string warning(const std::string& name, const ColumnLook& look) {
+  const std::string column = "column " + shown(name);
+  const std::string features =
+      std::to_string(look.words.size()) + " different values in the first rows";
+  if (look.is_dates())
+    return column + " has dates, and each of " + features +
+           " becomes a feature; name it under `dates`, or under `ignore`";
+  if (look.words.size() > table_bounds::many)
+    return column + " has " + features + ", and each becomes a feature; `ignore` leaves it out";
+  return "";
+}
+
+/// Names a word that counts as a missing value and may be meant as one of the column's values: `-`
+/// beside `+`, NA beside US.
+std::string absent_word(const std::string& name, const ColumnLook& look, bool target) {
+  const auto doubtful = [target](const auto& each) { return target || each.first != "?"; };
+  const auto word = std::ranges::find_if(look.absent, doubtful);
+  if (word == look.absent.end()) return "";
+  return "column " + shown(name) + ": " + shown(word->first) + " in " +
+         std::to_string(word->second) + " of the first rows counts as a missing value" +
+         (target ? ", and these rows are left out" : "") +
+         "; write another word if it is one of its values";
+}
+
+/// Lists the classes that are the same number in two ways of writing: they are two, as `1e5` and
+/// `100000` may be, and `1` and `1.0` are probably not.
+std::string same_numbers(const std::set<std::string, std::less<>>& classes) {
+  std::map<std::string, std::string> seen;
+  for (const std::string& name : classes)
+    if (const auto [at, first] = seen.emplace(plain_number(name), name); !first)
+      return "classes " + shown(at->second) + " and " + shown(name) +
+             " are the same number, and two classes; write them alike if they are one";
+  return "";
+}
+
+std::string header_warning(const TableSpec& spec) {
+  if (spec.header) return "";
+  const HeaderGuess guess = guess_header(spec.file);
+  if (guess.why.empty()) return "";
+  return "the first line is taken for the columns' names, and " + guess.why +
+         "; say `header: false` if it is data, or else `header: true`";
+}
+
+/// Whether each word is one of numbers, and how many words of text stand in their columns below.
+struct FirstLine {
+  std::size_t numbers = 0;         ///< numbers over a column of numbers
+  std::size_t words = 0, met = 0;  ///< words over a column of text, and those that stand there, too
+  std::string number, word;        ///< the first ones, as shown() shows them
+};
+
+FirstLine look_at_first_line(const std::vector<std::string>& first,
+                             const std::vector<ColumnLook>& below) {
+  FirstLine line;
+  for (std::size_t k = 0; k < first.size(); ++k) {
+    const bool number = number_in(first[k], '.').has_value();
+    if (number && below[k].text == 0) {
+      if (line.numbers++ == 0) line.number = shown(first[k]);
+    } else if (!number && below[k].numbers == 0) {
+      ++line.words;
+      if (below[k].words.contains(first[k]) && line.met++ == 0) line.word = shown(first[k]);
+    }
+  }
+  return line;
 }
 
 }  // namespace
@@ -96,6 +168,40 @@ std::vector<ColumnLook> look_at(RowSource& rows, std::uint64_t most, char decima
   }
   for (ColumnLook& look : looks) look.finish();
   return looks;
+}
+
+HeaderGuess guess_header(const std::string& file) {
+  const std::unique_ptr<RowSource> rows = open_rows(file, {.header = false});
+  if (rows->format() != "CSV" || !rows->next()) return {};
+  const std::vector<std::string> first(rows->words().begin(), rows->words().end());
+  const FirstLine line = look_at_first_line(first, look_at(*rows, table_bounds::looked_at, '.'));
+  if (line.numbers == first.size()) return {true, "all of it are numbers"};
+  if (line.met > 0 && (line.numbers > 0 || line.met == first.size()))
+    return {true, line.word + " stands in its column below, too"};
+  if (line.numbers > 0) return {false, line.number + " is a number over a column of numbers"};
+  return {};
+}
+
+std::vector<std::string> table_warnings(const TableSpec& spec) {
+  std::vector<std::string> warnings;
+  const auto add = [&](std::string text) {
+    if (!text.empty()) warnings.push_back(std::move(text));
+  };
+  add(header_warning(spec));
+  const std::unique_ptr<RowSource> rows = open_table(spec);
+  const std::vector<ColumnLook> looks = look_at(*rows, table_bounds::looked_at, spec.decimal);
+  for (std::size_t k = 0; k < looks.size(); ++k) {
+    const std::string& name = rows->names()[k];
+    const bool target = spec.target.empty() ? rows->usual_target() == k : name == spec.target;
+    if (target && !spec.regression && looks[k].text == 0) add(same_numbers(looks[k].different));
+    if (target ? !spec.regression && looks[k].has_classes() : looks[k].text > 0)
+      add(absent_word(name, looks[k], target));
+    if (spec.one_hot || spec.given || target || looks[k].text == 0 || looks[k].numbers > 0 ||
+        looks[k].has_commas() || is_listed(spec.ignore, name) || is_listed(spec.dates, name))
+      continue;
+    add(warning(name, looks[k]));
+  }
+  return warnings;
 }
 
 }  // namespace gv

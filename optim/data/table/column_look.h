@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "optim/data/table/bounds.h"
 #include "optim/data/table/row_source.h"
+#include "optim/data/table/table_plan.h"
 
 namespace gv {
 

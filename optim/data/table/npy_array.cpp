@@ -8,7 +8,7 @@
 
 #include "optim/check.h"
 #include "optim/data/field.h"
-#include "optim/data/table/bounds.h"
+#include "optim/data/table/table_plan.h"
 #include "optim/data/table/words.h"
 
 // file   := "\x93NUMPY" major:u8 minor:u8 length header data

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "optim/data/table/byte_source.h"
+#include "optim/data/table/zip_entry.h"
 
 namespace gv {
 

@@ -4,7 +4,6 @@
 #include <stdexcept>
 
 #include "optim/data/field.h"
-#include "optim/data/table/bounds.h"
 #include "optim/data/table/column_look.h"
 
 namespace gv {

@@ -1,13 +1,15 @@
+#include "optim/data/table/zip_entry.h"
+
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <fstream>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
 #include <vector>
 
 #include <zlib.h>
-
-#include "optim/data/table/byte_source.h"
 
 // ZIP, little-endian, as numpy.savez writes it (its local headers say nothing of sizes, so the
 // directory at the end is read):
@@ -143,6 +145,31 @@ class EntryBytes : public ByteSource {
   uLong crc_ = 0;
 };
 
+class FileBytes : public ByteSource {
+ public:
+  FileBytes(std::string path, std::uint64_t offset, std::uint64_t size)
+      : path_(std::move(path)), in_(path_, std::ios::binary), left_(size) {
+    if (!in_) throw std::runtime_error(path_ + ": cannot be opened");
+    const std::uint64_t whole = std::filesystem::file_size(path_);
+    if (offset > whole || size > whole - offset)
+      throw std::runtime_error(path_ + ": is truncated: " + std::to_string(whole) +
+                               " bytes; save it again");
+    in_.seekg(static_cast<std::streamoff>(offset));
+  }
+
+  void read(char* to, std::size_t n) override {
+    if (n <= left_) in_.read(to, static_cast<std::streamsize>(n));
+    if (n > left_ || !in_) throw std::runtime_error(path_ + ": is truncated; save it again");
+    left_ -= n;
+  }
+  std::uint64_t left() const override { return left_; }
+
+ private:
+  std::string path_;
+  std::ifstream in_;
+  std::uint64_t left_;
+};
+
 }  // namespace
 
 std::unique_ptr<ByteSource> open_zip_entry(const std::string& path, const std::string& name) {
@@ -170,6 +197,16 @@ std::vector<std::string> zip_entries(const std::string& path) {
     return false;
   });
   return names;
+}
+
+std::unique_ptr<ByteSource> open_bytes(const std::string& path,
+                                       std::uint64_t offset,
+                                       std::uint64_t size) {
+  return std::make_unique<FileBytes>(path, offset, size);
+}
+
+std::unique_ptr<ByteSource> open_bytes(const std::string& path) {
+  return open_bytes(path, 0, std::filesystem::file_size(path));
 }
 
 }  // namespace gv

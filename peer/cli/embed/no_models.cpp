@@ -3,16 +3,16 @@
 #include "optim/data/data_facts.h"
 #include "optim/data/dataset.h"
 #include "optim/data/decoded.h"
-#include "optim/data/table/table.h"
+#include "optim/data/table/table_plan.h"
 #include "optim/data/text.h"
-#include "optim/train/make_objective.h"
 #include "optim/train/muon.h"
+#include "optim/train/predictor.h"
 #include "peer/fleet/model_profile.h"
 #include "peer/runtime/division.h"
 #include "peer/runtime/experience_parts.h"
 #include "peer/runtime/load_data.h"
 
-// Instead of make_objective.cpp and muon.cpp of optim/train, of load_data.cpp, division.cpp
+// Instead of predictor.cpp and muon.cpp of optim/train, of load_data.cpp, division.cpp
 // and experience_parts.cpp of peer/runtime, and of what reads and draws samples in optim/data, in
 // the library of programs that bring their own gradients and data: with those, every model and the
 // arithmetic of all layers would be in there. An assembly with a ProgramModel asks for none of

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "gossip/verb.h"
-#include "optim/train/turns.h"
+#include "optim/train/program_replica.h"
 #include "peer/cli/embed/grapevine_program.h"
 #include "peer/cli/embed/program_fleet.h"
 #include "peer/cli/embed/program_info.h"

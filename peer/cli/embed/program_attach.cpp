@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "optim/shell_word.h"
+#include "optim/printable.h"
 #include "peer/cli/embed/program_peer.h"
 #include "peer/launch/own_keys.h"
 #include "peer/model/tensors/start_values.h"

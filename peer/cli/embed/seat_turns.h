@@ -4,7 +4,7 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "optim/train/turns.h"
+#include "optim/train/program_replica.h"
 
 namespace gv::embed {
 

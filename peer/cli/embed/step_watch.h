@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "gossip/algorithm.h"
-#include "optim/train/turns.h"
+#include "optim/train/program_replica.h"
 
 namespace gv::embed {
 

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "graph/topology/topology.h"
-#include "optim/data/augment.h"
+#include "optim/data/dataset.h"
 #include "optim/data/partition.h"
-#include "optim/data/table/table.h"
+#include "optim/data/table/table_plan.h"
 #include "optim/models/objective.h"
 
 namespace gv {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "optim/data/sparse.h"
+#include "optim/data/libsvm.h"
 #include "peer/fleet/data/data_reading.h"
 #include "peer/fleet/file/named_path.h"
 

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "optim/data/sparse.h"
+#include "optim/data/libsvm.h"
 #include "peer/fleet/data/data_reading.h"
 
 namespace gv {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "optim/columns.h"
+#include "optim/printable.h"
 #include "peer/fleet/json/json.h"
 
 namespace gv {

@@ -12,7 +12,7 @@
 
 #include "optim/data/field.h"
 #include "optim/data/table/row_source.h"
-#include "optim/data/table/table.h"
+#include "optim/data/table/table_plan.h"
 #include "optim/printable.h"
 #include "peer/fleet/draft/data_draft.h"
 #include "peer/fleet/draft/draft_line.h"

@@ -10,7 +10,7 @@
 #include "optim/data/field.h"
 #include "optim/data/table/column_look.h"
 #include "optim/data/table/row_source.h"
-#include "optim/data/table/table.h"
+#include "optim/data/table/table_plan.h"
 #include "peer/fleet/draft/draft_line.h"
 
 namespace gv {

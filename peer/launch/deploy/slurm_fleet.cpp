@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
-#include "optim/shell_word.h"
 
 namespace gv {
 

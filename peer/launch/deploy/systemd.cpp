@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "optim/shell_word.h"
+#include "optim/printable.h"
 #include "peer/wire/seal/key_file.h"
 
 namespace gv {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "optim/data/field.h"
-#include "optim/data/table/bounds.h"
+#include "optim/data/table/table_plan.h"
 #include "optim/printable.h"
 #include "peer/fleet/json/json_member.h"
 #include "peer/model/card/model_card.h"

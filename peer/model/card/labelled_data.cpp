@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "graph/formats/file_bytes.h"
+#include "graph/formats/graph_file.h"
 #include "optim/data/field.h"
 #include "optim/data/libsvm.h"
 #include "peer/model/card/pictures.h"

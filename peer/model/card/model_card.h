@@ -8,7 +8,7 @@
 
 #include "optim/data/data_facts.h"
 #include "optim/data/dataset.h"
-#include "optim/data/table/table.h"
+#include "optim/data/table/table_plan.h"
 #include "optim/models/model.h"
 
 namespace gv {

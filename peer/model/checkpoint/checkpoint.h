@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gossip/message.h"
-#include "optim/verdict.h"
+#include "optim/error_text.h"
 
 namespace gv {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "optim/models/network.h"
+#include "optim/models/network_builder.h"
 #include "optim/train/predictor.h"
 #include "peer/model/onnx/onnx_graph.h"
 

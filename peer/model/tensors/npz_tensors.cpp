@@ -3,8 +3,8 @@
 #include <stdexcept>
 
 #include "optim/data/field.h"
-#include "optim/data/table/byte_source.h"
 #include "optim/data/table/npy_array.h"
+#include "optim/data/table/zip_entry.h"
 #include "peer/model/tensors/tensor_file.h"
 
 namespace gv {

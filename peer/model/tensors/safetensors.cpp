@@ -16,7 +16,7 @@
 
 #include "optim/codec_arithmetic.h"
 #include "optim/data/field.h"
-#include "optim/data/table/byte_source.h"
+#include "optim/data/table/zip_entry.h"
 #include "optim/error_text.h"
 #include "peer/fleet/json/json.h"
 #include "peer/fleet/json/json_member.h"

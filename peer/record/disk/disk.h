@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "optim/verdict.h"
+#include "optim/error_text.h"
 
 namespace gv {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "optim/verdict.h"
+#include "optim/error_text.h"
 #include "peer/record/life/recorder.h"
 
 namespace gv {

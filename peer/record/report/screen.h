@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "optim/columns.h"
+#include "optim/printable.h"
 #include "peer/record/fleet_record.h"
 #include "peer/record/report/regression.h"
 

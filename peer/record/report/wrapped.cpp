@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "optim/columns.h"
+#include "optim/printable.h"
 
 namespace gv {
 namespace {

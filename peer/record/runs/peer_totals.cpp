@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "graph/formats/file_bytes.h"
+#include "graph/formats/graph_file.h"
 #include "optim/printable.h"
 #include "peer/fleet/json/json_member.h"
 #include "peer/record/report/stored_json.h"

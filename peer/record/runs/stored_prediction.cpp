@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "graph/formats/file_bytes.h"
+#include "graph/formats/graph_file.h"
 #include "graph/formats/json_value.h"
 #include "optim/printable.h"
 #include "peer/fleet/json/json_member.h"

@@ -14,7 +14,6 @@
 
 #include "graph/formats/json_value.h"
 #include "optim/printable.h"
-#include "optim/shell_word.h"
 #include "peer/fleet/json/json_member.h"
 #include "peer/record/held_round.h"
 #include "peer/record/report/regression.h"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "graph/mixing/push_sum.h"
+#include "graph/mixing/share_weights.h"
 #include "graph/spectrum/modes.h"
 #include "graph/spectrum/spectrum.h"
 #include "graph/topology/graph_counts.h"

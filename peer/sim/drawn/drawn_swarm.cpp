@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "optim/usable_cores.h"
+#include "optim/workers.h"
 
 namespace gv {
 namespace {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "optim/shell_word.h"
+#include "optim/printable.h"
 #include "peer/sim/drawn/violation.h"
 
 namespace gv {

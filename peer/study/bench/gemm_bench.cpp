@@ -6,7 +6,7 @@
 #include "optim/host/gemm.h"
 #include "optim/stopwatch.h"
 #include "optim/train/host_replica.h"
-#include "optim/train/make_objective.h"
+#include "optim/train/predictor.h"
 #include "peer/study/bench/fma_peak.h"
 
 namespace gv {

@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "optim/stopwatch.h"
-#include "optim/train/make_objective.h"
-#include "optim/usable_cores.h"
+#include "optim/train/predictor.h"
+#include "optim/workers.h"
 
 namespace gv {
 namespace {

@@ -10,8 +10,8 @@
 #include "optim/host/slices.h"
 #include "optim/models/network_cut.h"
 #include "optim/stopwatch.h"
-#include "optim/train/make_objective.h"
 #include "optim/train/mixing.h"
+#include "optim/train/predictor.h"
 #include "optim/train/stage_objective.h"
 
 namespace gv {

@@ -5,7 +5,7 @@
 #include "optim/host/slices.h"
 #include "optim/stopwatch.h"
 #include "optim/train/host_replica.h"
-#include "optim/train/make_objective.h"
+#include "optim/train/predictor.h"
 
 namespace gv {
 namespace {

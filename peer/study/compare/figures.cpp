@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "optim/columns.h"
+#include "optim/printable.h"
 
 namespace gv {
 

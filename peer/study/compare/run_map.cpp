@@ -13,7 +13,7 @@
 
 #include "gossip/algorithm.h"
 #include "gossip/same_bits.h"
-#include "optim/usable_cores.h"
+#include "optim/workers.h"
 #include "peer/fleet/digest.h"
 #include "peer/fleet/untrusted.h"
 #include "peer/launch/resume.h"

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "optim/usable_cores.h"
+#include "optim/workers.h"
 
 namespace gv {
 namespace {

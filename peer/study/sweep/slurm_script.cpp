@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "optim/shell_word.h"
+#include "optim/printable.h"
 #include "peer/launch/deploy/slurm_fleet.h"
 
 namespace gv {

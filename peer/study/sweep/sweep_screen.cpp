@@ -11,7 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "graph/spec/nearest.h"
-#include "optim/shell_word.h"
+#include "optim/printable.h"
 #include "peer/record/report/screen.h"
 
 namespace gv {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gossip/link/frames.h"
-#include "optim/verdict.h"
+#include "optim/error_text.h"
 #include "peer/wire/lend/loan.h"
 
 namespace gv::wire {

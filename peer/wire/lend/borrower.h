@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "optim/buffer.h"
-#include "optim/verdict.h"
+#include "optim/error_text.h"
 #include "peer/wire/lend/loan.h"
 #include "peer/wire/lend/region.h"
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "optim/verdict.h"
+#include "optim/error_text.h"
 #include "peer/wire/lend/descriptor.h"
 #include "peer/wire/lend/region.h"
 

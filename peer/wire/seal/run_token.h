@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "optim/verdict.h"
+#include "optim/error_text.h"
 #include "peer/wire/seal/secret.h"
 
 namespace gv {

@@ -3,7 +3,7 @@
 #include <functional>
 #include <mutex>
 
-#include "optim/train/turns.h"
+#include "optim/train/program_replica.h"
 
 namespace gv {
 

@@ -3,8 +3,8 @@
 #include <limits>
 #include <numeric>
 
-#include "optim/data/augment.h"
-#include "optim/host/cross_entropy.h"
+#include "optim/data/dataset.h"
+#include "optim/host/network_objective.h"
 #include "tests/gpu/replica/replicas.h"
 
 // The functions that the kernels call, compiled for this host: they must give the bits of the CPU's

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "optim/models/network.h"
+#include "optim/models/network_builder.h"
 #include "tests/gpu/replica/replica_fixture.h"
 
 namespace gv {

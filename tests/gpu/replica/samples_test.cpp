@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "gpu/plugin.h"
-#include "optim/data/augment.h"
+#include "optim/data/dataset.h"
 #include "tests/gpu/replica/replicas.h"
 
 namespace gv::gpu {

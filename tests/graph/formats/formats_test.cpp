@@ -7,13 +7,12 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "graph/formats/file_bytes.h"
 #include "graph/formats/file_error.h"
-#include "graph/formats/format.h"
+#include "graph/formats/graph_file.h"
 #include "graph/formats/json_value.h"
 #include "graph/formats/listed_graph.h"
+#include "graph/formats/matrix_file.h"
 #include "graph/formats/npy_matrix.h"
-#include "graph/formats/number_rows.h"
 #include "graph/formats/xml_tags.h"
 #include "graph/topologies.h"
 #include "graph/weights.h"

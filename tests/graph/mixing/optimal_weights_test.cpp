@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/mixing/extreme_pairs.h"
 #include "graph/spectrum/spectrum.h"
 #include "tests/graph/reference_graphs.h"
 

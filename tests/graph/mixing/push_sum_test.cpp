@@ -1,9 +1,8 @@
-#include "graph/mixing/push_sum.h"
-
 #include <cmath>
 
 #include <gtest/gtest.h>
 
+#include "graph/mixing/share_weights.h"
 #include "graph/spectrum/spectrum.h"
 #include "graph/topologies.h"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/predict/centers.h"
+#include "graph/predict/quadratic.h"
 #include "graph/predict/regression.h"
 #include "graph/topologies.h"
 #include "tests/graph/reference_graphs.h"

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/predict/centers.h"
 #include "graph/predict/local.h"
+#include "graph/predict/quadratic.h"
 #include "graph/predict/transient.h"
 #include "graph/topologies.h"
 #include "graph/weights.h"

@@ -2,13 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/predict/centers.h"
 #include "graph/predict/mixing.h"
+#include "graph/predict/quadratic.h"
 #include "graph/predict/sequence.h"
-#include "graph/predict/sequence_walk.h"
 #include "graph/predict/stable_rates.h"
 #include "graph/predict/transient.h"
-#include "graph/schedule/periodic_schedule.h"
+#include "graph/schedule/schedule.h"
 #include "graph/schedules.h"
 #include "tests/graph/reference_graphs.h"
 

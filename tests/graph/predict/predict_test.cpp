@@ -4,12 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/mixing/sparse_rows.h"
-#include "graph/predict/centers.h"
+#include "graph/mixing/mixing.h"
 #include "graph/predict/mixing.h"
+#include "graph/predict/quadratic.h"
 #include "graph/predict/stable_rates.h"
 #include "graph/spectrum/modes.h"
-#include "graph/spectrum/selected_inverse.h"
 #include "graph/spectrum/spectrum.h"
 #include "graph/topologies.h"
 #include "graph/weights.h"

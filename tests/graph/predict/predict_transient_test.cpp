@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/mixing/mixing.h"
-#include "graph/predict/centers.h"
+#include "graph/predict/quadratic.h"
 #include "graph/predict/transient.h"
 #include "graph/topologies.h"
 

@@ -1,9 +1,9 @@
-#include "graph/predict/rate_course.h"
-
 #include <cmath>
 #include <numbers>
 
 #include <gtest/gtest.h>
+
+#include "graph/predict/local.h"
 
 namespace gv {
 namespace {

@@ -1,8 +1,7 @@
-#include "graph/predict/schedule_stability.h"
-
 #include <gtest/gtest.h>
 
 #include "graph/predict/sequence.h"
+#include "graph/predict/stable_rates.h"
 #include "graph/schedules.h"
 #include "graph/spectrum/spectrum.h"
 #include "graph/topologies.h"

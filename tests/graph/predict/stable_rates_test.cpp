@@ -6,11 +6,10 @@
 #include <Eigen/Dense>
 #include <gtest/gtest.h>
 
-#include "graph/predict/centers.h"
 #include "graph/predict/mode_recursion.h"
-#include "graph/predict/schedule_stability.h"
+#include "graph/predict/quadratic.h"
 #include "graph/predict/sequence.h"
-#include "graph/schedule/periodic_schedule.h"
+#include "graph/schedule/schedule.h"
 #include "tests/graph/drawn_matrices.h"
 #include "tests/graph/predict/peer_by_peer.h"
 #include "tests/graph/reference_graphs.h"

@@ -1,11 +1,10 @@
-#include "graph/schedule/matching.h"
-
 #include <algorithm>
 #include <set>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
 
+#include "graph/schedule/matcha.h"
 #include "graph/topologies.h"
 
 namespace gv {

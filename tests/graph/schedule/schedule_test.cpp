@@ -10,7 +10,6 @@
 #include "graph/mixing/optimal_weights.h"
 #include "graph/schedule/base_graph.h"
 #include "graph/schedule/matcha.h"
-#include "graph/schedule/schedule_lead.h"
 #include "graph/schedules.h"
 #include "graph/topologies.h"
 

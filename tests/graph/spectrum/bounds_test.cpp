@@ -1,7 +1,6 @@
-#include "graph/spectrum/bounds.h"
-
 #include <gtest/gtest.h>
 
+#include "graph/spectrum/modes.h"
 #include "graph/spectrum/spectrum.h"
 #include "graph/topologies.h"
 

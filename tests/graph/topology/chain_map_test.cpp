@@ -1,8 +1,8 @@
-#include "graph/topology/chain_map.h"
-
 #include <random>
 
 #include <gtest/gtest.h>
+
+#include "graph/topology/topology.h"
 
 namespace gv {
 namespace {

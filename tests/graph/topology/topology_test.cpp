@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/formats/format.h"
+#include "graph/formats/graph_file.h"
 #include "graph/topologies.h"
 #include "tests/scratch_folder.h"
 

@@ -1,5 +1,3 @@
-#include "optim/data/augment.h"
-
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -7,8 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "optim/data/minibatch.h"
-#include "optim/train/make_objective.h"
+#include "optim/data/dataset.h"
+#include "optim/data/packed.h"
+#include "optim/train/predictor.h"
 #include "tests/optim/data/test_data.h"
 
 namespace gv {

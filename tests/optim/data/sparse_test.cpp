@@ -1,5 +1,3 @@
-#include "optim/data/sparse.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -9,6 +7,7 @@
 
 #include "optim/data/data_facts.h"
 #include "optim/data/dataset.h"
+#include "optim/data/libsvm.h"
 #include "tests/error_in.h"
 
 namespace gv {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "optim/data/partition.h"
-#include "optim/train/make_objective.h"
+#include "optim/train/predictor.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {

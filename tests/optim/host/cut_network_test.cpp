@@ -6,8 +6,8 @@
 #include <ostream>
 #include <tuple>
 
-#include "optim/host/cross_entropy.h"
 #include "optim/host/host_network.h"
+#include "optim/host/network_objective.h"
 #include "optim/models/network_cut.h"
 #include "tests/optim/models/networks.h"
 

@@ -1,10 +1,9 @@
-#include "optim/host/fully_connected.h"
-
 #include <algorithm>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "optim/host/gemm.h"
 #include "optim/rng.h"
 
 namespace gv {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "optim/host/cross_entropy.h"
+#include "optim/host/network_objective.h"
 #include "optim/rng.h"
 
 namespace gv {

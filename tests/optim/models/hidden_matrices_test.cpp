@@ -1,10 +1,9 @@
-#include "optim/models/hidden_matrices.h"
-
 #include <map>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "optim/models/model.h"
 #include "tests/optim/data/test_data.h"
 
 namespace gv {

@@ -1,6 +1,6 @@
 #include "optim/host/network_objective.h"
 
-#include "optim/train/make_objective.h"
+#include "optim/train/predictor.h"
 #include "tests/optim/models/networks.h"
 
 namespace gv {

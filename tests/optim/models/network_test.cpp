@@ -1,10 +1,9 @@
-#include "optim/models/network.h"
-
 #include <cmath>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
 
+#include "optim/models/network_builder.h"
 #include "tests/optim/data/test_data.h"
 
 namespace gv {

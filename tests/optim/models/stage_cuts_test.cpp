@@ -1,9 +1,8 @@
-#include "optim/models/stage_cuts.h"
-
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
 
+#include "optim/models/network_cut.h"
 #include "tests/optim/models/networks.h"
 
 namespace gv {

@@ -7,7 +7,6 @@
 
 #include "optim/host/slices.h"
 #include "optim/rl/environments.h"
-#include "optim/rl/q_loss.h"
 #include "optim/train/host_replica.h"
 
 namespace gv {

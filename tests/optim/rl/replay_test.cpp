@@ -4,9 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "optim/rl/acting.h"
 #include "optim/rl/memory.h"
-#include "optim/rl/n_step.h"
-#include "optim/rl/sum_tree.h"
 
 namespace gv {
 namespace {

@@ -6,11 +6,10 @@
 
 #include <gtest/gtest.h>
 
-#include "optim/rl/actor.h"
+#include "optim/rl/acting.h"
 #include "optim/rl/environments.h"
 #include "optim/rl/q_agent.h"
-#include "optim/rl/q_loss.h"
-#include "optim/train/make_objective.h"
+#include "optim/train/predictor.h"
 
 // A memory that actors fill and learners draw from, and both of their ends.
 

@@ -1,5 +1,3 @@
-#include "optim/rl/transitions.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -8,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "optim/rl/environments.h"
+#include "optim/rl/served_memory.h"
 
 // What travels between actors, memories and learners.
 

@@ -1,5 +1,3 @@
-#include "optim/train/accumulated_adam.h"
-
 #include <cmath>
 #include <stdexcept>
 #include <vector>
@@ -7,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "optim/rng.h"
+#include "optim/train/optimizer.h"
 
 namespace gv {
 namespace {

@@ -1,5 +1,3 @@
-#include "optim/train/clipped_gradient.h"
-
 #include <cmath>
 #include <limits>
 
@@ -7,7 +5,8 @@
 
 #include "optim/dot.h"
 #include "optim/state.h"
-#include "optim/train/make_objective.h"
+#include "optim/train/predictor.h"
+#include "optim/train/wrapped_objective.h"
 #include "tests/optim/data/test_data.h"
 
 namespace gv {

@@ -6,7 +6,7 @@
 
 #include "optim/dot.h"
 #include "optim/train/host_replica.h"
-#include "optim/train/make_objective.h"
+#include "optim/train/predictor.h"
 #include "tests/optim/data/test_data.h"
 
 // Against the vectors of muon_vectors.py, which NumPy computes in double and apart from us.

@@ -6,7 +6,7 @@
 
 #include "optim/data/data_facts.h"
 #include "optim/train/host_replica.h"
-#include "optim/train/microbatches.h"
+#include "optim/train/slice_objective.h"
 #include "tests/optim/models/networks.h"
 
 // A chain of stages finds the gradient that its network would find alone: every bit, whatever the

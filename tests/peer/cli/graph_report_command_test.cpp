@@ -1,6 +1,6 @@
 #include <fstream>
 
-#include "graph/formats/format.h"
+#include "graph/formats/graph_file.h"
 #include "peer/fleet/fleet.h"
 #include "tests/peer/cli/graph_fixture.h"
 #include "tests/text_of.h"

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/formats/file_topology.h"
+#include "graph/formats/graph_file.h"
 #include "tests/peer/sim/injecting.h"
 #include "tests/peer/sim/method_runs.h"
 #include "tests/scratch_folder.h"

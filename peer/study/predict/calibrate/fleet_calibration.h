@@ -6,7 +6,6 @@
 
 #include "graph/predict/local.h"
 #include "graph/predict/mean_lag.h"
-#include "graph/predict/rate_course.h"
 #include "peer/runtime/assembly.h"
 #include "peer/study/predict/calibrate/local_calibration.h"
 

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "graph/best_graphs.h"
-#include "graph/formats/file_topology.h"
+#include "graph/formats/graph_file.h"
 #include "graph/predict/mixing.h"
-#include "graph/schedule/periodic_schedule.h"
+#include "graph/schedule/schedule.h"
 #include "graph/schedule/schedule_rate.h"
 #include "graph/schedules.h"
 #include "graph/spectrum/spectrum.h"

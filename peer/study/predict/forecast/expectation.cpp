@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "graph/predict/centers.h"
-#include "graph/predict/sequence_walk.h"
+#include "graph/predict/quadratic.h"
+#include "graph/predict/sequence.h"
 #include "graph/predict/transient.h"
 #include "peer/study/predict/forecast/candidate.h"
 #include "peer/study/predict/forecast/quadratic_problem.h"

@@ -5,9 +5,8 @@
 #include <stdexcept>
 
 #include "graph/predict/mixing.h"
-#include "graph/predict/schedule_stability.h"
 #include "graph/predict/sequence.h"
-#include "graph/predict/sequence_walk.h"
+#include "graph/predict/stable_rates.h"
 
 namespace gv {
 namespace {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <optional>
 
-#include "graph/schedule/family.h"
+#include "graph/schedule/schedule.h"
 #include "peer/study/predict/forecast/quadratic_problem.h"
 #include "peer/study/predict/forecast/regression_problem.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "graph/schedule/periodic_schedule.h"
+#include "graph/schedule/schedule.h"
 #include "peer/study/predict/forecast/dry_run.h"
 #include "peer/study/predict/forecast/round_model.h"
 #include "peer/wire/frame/frame.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "optim/models/member_part.h"
+#include "optim/models/network_cut.h"
 #include "peer/fleet/model_profile.h"
 
 namespace gv {

@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "graph/topology/topology.h"
-#include "optim/models/network.h"
+#include "optim/models/network_builder.h"
 
 namespace gv {
 
-/// What one member of a stage has of a piece between two places (optim/models/member_part.h).
+/// What one member of a stage has of a piece between two places (optim/models/network_cut.h).
 struct MemberPiece {
   std::size_t parameters = 0;
   std::size_t floats_in = 0;   ///< of a row that it begins with; 0: those of the data

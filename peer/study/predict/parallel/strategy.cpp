@@ -248,7 +248,7 @@ double StrategyCosts::seconds_of_words(const Strategy& d,
 }
 
 /// Of the microbatches that are under way each copy has its part. A member that computes once more
-/// keeps what each of its pieces begins with (optim/train/member_objective.h).
+/// keeps what each of its pieces begins with (optim/train/stage_objective.h).
 double StrategyCosts::memory_of(const Strategy& d, PeerId i) const {
   const double rows = batch_ / d.microbatches;
   const StagePlan plan = d.stage(i);

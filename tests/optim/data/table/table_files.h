@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "optim/data/table/table.h"
+#include "optim/data/table/table_plan.h"
 #include "tests/error_in.h"
 
 namespace gv {

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "optim/shell_word.h"
+#include "optim/printable.h"
 #include "tests/peer/launch/launch_fixture.h"
 #include "tests/text_of.h"
 

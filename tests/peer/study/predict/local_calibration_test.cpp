@@ -7,7 +7,7 @@
 
 #include "optim/host/slices.h"
 #include "optim/train/host_replica.h"
-#include "optim/train/make_objective.h"
+#include "optim/train/predictor.h"
 #include "peer/study/predict/calibrate/krylov.h"
 
 namespace gv {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/predict/centers.h"
+#include "graph/predict/quadratic.h"
 #include "graph/schedules.h"
 #include "graph/topologies.h"
 #include "graph/weights.h"

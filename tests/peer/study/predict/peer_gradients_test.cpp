@@ -6,7 +6,7 @@
 
 #include "optim/host/slices.h"
 #include "optim/train/host_replica.h"
-#include "optim/train/make_objective.h"
+#include "optim/train/predictor.h"
 #include "tests/optim/data/test_data.h"
 
 namespace gv {

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/formats/format.h"
+#include "graph/formats/graph_file.h"
 #include "peer/study/predict/forecast/round_prediction.h"
 #include "tests/scratch_folder.h"
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "optim/shell_word.h"
+#include "optim/printable.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {

@@ -1,10 +1,8 @@
-#include "optim/train/named_state.h"
+#include "optim/train/replica.h"
 
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
-
-#include "optim/train/replica.h"
 
 // Grammar of what has names, at the end of a training state (state.h):
 //   named  := | "named" count:u64 (name vector)* count:u64 (name double)*

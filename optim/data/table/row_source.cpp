@@ -1,5 +1,11 @@
+#include "optim/data/table/row_source.h"
+
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -8,21 +14,150 @@
 #include <unistd.h>
 
 #include "optim/data/field.h"
-#include "optim/data/table/bounds.h"
-#include "optim/data/table/row_source.h"
+#include "optim/data/libsvm.h"
+#include "optim/data/table/npy_array.h"
+#include "optim/data/table/table_plan.h"
 #include "optim/data/table/words.h"
 #include "optim/printable.h"
 
-// RFC 4180, "Common format and MIME type for CSV files", 2005:
-//   file   := header record*                   lines end with LF or CRLF, the last one with either
-//   record := field (separator field)*         or none
-//   field  := word | '"' text '"'              in text a quote is written as two
-// Also as programs write it: a UTF-8 byte order mark, `;` or a tab as the separator, blanks around
-// a word, quotes within a word (12" pipe), empty lines, which are skipped, and CR alone as the end
-// of a line if the file has no LF.
-
 namespace gv {
 namespace {
+
+constexpr std::size_t looked_at = 1U << 20;
+
+/// The next word of a line, between blanks.
+std::string_view word_of(std::string_view& line) {
+  constexpr std::string_view blank = " \t\r";
+  line.remove_prefix(std::min(line.find_first_not_of(blank), line.size()));
+  const std::string_view word = line.substr(0, line.find_first_of(blank));
+  line.remove_prefix(word.size());
+  return word;
+}
+
+/// Returns whether the first line that has more than a label is `label column:value`: a row of
+/// zeros is a label alone.
+bool looks_like_libsvm(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::string_view label = word_of(line);
+    if (label.empty() || label.starts_with('#')) continue;
+    if (!number_of<double>(label)) return false;
+    const std::string_view entry = word_of(line);
+    if (entry.empty()) continue;
+    const std::size_t colon = entry.find(':');
+    return colon != std::string_view::npos && number_of<std::uint32_t>(entry.substr(0, colon));
+  }
+  return false;
+}
+
+constexpr auto any_element = NpyArray::Elements::numbers_or_text;
+
+/// One array, whose last column is the target, or an array x and its targets y. Columns are called
+/// x0, x1, ... as numpy counts them. Either may be text, which means what it would in CSV; where x
+/// is, numbers of y become words.
+class NpyRows : public RowSource {
+ public:
+  NpyRows(std::string path, std::string format, NpyArray x, std::optional<NpyArray> y)
+      : path_(std::move(path)), x_(std::move(x)), y_(std::move(y)) {
+    format_ = std::move(format);
+    for (std::uint64_t c = 0; c < x_.columns(); ++c)
+      names_.push_back(std::string("x").append(std::to_string(c)));
+    if (y_) names_.emplace_back("y");
+    usual_target_ = names_.size() - 1;
+    if (names_.size() < 2)
+      throw std::runtime_error(path_ +
+                               ": one column; an array needs features and, as its last "
+                               "column, the target (or an .npz of `x` and `y`)");
+    const bool words = x_.is_text() || (y_ && y_->is_text());
+    texts_.resize((x_.is_text() ? x_.columns() : 0) + (y_ && words ? 1 : 0));
+    numbers_.resize(names_.size() - texts_.size());
+    if (y_ && (y_->rows() != x_.rows() || y_->columns() != 1))
+      throw std::runtime_error(path_ + ": `y` has " + std::to_string(y_->rows()) + " x " +
+                               std::to_string(y_->columns()) + " values for the " +
+                               std::to_string(x_.rows()) + " rows of `x`; save one for each");
+  }
+
+  bool next() override {
+    if (row_ == x_.rows()) return false;
+    if (x_.is_text())
+      x_.read(std::span(texts_).first(x_.columns()));
+    else
+      x_.read(std::span(numbers_).first(x_.columns()));
+    if (y_) read_target(*y_);
+    words_.assign(texts_.begin(), texts_.end());
+    ++row_;
+    return true;
+  }
+  std::string number_text(std::size_t column) const override {
+    return column < x_.columns() && !x_.is_text() ? x_.text_of_last(column) : y_->text_of_last(0);
+  }
+  std::string place() const override {
+    return path_ + ": row " + std::to_string(row_ == 0 ? 0 : row_ - 1);
+  }
+  std::uint64_t most_rows() override { return x_.rows(); }
+
+ private:
+  void read_target(NpyArray& y) {
+    if (y.is_text()) return y.read(std::span(texts_).last(1));
+    if (texts_.empty()) return y.read(std::span(numbers_).last(1));
+    double number = 0;
+    y.read(std::span(&number, 1));
+    texts_.back() = std::isnan(number) ? "" : y.text_of_last(0);
+  }
+
+  std::string path_;
+  NpyArray x_;
+  std::optional<NpyArray> y_;
+  std::vector<std::string> texts_;  ///< of this row; words_ are views of it
+  std::uint64_t row_ = 0;
+};
+
+/// Opens an entry by either case of its letter.
+std::unique_ptr<ByteSource> entry_of(const std::string& path, char name) {
+  auto entry = open_zip_entry(path, std::string(1, name) + ".npy");
+  if (entry) return entry;
+  return open_zip_entry(path, std::string(1, static_cast<char>(name - 'a' + 'A')) + ".npy");
+}
+
+/// Sparse rows made dense: what a line does not name is zero. The columns are called 1, 2, ... (or
+/// 0, 1, ...) as in the file, and the label comes last, as a word.
+class LibSvmRows : public RowSource {
+ public:
+  LibSvmRows(const std::string& path, const RowForm& form)
+      : path_(path), file_(read_libsvm_file(path, form.first_column)) {
+    format_ = "LIBSVM";
+    const std::uint64_t columns = std::max<std::uint64_t>(file_.features, form.least_columns);
+    if (columns > table_bounds::columns || columns * file_.rows() > table_bounds::dense)
+      throw std::runtime_error(path + ": " + std::to_string(file_.rows()) + " samples of " +
+                               std::to_string(columns) +
+                               " columns are too many for a table; `data: { kind: libsvm }` keeps "
+                               "them sparse");
+    for (std::uint64_t c = 0; c < columns; ++c)
+      names_.push_back(std::to_string(c + file_.first_column));
+    names_.emplace_back("label");
+    usual_target_ = columns;
+  }
+
+  bool next() override {
+    if (row_ == file_.rows()) return false;
+    numbers_.assign(names_.size() - 1, 0);
+    for (std::uint64_t k = file_.begin(row_); k < file_.ends[row_]; ++k)
+      numbers_[file_.columns[k]] = file_.values[k];
+    words_.assign(1, file_.label(row_++));
+    return true;
+  }
+  std::string place() const override {
+    return path_ + ":" + std::to_string(row_ == 0 ? 0 : file_.lines[row_ - 1]);
+  }
+  std::uint64_t most_rows() override { return file_.rows(); }
+
+ private:
+  std::string path_;
+  LibSvmFile file_;
+  std::size_t row_ = 0;
+};
 
 constexpr std::size_t piece = 1U << 20;
 constexpr const char* remedy =
@@ -293,6 +428,60 @@ class CsvFile final : public RowSource {
 };
 
 }  // namespace
+
+std::string RowSource::number_text(std::size_t column) const {
+  return name_of(numbers_[column]);
+}
+
+std::unique_ptr<RowSource> open_rows(const std::string& path, const RowForm& form) {
+  // Asked before it is opened: a pipe to which nobody writes would be waited for.
+  std::error_code error;
+  const bool regular = std::filesystem::is_regular_file(path, error);
+  std::ifstream in;
+  if (regular) in.open(path, std::ios::binary);
+  if (!regular || !in)
+    throw std::runtime_error(path + ": cannot be opened; name a CSV, NPY, NPZ or LIBSVM file");
+  std::vector<char> first(looked_at);
+  in.read(first.data(), static_cast<std::streamsize>(first.size()));
+  std::string_view text(first.data(), static_cast<std::size_t>(in.gcount()));
+  if (text.empty()) throw std::runtime_error(path + ": the file is empty");
+  if (text.starts_with("\x93NUMPY")) return open_npy(path);
+  if (text.starts_with("PK\x03\x04")) return open_npz(path);
+  const std::string extension = std::filesystem::path(path).extension().string();
+  const bool named = extension == ".libsvm" || extension == ".svm" || extension == ".svmlight";
+  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+  if (named || looks_like_libsvm(text)) return open_libsvm(path, form);
+  return open_csv(path, form.header);
+}
+
+std::unique_ptr<RowSource> open_npy(const std::string& path) {
+  return std::make_unique<NpyRows>(
+      path, "NPY", NpyArray(path, open_bytes(path), any_element), std::nullopt);
+}
+
+std::unique_ptr<RowSource> open_npz(const std::string& path) {
+  auto x = entry_of(path, 'x');
+  auto y = entry_of(path, 'y');
+  if (!x || !y)
+    throw std::runtime_error(path + ": an archive without " + (x ? "`y`" : "`x`") +
+                             "; save both: numpy.savez(file, x=features, y=targets)");
+  return std::make_unique<NpyRows>(path,
+                                   "NPZ",
+                                   NpyArray(path + "(x)", std::move(x), any_element),
+                                   NpyArray(path + "(y)", std::move(y), any_element));
+}
+
+std::unique_ptr<RowSource> open_libsvm(const std::string& path, const RowForm& form) {
+  return std::make_unique<LibSvmRows>(path, form);
+}
+
+// RFC 4180, "Common format and MIME type for CSV files", 2005:
+//   file   := header record*                   lines end with LF or CRLF, the last one with either
+//   record := field (separator field)*         or none
+//   field  := word | '"' text '"'              in text a quote is written as two
+// Also as programs write it: a UTF-8 byte order mark, `;` or a tab as the separator, blanks around
+// a word, quotes within a word (12" pipe), empty lines, which are skipped, and CR alone as the end
+// of a line if the file has no LF.
 
 std::unique_ptr<RowSource> open_csv(const std::string& path, bool header) {
   return std::make_unique<CsvFile>(path, header);
