@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "gossip/channel.h"
+#include "gossip/message.h"
 
 namespace gv {
 

@@ -5,8 +5,8 @@
 #include <limits>
 #include <utility>
 
-#include "gossip/milestone.h"
-#include "gossip/suspicion.h"
+#include "gossip/norms.h"
+#include "optim/dot.h"
 
 namespace gv {
 namespace {
@@ -22,6 +22,37 @@ constexpr double remembered = 20;
 double times(const Clipping::Counted& piece, double own) {
   if (piece.factor == 1 || own <= 0) return 0;
   return piece.factor > 0 ? piece.bound / static_cast<double>(piece.factor) / own : unbounded;
+}
+
+/// Own steps by which one exchange with a neighbour may move us. See docs/how-to/lying-members.md
+/// for the figures by which it was chosen.
+constexpr double most_moved = 2;
+/// The weight that counts for an edge whose weight changes with the round.
+constexpr double usual_weight = 1.0 / 3;
+/// Times the distance from which one step of ours flows, and times the usual distance of the
+/// others: beyond both it stays apart. In a ring whose peers have two classes each, honest
+/// neighbours came to 1.5 and 1.9, and liars of 25 steps began at 2.0 and 3.3.
+constexpr double apart_bounds = 1.6, apart_others = 2.75;
+/// So far away, where there are no others, or in one exchange alone, is nobody who is honest.
+constexpr double far_away = 10;
+constexpr double most_apart = 18;  ///< exchanges: the share is a fiftieth then
+constexpr float share_of_apart = 0.8F;
+constexpr float least_share = 0.02F;
+constexpr double stillness = 0.1;  ///< of what we have moved
+/// The least move, as a part of the model's length: who has come to rest moves by rounding.
+constexpr double least_move = 1e-5;
+
+double distance(std::span<const float> now, std::span<double* const> before) {
+  double sum = 0;
+  for (std::size_t c = 0; c < now.size(); ++c) {
+    const double move = static_cast<double>(now[c]) - *before[c];
+    sum += move * move;
+  }
+  return std::sqrt(sum);
+}
+
+void keep(std::span<const float> now, std::span<double* const> as) {
+  for (std::size_t c = 0; c < now.size(); ++c) *as[c] = static_cast<double>(now[c]);
 }
 
 }  // namespace
@@ -141,6 +172,119 @@ std::vector<ClippedFlows> Clipping::counts() const {
                         .still = tallies_[k].still,
                         .steps = suspicion_ ? suspicion_->moved(k) : 0});
   return counts;
+}
+
+Suspicion::Suspicion(PeerCore& self, bool by_steps) : self_(self) {
+  if (!by_steps) about_.resize(self.neighbors.size());
+  if (!by_steps) return;
+  for (const Neighbor& neighbor : self.neighbors) {
+    const auto kept = [&](const char* name) { return &self.replica.scalar(name, neighbor.peer); };
+    About about{.distance = kept("clip: distance"),
+                .apart_for = kept("clip: apart for"),
+                .exchanges = kept("clip: exchanges"),
+                .windows = kept("clip: still")};
+    for (std::size_t c = 0; c < most_places; ++c) {
+      const auto at = static_cast<std::uint32_t>(neighbor.peer * most_places + c);
+      about.their_anchor.push_back(&self.replica.scalar("clip: theirs", at));
+      about.our_anchor.push_back(&self.replica.scalar("clip: ours", at));
+    }
+    about_.push_back(std::move(about));
+  }
+}
+
+void Suspicion::measure(std::size_t k, bool first, double times) {
+  About& about = about_[k];
+  about.times = first ? times : std::max(about.times, times);
+  about.apart = about.times > far_away;
+}
+
+void Suspicion::see(
+    std::size_t k, std::uint32_t part, float w, const Buffer& theirs, const Buffer& ours) {
+  About& about = about_[k];
+  if (part >= self_.pieces()) return;  // of another vector than x
+  if (part == 0) {
+    about.square = about.flow = 0;
+    about.theirs.clear();
+    about.ours.clear();
+  }
+  const double square = square_distance(theirs.floats(), ours.floats());
+  about.square += square;
+  about.flow += static_cast<double>(w) * static_cast<double>(w) * square;
+  const std::size_t count = ours.floats().size();
+  const std::size_t each = std::max<std::size_t>(1, most_places / self_.pieces());
+  for (std::size_t c = 0; c < std::min(each, count) && about.ours.size() < most_places; ++c) {
+    about.theirs.push_back(theirs.floats()[c * count / each]);
+    about.ours.push_back(ours.floats()[c * count / each]);
+  }
+}
+
+/// The lower median of the others'.
+double Suspicion::usual_distance(std::size_t k, double whole) const {
+  std::vector<double> others;
+  for (std::size_t j = 0; j < about_.size(); ++j)
+    if (j != k && *about_[j].distance > 0) others.push_back(*about_[j].distance);
+  if (others.empty()) return far_away / apart_others * whole;
+  std::ranges::sort(others);
+  return others[(others.size() - 1) / 2];
+}
+
+/// Returns how many of our own steps away a neighbour counts whole.
+double Suspicion::steps_whole(std::size_t k) const {
+  const double w = static_cast<double>(self_.neighbors[k].weight);
+  return most_moved / (w > 0 ? w : usual_weight);
+}
+
+void Suspicion::judge(std::size_t k, double step) {
+  About& about = about_[k];
+  const double whole = steps_whole(k) / most_moved * step;
+  const double distance = std::sqrt(about.square);
+  const bool known = whole > 0;  // our own steps are
+  const bool finite = std::isfinite(distance);
+  about.times = known ? distance / whole : 0;
+  const bool apart = known && (!finite || (distance > apart_bounds * whole &&
+                                           distance > apart_others * usual_distance(k, whole)));
+  *about.apart_for = std::clamp(*about.apart_for + (apart ? 1 : -1), 0.0, most_apart);
+  about.apart = apart && (!(about.times <= far_away) || *about.apart_for == most_apart);
+  if (known && std::isfinite(about.flow)) about.moved += std::sqrt(about.flow) / step;
+  if (!finite) return;
+  *about.distance = distance;
+  look_whether_it_moves(about);
+}
+
+void Suspicion::look_whether_it_moves(About& about) {
+  if (*about.exchanges > 0 && *about.exchanges < window) {
+    ++*about.exchanges;
+    return;
+  }
+  if (*about.exchanges == window) {
+    const double we = distance(about.ours, about.our_anchor);
+    const bool rests = we * we < least_move * least_move * dot(about.ours, about.ours);
+    const bool stands = !rests && distance(about.theirs, about.their_anchor) < stillness * we;
+    *about.windows = stands ? *about.windows + 1 : 0;
+  }
+  *about.exchanges = 1;
+  keep(about.theirs, about.their_anchor);
+  keep(about.ours, about.our_anchor);
+}
+
+bool Suspicion::still(std::size_t k) const {
+  return about_[k].windows != nullptr && *about_[k].windows >= windows_still;
+}
+
+float Suspicion::counts(std::size_t k) const {
+  const auto whole = static_cast<float>(steps_whole(k));
+  if (still(k)) return least_share * whole;
+  float share = 1;
+  const auto exchanges_apart =
+      static_cast<std::size_t>(std::min(most_apart, std::max(0.0, *about_[k].apart_for)));
+  for (std::size_t n = 0; n < exchanges_apart; ++n) share *= share_of_apart;
+  return std::max(least_share, share) * whole;
+}
+
+void Suspicion::replaced(std::size_t k) {
+  About& about = about_[k];
+  if (about.distance == nullptr) return;
+  *about.distance = *about.apart_for = *about.exchanges = *about.windows = 0;
 }
 
 }  // namespace gv

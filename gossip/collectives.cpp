@@ -7,9 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "gossip/norm_exchange.h"
+#include "gossip/links.h"
 #include "gossip/norms.h"
-#include "gossip/ring.h"
 #include "optim/check.h"
 #include "optim/dot.h"
 
@@ -309,6 +308,13 @@ Group everyone(const Peer& me) {
   Group all(me.plan.setup ? me.plan.setup->peers : me.plan.peers);
   std::iota(all.begin(), all.end(), PeerId{0});
   return all;
+}
+
+Task<> take_finite_elements(Peer& me, Payload mean, Payload own) {
+  const Range whole{0, me.replica.size()};
+  co_await me.load(Vector::x, whole, own);
+  co_await me.compute(2.0 * static_cast<double>(whole.count),
+                      [&] { me.replica.add_flow(Vector::x, whole, 1, *mean, *own); });
 }
 
 }  // namespace gv

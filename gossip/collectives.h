@@ -66,4 +66,8 @@ Task<bool> barrier(Peer& me, Group group);
 /// All peers; in a fleet of chains those that have the same part of a model.
 Group everyone(const Peer& me);
 
+/// x <- own, and where they are finite the elements of `mean`, a mean of all that has the same bits
+/// everywhere: an element that is not finite at somebody is so in it, and all keep their own.
+Task<> take_finite_elements(Peer& me, Payload mean, Payload own);
+
 }  // namespace gv

@@ -1,6 +1,8 @@
 #pragma once
 
+#include "gossip/peer.h"
 #include "gossip/setup.h"
+#include "gossip/task.h"
 
 namespace gv {
 
@@ -26,5 +28,26 @@ double usual_consensus_step(const std::optional<Codec>& codec);
 
 /// The value of this option, or the usual one.
 double consensus_step(const Setup& setup, std::string_view option);
+
+class Peer;
+
+/// plain_step(), and gamma of it: see Replica::rate. A program says the rate of a step with the
+/// gradient for it, which is when it knows it: its step is a turn of its own here.
+Task<double> rated_step(Peer& me);
+
+/// What gradient tracking keeps: y steps and travels, u is what of the own gradients stands in it.
+/// The mean of the y over all peers is that of the u.
+struct Tracked {
+  Vector y, u;
+};
+
+/// x, and y, of which what flowed to a peer that dies is taken out.
+Traffic tracking_traffic(const Setup& setup);
+
+/// y_0 = u_0 = g_0, once in a peer's life. Pu & Nedic 2021, arXiv:1805.11454, Algorithm 1.
+Task<> begin_tracking(Peer& me, Tracked of);
+
+/// The gradient at x; u <- b u + a g, and y goes along: y + u_{t+1} - u_t = y + a g + (b - 1) u_t.
+Task<> track_gradient(Peer& me, Tracked of, float a, float b);
 
 }  // namespace gv

@@ -6,12 +6,11 @@
 #include <optional>
 #include <vector>
 
-#include "gossip/awaits.h"
+#include "gossip/costs.h"
 #include "gossip/journal.h"
 #include "gossip/plan.h"
 #include "gossip/rules.h"
 #include "gossip/task.h"
-#include "gossip/timesheet.h"
 #include "gossip/world.h"
 #include "optim/train/replica.h"
 

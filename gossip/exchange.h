@@ -1,7 +1,10 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -10,6 +13,7 @@
 #include "gossip/core.h"
 #include "gossip/flows.h"
 #include "gossip/merge_join.h"
+#include "gossip/message.h"
 #include "gossip/pace.h"
 #include "gossip/post.h"
 #include "gossip/roster.h"
@@ -195,6 +199,23 @@ class Exchange {
   std::vector<Edge> edges_;
   bool expected_company_ = false;
   Collected collected_;  ///< kept for its memory
+};
+
+/// The time that something usually takes: the second longest of the last eight times, so that one
+/// that an accident has made long does not count, and short ones between do not hide what is usual.
+class UsualTime {
+ public:
+  void add(Time took) { last_[count_++ % last_.size()] = took; }
+  /// 0: nothing is known.
+  Time get() const {
+    std::array<Time, 8> longest = last_;
+    std::ranges::sort(longest, std::greater{});
+    return count_ == 1 ? longest[0] : longest[1];
+  }
+
+ private:
+  std::array<Time, 8> last_{};
+  std::size_t count_ = 0;
 };
 
 }  // namespace gv

@@ -4,21 +4,36 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
-#include "gossip/channel.h"
-#include "gossip/experience_figures.h"
 #include "gossip/message.h"
 #include "gossip/setup.h"
 #include "gossip/task.h"
+#include "graph/topology/topology.h"
+
+namespace gv {
+
+/// The work that a memory or an actor (experience.h) has done until a report.
+struct ExperienceFigures {
+  std::uint64_t frames = 0;  ///< of an actor: steps of its environments
+  std::uint64_t taken = 0;   ///< of a memory: transitions since its warm-up
+  std::uint64_t learnt = 0;  ///< and samples that it has handed out within its limit
+  std::uint64_t kept = 0;    ///< transitions that are there
+  PeerId actors = 0;         ///< of its actors, those that live
+
+  /// Nothing before the end of the warm-up.
+  std::optional<double> samples_per_insert() const {
+    if (taken == 0) return {};
+    return static_cast<double>(learnt) / static_cast<double>(taken);
+  }
+};
 
 // Agents whose acting, remembering and learning are peers of their own: actors send transitions to
 // memories, and memories send minibatches to those that train. A memory is a data server (supply.h)
 // whose samples come from actors. Horgan et al. 2018, arXiv:1803.00933 (Ape-X); Nair et al. 2015,
 // arXiv:1507.04296 (Gorila). Learner i and actor a belong to memories i mod M and a mod M, actor a
 // to learner a mod n; actors have the last ids.
-
-namespace gv {
 
 class Actor;
 class Peer;

@@ -8,10 +8,9 @@
 #include <vector>
 
 #include "gossip/costs.h"
-#include "gossip/experience_figures.h"
-#include "gossip/holding.h"
+#include "gossip/experience.h"
 #include "gossip/message.h"
-#include "gossip/timesheet.h"
+#include "gossip/plan.h"
 #include "gossip/traffic.h"
 #include "gossip/world.h"
 #include "optim/models/objective.h"
@@ -36,7 +35,7 @@ struct EdgeEnd {
   std::uint32_t pieces = 0;   ///< of the one left open, applied here
 };
 
-/// A loss that rose so much at once that training is not the cause (loss_watch.h).
+/// A loss that rose so much at once that training is not the cause (reports.h).
 struct LossRise {
   Round round = 0;  ///< in which it was found
   double from = 0;  ///< what it was until then

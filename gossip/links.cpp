@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "gossip/ring.h"
 #include "gossip/traffic.h"
 
 namespace gv {

@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "graph/topology/topology.h"
 #include "optim/buffer.h"
@@ -41,9 +43,9 @@ enum class Kind : std::uint8_t {
   fetch = 5,       ///< the sender has lost its model and asks for ours
   model_copy = 6,  ///< the answer; `part` is the piece. Without a payload: there is none to give
   /// The sender waits for somebody (`part` 1), or no longer does (0); `number` is the end of its
-  /// chain of waits (wait_chains.h).
+  /// chain of waits (post_waits.h).
   held_up = 7,
-  verb = 8,  ///< of what programs do together beside the method (verb_word.h); `part` is the piece
+  verb = 8,  ///< of what programs do together beside the method (verb.h); `part` is the piece
   /// The sender will send no contribution below `number`, so the receiver waits for none.
   beyond = 9,
   reduce = 16,   ///< collective operation: a part of a sum; `part` numbers those to this receiver
@@ -76,6 +78,26 @@ struct Message {
   std::uint64_t life = 0;
   /// The time of sending: on the way by the sender's World::stamp, then by the receiver's now().
   Time sent{0};
+};
+
+/// The fate of a channel's messages until somebody asks for them.
+enum class Keeps : std::uint8_t {
+  /// Each waits until it is asked for by its sender, number and part. What is below a number that
+  /// was asked for is nobody's any more.
+  numbered,
+  queue,  ///< all wait, in the order in which they came: what is done with them depends on it
+};
+
+/// A stream of messages that a method opens, and what may come on it. Each is known by its sender,
+/// its number and its part, and comes once.
+struct Channel {
+  Kind kind = Kind::reduce;    ///< its own, see is_channel()
+  std::size_t most_bytes = 0;  ///< of a payload
+  /// Returns whether a payload of so many bytes can be part `part` of what `from` sends. From the
+  /// fleet file, never from the wire. Zero bytes: a message without a payload.
+  std::function<bool(PeerId from, std::uint32_t part, std::size_t bytes)> fits;
+  std::uint32_t most_waiting = 2;  ///< of one sender, not asked for yet; more is refused
+  Keeps keeps = Keeps::numbered;
 };
 
 }  // namespace gv

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
+#include "gossip/collectives.h"
 #include "gossip/peer.h"
 
 namespace gv {
@@ -58,6 +60,22 @@ Task<> shorten(Peer& me, std::map<PeerId, Payload>& came, Payload from = nullptr
 /// Returns whether sums are to be clipped in this fleet.
 inline bool clips_sums(const Peer& me) {
   return me.plan.setup && me.plan.setup->clip.has_value();
+}
+
+// One number of each member of a group, told to all of them along the connections that the sum
+// takes. Each gives them in the order of the group; nothing: one has gone for good. n members,
+// latency alpha.
+
+using Numbers = std::optional<std::vector<float>>;
+
+Task<Numbers> tell_all(Peer& me, Group group, Way way, float own);  ///< ring n, others as the sum
+/// Among the first peers of each machine along a ring; the others tell and hear theirs.
+Task<Numbers> tell_hosts(Peer& me, float own);
+
+/// Returns whether the n-th event of its kind is worth a line in a log: 1, 10, 100, ...
+inline bool is_milestone(std::uint64_t n) {
+  while (n >= 10 && n % 10 == 0) n /= 10;
+  return n == 1;
 }
 
 }  // namespace gv

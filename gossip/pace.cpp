@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "gossip/awaits.h"
+#include "gossip/task.h"
 #include "graph/schedule/schedule.h"
 
 namespace gv {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "gossip/experience.h"
-#include "gossip/goodbye.h"
+#include "gossip/presence.h"
 #include "gossip/transfers.h"
 #include "gossip/verbs.h"
 #include "optim/check.h"

@@ -14,14 +14,13 @@
 #include "gossip/chain.h"
 #include "gossip/core.h"
 #include "gossip/exchange.h"
-#include "gossip/joining.h"
-#include "gossip/link_user.h"
 #include "gossip/pace.h"
-#include "gossip/parting.h"
 #include "gossip/post.h"
+#include "gossip/presence.h"
 #include "gossip/reports.h"
 #include "gossip/roster.h"
 #include "gossip/supply.h"
+#include "gossip/world.h"
 
 namespace gv {
 

@@ -1,24 +1,38 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "gossip/channel.h"
-#include "gossip/holding.h"
 #include "gossip/message.h"
 #include "gossip/setup.h"
-#include "gossip/stage_plan.h"
+#include "gossip/stage.h"
 #include "gossip/traffic.h"
 #include "gossip/verb.h"
 #include "gossip/world.h"
 #include "graph/mixing/mixing.h"
 #include "graph/schedule/schedule.h"
+#include "graph/topology/topology.h"
+#include "optim/range.h"
 
 namespace gv {
+
+/// The part that a peer's x is of the fleet's model, which is at each coordinate the mean of those
+/// that hold it, by their weights.
+struct Holding {
+  std::size_t begin = 0;  ///< the coordinate of the model at which x begins
+  /// Where x is several ranges of the model, one behind the other: they, ascending. Empty: one
+  /// range.
+  std::vector<Range> ranges{};
+  double weight = 1;  ///< 0: x is a copy of what others hold
+  /// The model of which a stage of a chain has a part. Nothing: all of one, or a server's
+  /// part.
+  std::optional<PeerId> model{};
+};
 
 struct ExperiencePart;
 

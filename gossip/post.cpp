@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "gossip/goodbye.h"
+#include "gossip/presence.h"
 #include "optim/check.h"
 
 namespace gv {

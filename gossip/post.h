@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "gossip/awaits.h"
 #include "gossip/core.h"
 #include "gossip/mailbox.h"
 #include "gossip/pace.h"
+#include "gossip/post_waits.h"
 #include "gossip/roster.h"
-#include "gossip/wait_chains.h"
+#include "gossip/task.h"
 
 namespace gv {
 
@@ -30,7 +30,7 @@ struct Next {
 /// The deadline of a collective ends the run, so its clock is a fair one: it stands still while the
 /// neighbour is away, and while it says that it waits for somebody itself; and what this peer's own
 /// loop is late with is granted. So only the neighbour of a peer that is really stuck gives it up.
-/// Who misbehaves has no such excuse. Nor has who waits, in the end, for us (wait_chains.h): where
+/// Who misbehaves has no such excuse. Nor has who waits, in the end, for us (post_waits.h): where
 /// a message was refused, two peers may wait for each other. And a chain of those who are here
 /// lasts no longer than a deadline for each peer of the fleet; beyond twice that, it is an old
 /// story or a lie.
@@ -42,7 +42,7 @@ class Post {
 
   Message letter(Kind kind, std::uint64_t number, std::uint32_t part, Payload payload) const;
   void send(PeerId to, Message message);
-  /// `stays`: 0, or stays_for_half (goodbye.h).
+  /// `stays`: 0, or stays_for_half (presence.h).
   void say_goodbye(PeerId to, std::uint64_t first_without_us, std::uint32_t stays = 0);
 
   /// A message of one of the plan's channels. False: none that can be expected.

@@ -1,7 +1,8 @@
+#include "gossip/post_waits.h"
+
 #include <algorithm>
 #include <utility>
 
-#include "gossip/collective_deadline.h"
 #include "gossip/post.h"
 #include "optim/check.h"
 
@@ -199,6 +200,68 @@ void Post::deadline_passed() {
     self_.journal.note(event::GoesOnWithout{self_.round, wait.key.from});
   }
   interrupt(wait.k, Interruption::deadline, wait.absence);
+}
+
+bool WaitChains::hear(std::size_t k, const Message& message) {
+  const std::uint64_t ends = 2 * std::uint64_t{self_.plan.peers};
+  const bool form =
+      message.part == 1 ? message.number < ends : message.part == 0 && message.number == 0;
+  if (message.payload || !form) return false;
+  told_[k].reset();
+  if (message.part == 1) told_[k] = message.number;
+  return true;
+}
+
+bool WaitChains::absence(std::size_t k) const {
+  return !roster_.here(k) || (told_[k] && *told_[k] >= self_.plan.peers);
+}
+
+bool WaitChains::circle(std::size_t k) const {
+  return told_[k] && (*told_[k] == self_.plan.id || *told_[k] == self_.neighbors[k].peer);
+}
+
+WaitChains::End WaitChains::end(std::size_t k) const {
+  const PeerId peers = self_.plan.peers;
+  if (!roster_.here(k)) return peers;
+  const PeerId neighbor = self_.neighbors[k].peer;
+  const End theirs = told_[k].value_or(neighbor);
+  if (theirs < peers) return theirs;
+  return theirs + 1 < 2 * std::uint64_t{peers} ? theirs + 1 : neighbor;
+}
+
+std::vector<WaitChains::Chain> WaitChains::chains(
+    const std::function<bool(PeerId)>& awaited) const {
+  std::vector<Chain> chains;
+  for (std::size_t k = 0; k < self_.neighbors.size(); ++k)
+    if (const Chain chain{k, end(k)};
+        chain.end != self_.plan.id && awaited(self_.neighbors[k].peer))
+      chains.push_back(chain);
+  return chains;
+}
+
+std::optional<WaitChains::End> WaitChains::end_of_any(const std::vector<Chain>& chains,
+                                                      std::size_t told) const {
+  std::optional<End> found;
+  for (const Chain& chain : chains) {
+    if (chain.k == told) continue;
+    found = chain.end;
+    if (chain.end != self_.neighbors[told].peer) break;
+  }
+  return found;
+}
+
+Time collective_deadline(const Plan& plan) {
+  if (plan.deadline == Time{0}) return Time{0};
+  const Time under_way = plan.stage ? plan.stage->under_way : Time{0};
+  return std::max(plan.deadline, 2 * plan.dead_after) + under_way;
+}
+
+Time longest_waits(const Plan& plan, Absence absence) {
+  if (absence == Absence::away) return 2 * plan.peers * plan.deadline;
+  if (!plan.stage) return 2 * plan.peers * collective_deadline(plan);
+  const PeerId stages = plan.stage->stages;
+  const PeerId models = (plan.peers + stages - 1) / stages;
+  return 2 * (models * plan.deadline + stages * collective_deadline(plan));
 }
 
 }  // namespace gv

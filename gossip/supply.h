@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "gossip/channel.h"
 #include "gossip/message.h"
 #include "gossip/setup.h"
 #include "gossip/task.h"

@@ -3,10 +3,14 @@
 #include <coroutine>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <utility>
 
+#include "gossip/mailbox.h"
+#include "gossip/world.h"
 #include "optim/buffer.h"
+#include "optim/inplace_function.h"
 
 namespace gv {
 
@@ -110,5 +114,96 @@ inline Task<void> Promise<void>::get_return_object() {
   return Task<void>(std::coroutine_handle<Promise<void>>::from_promise(*this));
 }
 }  // namespace detail
+
+/// Arithmetic; see InplaceFunction.
+using Job = InplaceFunction<80>;
+
+/// Runs a job in a lane and resumes the coroutine on the loop. The lambda is made here and not
+/// beside a `co_await`: g++ 12 can free the captures of the latter twice.
+struct Offload {
+  World& world;
+  double flops;
+  Job job;
+  Lane lane = Lane::home;
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> h) {
+    world.offload(
+        lane, flops, [this] { job(); }, [h] { h.resume(); });
+  }
+  void await_resume() const noexcept {}
+};
+
+/// Resumes the coroutine after a time.
+struct Sleep {
+  World& world;
+  Time length;
+  bool await_ready() const noexcept { return length <= Time{0}; }
+  void await_suspend(std::coroutine_handle<> h) {
+    world.after(length, [h] { h.resume(); });
+  }
+  void await_resume() const noexcept {}
+};
+
+/// Suspends a coroutine until `resume` is called.
+struct Suspend {
+  std::function<void()>& resume;
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> h) {
+    resume = [h] { h.resume(); };
+  }
+  void await_resume() const noexcept {}
+};
+
+/// The message of a key, or nothing: its sender has left, or the wait was interrupted.
+struct Receive {
+  Mailbox& mailbox;
+  Mailbox::Key key;
+  Absence absence;  ///< that ends the wait
+  std::optional<Message> answer;
+  bool await_ready() { return mailbox.take(key, answer); }
+  void await_suspend(std::coroutine_handle<> h) {
+    mailbox.wait(key, absence, [this, h](std::optional<Message> m) {
+      answer = std::move(m);
+      h.resume();
+    });
+  }
+  std::optional<Message> await_resume() { return std::move(answer); }
+};
+
+/// A coroutine that runs beside the algorithm's own, on the same loop: the papers' other thread. It
+/// ends by itself; whoever made it awaits that, so that nothing of it is under way afterwards.
+class Beside {
+ public:
+  Beside(World& world, Task<> work) : world_(world), task_(run(std::move(work))) { task_.start(); }
+  Beside(const Beside&) = delete;
+  Beside& operator=(const Beside&) = delete;
+
+  /// Waits until it has ended. Throws what it threw.
+  Task<> join() {
+    if (!ended_) {
+      Suspend suspend{when_ended_};
+      co_await suspend;
+    }
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  Task<> run(Task<> work) {
+    try {
+      co_await work;
+    } catch (...) {
+      error_ = std::current_exception();
+    }
+    ended_ = true;
+    // Later: who is resumed may destroy this frame, which is still running.
+    if (when_ended_) world_.after(Time{0}, std::exchange(when_ended_, {}));
+  }
+
+  World& world_;
+  bool ended_ = false;
+  std::exception_ptr error_;
+  std::function<void()> when_ended_;
+  Task<> task_;  ///< last: it uses the others
+};
 
 }  // namespace gv

@@ -11,7 +11,7 @@
 #include "gossip/core.h"
 #include "gossip/post.h"
 #include "gossip/roster.h"
-#include "gossip/verb_word.h"
+#include "gossip/verb.h"
 
 namespace gv {
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "gossip/message.h"
@@ -48,5 +49,9 @@ struct NumberedMessage {
 };
 
 using Frame = std::variant<Hello, Refusal, Heartbeat, NumberedMessage>;
+
+/// Text that came from another machine, fit for a terminal and a log: printable ASCII, everything
+/// else as \xNN, and at most 128 bytes of it, the last three of them dots where it was cut.
+std::string printable(std::string_view text);
 
 }  // namespace gv

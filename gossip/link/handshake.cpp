@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "gossip/link/printable.h"
+#include "gossip/link/frames.h"
 
 namespace gv {
 namespace {

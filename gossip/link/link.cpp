@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "gossip/goodbye.h"
+#include "gossip/link/frames.h"
 #include "gossip/link/handshake.h"
-#include "gossip/link/printable.h"
+#include "gossip/presence.h"
 
 namespace gv {
 namespace {

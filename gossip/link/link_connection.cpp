@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "gossip/link/frames.h"
 #include "gossip/link/handshake.h"
 #include "gossip/link/link.h"
-#include "gossip/link/printable.h"
 
 // How a link comes to a connection: by dialling, or by taking the one over which the neighbour has
 // come; in both cases after a Hello that fits.

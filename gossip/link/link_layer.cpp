@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "gossip/link/printable.h"
+#include "gossip/link/frames.h"
 #include "optim/check.h"
 
 namespace gv {
@@ -261,7 +261,7 @@ void LinkLayer::wake_again(Time now) {
 
 // ---- The end.
 
-/// Leaves when nothing is owed to anybody (farewell.h), or nobody is waited for any longer.
+/// Leaves when nothing is owed to anybody (link_settings.h), or nobody is waited for any longer.
 void LinkLayer::leave_when_told(Time now) {
   if (!shared_.ending || shared_.over) return;
   bool done = true;

@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "gossip/beside.h"
-#include "gossip/collective_deadline.h"
+#include "gossip/exchange.h"
+#include "gossip/post_waits.h"
 #include "gossip/registry.h"
 #include "gossip/servers.h"
-#include "gossip/usual_time.h"
+#include "gossip/task.h"
 
 // AD-PSGD. Lian, Zhang, Zhang & Liu, "Asynchronous decentralized parallel stochastic gradient
 // descent", ICML 2018, arXiv:1710.06952, Algorithm 1: while it computes its gradient, at a copy of

@@ -2,7 +2,6 @@
 
 #include "gossip/collectives.h"
 #include "gossip/links.h"
-#include "gossip/norm_exchange.h"
 #include "gossip/norms.h"
 #include "gossip/registry.h"
 

@@ -1,6 +1,6 @@
+#include "gossip/consensus_step.h"
 #include "gossip/in_step.h"
 #include "gossip/objections.h"
-#include "gossip/rated_step.h"
 #include "gossip/registry.h"
 
 // DecentLaM. Yuan, Chen, Huang, Zhang, Pan, Xu & Yin, "DecentLaM: decentralized momentum SGD for

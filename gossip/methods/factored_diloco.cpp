@@ -1,10 +1,9 @@
-#include "gossip/beside.h"
 #include "gossip/collectives.h"
-#include "gossip/finite_mean.h"
 #include "gossip/links.h"
 #include "gossip/objections.h"
 #include "gossip/outer_step.h"
 #include "gossip/registry.h"
+#include "gossip/task.h"
 
 // Factored Gossip DiLoCo. Koneputugodage, Ajanthan, Ramasinghe, Mohaghegh Dolatabadi, Siriwardhana,
 // Avraham, Shevchenko, Pajak, Snewin & Long, "Factored gossip DiLoCo: reducing blocking

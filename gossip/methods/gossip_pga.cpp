@@ -1,5 +1,4 @@
 #include "gossip/collectives.h"
-#include "gossip/finite_mean.h"
 #include "gossip/links.h"
 #include "gossip/registry.h"
 

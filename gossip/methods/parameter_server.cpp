@@ -4,7 +4,6 @@
 #include "gossip/registry.h"
 #include "gossip/robust_rules.h"
 #include "gossip/servers.h"
-#include "gossip/succession.h"
 
 // Parameter server. Li et al., "Scaling distributed machine learning with the parameter server",
 // OSDI 2014; asynchronous: Dean et al., "Large scale distributed deep networks", NIPS 2012 (with

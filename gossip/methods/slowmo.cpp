@@ -1,6 +1,6 @@
 #include "gossip/collectives.h"
+#include "gossip/consensus_step.h"
 #include "gossip/links.h"
-#include "gossip/rated_step.h"
 #include "gossip/registry.h"
 
 // SlowMo. Wang, Tantia, Ballas & Rabbat, "SlowMo: improving communication-efficient distributed SGD

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "gossip/costs.h"
-#include "gossip/costs_state.h"
 #include "optim/state.h"
 
 namespace gv {

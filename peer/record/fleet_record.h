@@ -20,7 +20,7 @@ struct FleetRecord {
   PeerId peers = 0;        ///< that train and reported; of chains: the models that are whole
   bool chains = false;     ///< whether chains of peers divide the models
   Time time{0};            ///< when the last of them did; virtual in `simulate`
-  Evaluation mean;         ///< of the fleet's model: the mean of those that hold it (holding.h)
+  Evaluation mean;         ///< of the fleet's model: the mean of those that hold it (plan.h)
   bool validated = false;  ///< the evaluations here are of the validation set, not of the test set
   std::optional<Evaluation> test;  ///< of the final record: the saved model on the test set, where
                                    ///< the evaluations are of the validation set

@@ -4,8 +4,8 @@
 
 #include "gossip/attack.h"
 #include "gossip/chain.h"
-#include "gossip/collective_deadline.h"
-#include "gossip/stage_versions.h"
+#include "gossip/post_waits.h"
+#include "gossip/stage.h"
 #include "peer/runtime/assembly.h"
 
 // What one peer is told of the fleet, and how long it waits for others.

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "gossip/costs_state.h"
+#include "gossip/costs.h"
 #include "gossip/peer.h"
 #include "gossip/transfers.h"
 #include "gossip/verbs.h"

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "gossip/algorithm.h"
-#include "gossip/costs_state.h"
+#include "gossip/costs.h"
 #include "optim/check.h"
 #include "optim/state.h"
 #include "optim/workers.h"

@@ -3,8 +3,8 @@
 #include <array>
 #include <cstring>
 
+#include "gossip/link/frames.h"
 #include "gossip/link/handshake.h"
-#include "gossip/link/printable.h"
 #include "optim/check.h"
 #include "peer/wire/frame/frame.h"
 #include "tests/fuzz/fuzz_input.h"

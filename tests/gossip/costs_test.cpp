@@ -5,8 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "gossip/costs_state.h"
-
 namespace gv {
 namespace {
 

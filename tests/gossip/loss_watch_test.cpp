@@ -1,9 +1,8 @@
-#include "gossip/loss_watch.h"
-
 #include <limits>
 
 #include <gtest/gtest.h>
 
+#include "gossip/reports.h"
 #include "optim/rng.h"
 
 namespace gv {

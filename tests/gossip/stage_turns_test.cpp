@@ -1,5 +1,3 @@
-#include "gossip/stage_turns.h"
-
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -8,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "gossip/stage.h"
 #include "optim/rng.h"
 
 namespace gv {

@@ -1,9 +1,9 @@
-#include "gossip/stage_versions.h"
-
 #include <map>
 #include <set>
 
 #include <gtest/gtest.h>
+
+#include "gossip/stage.h"
 
 namespace gv {
 namespace {

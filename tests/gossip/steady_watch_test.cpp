@@ -1,8 +1,8 @@
-#include "gossip/steady_watch.h"
-
 #include <chrono>
 
 #include <gtest/gtest.h>
+
+#include "gossip/reports.h"
 
 namespace gv {
 namespace {

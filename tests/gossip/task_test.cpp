@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "gossip/algorithm.h"
+#include "gossip/links.h"
 #include "gossip/mailbox.h"
-#include "gossip/ring.h"
 
 namespace gv {
 namespace {

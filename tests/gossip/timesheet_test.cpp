@@ -1,5 +1,4 @@
-#include "gossip/timesheet.h"
-
+#include "gossip/costs.h"
 #include "tests/gossip/one_peer.h"
 
 namespace gv {

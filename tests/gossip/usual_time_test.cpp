@@ -1,6 +1,6 @@
-#include "gossip/usual_time.h"
-
 #include <gtest/gtest.h>
+
+#include "gossip/exchange.h"
 
 namespace gv {
 namespace {

@@ -5,7 +5,6 @@
 #include <memory>
 #include <span>
 
-#include "gossip/link/link_rules.h"
 #include "gossip/link/link_settings.h"
 #include "peer/wire/frame/frame_reader.h"
 #include "tests/mutants/mutants.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "gossip/verb_word.h"
+#include "gossip/verb.h"
 #include "peer/cli/embed/program_peer.h"
 
 // What a program's peer pushes to its neighbours, and pulls from them.

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gossip/timesheet.h"
+#include "gossip/costs.h"
 #include "graph/formats/json_value.h"
 #include "peer/fleet/json/json.h"
 #include "peer/record/fleet_record.h"

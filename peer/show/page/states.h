@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "gossip/timesheet.h"
+#include "gossip/costs.h"
 
 namespace gv {
 

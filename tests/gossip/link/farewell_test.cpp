@@ -1,6 +1,6 @@
-#include "gossip/link/farewell.h"
-
 #include <gtest/gtest.h>
+
+#include "gossip/link/link_settings.h"
 
 namespace gv {
 namespace {

@@ -1,6 +1,6 @@
 #include "gossip/link/handshake.h"
 
-#include "gossip/link/printable.h"
+#include "gossip/link/frames.h"
 #include "tests/gossip/link/one_link.h"
 
 namespace gv {

@@ -1,6 +1,6 @@
 // How a conversation ends: goodbyes, and who is waited for behind one's own.
-#include "gossip/goodbye.h"
-#include "gossip/link/farewell.h"
+#include "gossip/link/link_settings.h"
+#include "gossip/presence.h"
 #include "tests/gossip/link/one_link.h"
 
 namespace gv {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "gossip/verb_word.h"
+#include "gossip/verb.h"
 #include "tests/peer/sim/between_rounds.h"
 
 // What programs do together, in virtual time, between rounds of D-PSGD.

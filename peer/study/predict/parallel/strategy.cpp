@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "gossip/stage_versions.h"
+#include "gossip/stage.h"
 #include "peer/fleet/parallel_reader.h"
 #include "peer/wire/frame/frame.h"
 

@@ -10,7 +10,7 @@ struct TimedStage {
   double forward = 0;        ///< of a microbatch
   double backward = 0;       ///< and back, with what its gradient takes to be added up
   double step = 0;           ///< of a minibatch
-  std::uint32_t window = 0;  ///< see window_of (gossip/stage_turns.h)
+  std::uint32_t window = 0;  ///< see window_of (gossip/stage.h)
   double card = 0;           ///< bytes per second of all that it sends; 0: no limit
 };
 
@@ -45,7 +45,7 @@ Timetable time_chain(std::span<const TimedStage> stages,
                      std::uint32_t microbatches);
 
 /// The same of so many minibatches that follow each other without a flush
-/// (gossip/stage_versions.h), at least three. `gradient`: until the last has come back and the
+/// (gossip/stage.h), at least three. `gradient`: until the last has come back and the
 /// first stage has stepped; `round`: from one to the next in the middle of them, and `idle` in it.
 /// Where they are some for each stage, that is what it is far from the beginning.
 Timetable time_stream(std::span<const TimedStage> stages,

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "gossip/stage_turns.h"
+#include "gossip/stage.h"
 #include "peer/sim/blank_replica.h"
 #include "tests/peer/sim/chains/chain_fleets.h"
 

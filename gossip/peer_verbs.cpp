@@ -5,10 +5,12 @@
 #include "optim/check.h"
 #include "optim/unknown_figure.h"
 
-// The verbs of training: gradients and steps, on samples of our own, on those that others supply,
-// in a chain and on a device.
+// The verbs on vectors: the replica's level 1, sent off the loop, with its work.
 
 namespace gv {
+
+// The verbs of training: gradients and steps, on samples of our own, on those that others supply,
+// in a chain and on a device.
 
 Task<> Peer::train(double flops, Job work, double batches, Lane lane) {
   co_await compute(flops, std::move(work), Activity::compute, lane);
@@ -155,6 +157,30 @@ Task<> Peer::descend_lock_free(std::uint32_t threads) {
 
 Task<> Peer::local_steps() {
   for (std::uint32_t h = 1; h < plan.local_steps; ++h) co_await plain_step();
+}
+
+double Peer::number(std::string_view option) const {
+  return plan.setup->settings.find(option)->second;
+}
+
+Task<> Peer::copy(Vector from, Vector to) {
+  return axpby(1, from, 0, to);
+}
+
+Task<> Peer::revise(Vector missed) {
+  co_await compute(6.0 * static_cast<double>(replica.size()),
+                   [this, missed] { replica.revise(missed); });
+}
+
+Task<> Peer::scale(Vector v, float factor) {
+  const auto d = static_cast<double>(replica.size());
+  co_await compute(d, [this, v, factor] { replica.scale(v, factor); });
+}
+
+Task<> Peer::axpby(float a, Vector from, float b, Vector to) {
+  const Range all{0, replica.size()};
+  co_await compute(3.0 * static_cast<double>(all.count),
+                   [=, this] { replica.axpby(a, from, b, to, all); });
 }
 
 }  // namespace gv

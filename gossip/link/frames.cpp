@@ -1,4 +1,4 @@
-#include "gossip/link/printable.h"
+#include "gossip/link/frames.h"
 
 #include <cstddef>
 
