@@ -1,7 +1,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "peer/fleet/data/data_reading.h"
+#include "peer/fleet/data/data_reader.h"
 
 // Lang & Witbrock 1988, "Learning to tell two spirals apart", Proceedings of the 1988 Connectionist
 // Models Summer School: two spirals around one point, which no line and no single hidden layer of a

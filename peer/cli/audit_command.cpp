@@ -8,7 +8,6 @@
 #include "optim/printable.h"
 #include "peer/cli/command.h"
 #include "peer/fleet/json/json.h"
-#include "peer/fleet/json/json_member.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/runtime/ledger_audit.h"
 

@@ -17,8 +17,8 @@
 #include "peer/launch/agent/lan.h"
 #include "peer/launch/peer_speeds.h"
 #include "peer/launch/program/program_speeds.h"
+#include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
-#include "peer/record/report/wrapped.h"
 
 namespace gv::cli {
 namespace {

@@ -7,7 +7,7 @@
 namespace gv::cli {
 
 /// The papers of a method as BibTeX entries, or of the name under which methods train agents
-/// (peer/fleet/agent_methods.h); none of one whose papers are not known here, such as a plug-in's.
+/// (peer/fleet/agent_reader.h); none of one whose papers are not known here, such as a plug-in's.
 std::vector<std::string> bibtex_of(std::string_view kind);
 
 }  // namespace gv::cli

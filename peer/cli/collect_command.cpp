@@ -26,7 +26,6 @@
 #include "peer/launch/resume.h"
 #include "peer/launch/run_record.h"
 #include "peer/record/report/metrics.h"
-#include "peer/record/report/regression.h"
 #include "peer/record/report/screen.h"
 #include "peer/show/live/live_socket.h"
 #include "peer/study/predict/forecast/codec_trial.h"

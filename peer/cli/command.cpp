@@ -9,7 +9,7 @@
 
 #include "graph/spec/nearest.h"
 #include "peer/cli/describe.h"
-#include "peer/record/report/wrapped.h"
+#include "peer/record/report/console.h"
 #include "peer/runtime/exit_code.h"
 
 // The only file that includes CLI11, which takes seconds to compile.

@@ -7,7 +7,7 @@
 
 #include "peer/cli/fleet_options.h"
 #include "peer/record/report/screen.h"
-#include "peer/record/runs/run_list.h"
+#include "peer/record/runs/stored_run.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/study/compare/comparison_json.h"
 #include "peer/study/compare/comparison_text.h"

@@ -2,7 +2,7 @@
 
 #include "peer/cli/exporter.h"
 #include "peer/cli/written_file.h"
-#include "peer/record/export/csv.h"
+#include "peer/record/export/exported_run.h"
 
 namespace gv::cli {
 namespace {

@@ -12,9 +12,9 @@
 #include "peer/fleet/data/data_kind.h"
 #include "peer/fleet/data/table_statistics.h"
 #include "peer/fleet/json/json.h"
-#include "peer/record/export/csv.h"
+#include "peer/record/export/exported_run.h"
+#include "peer/runtime/fleet_sets.h"
 #include "peer/runtime/load_data.h"
-#include "peer/runtime/pooled_facts.h"
 
 namespace gv::cli {
 namespace {

@@ -10,7 +10,6 @@
 #include "optim/printable.h"
 #include "optim/rl/environments.h"
 #include "peer/fleet/json/json.h"
-#include "peer/record/report/regression.h"
 #include "peer/record/report/screen.h"
 
 namespace gv::cli {

@@ -20,7 +20,6 @@
 #include "peer/fleet/json/json.h"
 #include "peer/launch/agent/lan_check.h"
 #include "peer/record/report/console.h"
-#include "peer/record/report/wrapped.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/wire/frame/frame.h"
 #include "peer/wire/seal/key_check.h"

@@ -7,7 +7,7 @@
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
 #include "peer/launch/agent/data_check.h"
-#include "peer/record/report/wrapped.h"
+#include "peer/record/report/console.h"
 
 namespace gv::cli {
 namespace {

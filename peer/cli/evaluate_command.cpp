@@ -13,7 +13,7 @@
 #include "peer/model/card/labelled_data.h"
 #include "peer/model/card/saved_model.h"
 #include "peer/model/tensors/tensor_file.h"
-#include "peer/record/report/regression.h"
+#include "peer/record/report/screen.h"
 
 namespace gv::cli {
 namespace {

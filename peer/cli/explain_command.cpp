@@ -9,7 +9,7 @@
 #include "peer/cli/command.h"
 #include "peer/fleet/json/json.h"
 #include "peer/fleet/reference/key_table.h"
-#include "peer/record/report/wrapped.h"
+#include "peer/record/report/console.h"
 #include "peer/runtime/exit_code.h"
 
 namespace gv::cli {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "peer/cli/command.h"
-#include "peer/fleet/untrusted.h"
+#include "peer/fleet/fleet.h"
 #include "peer/runtime/assembly.h"
 #include "peer/runtime/exit_code.h"
 

@@ -8,7 +8,7 @@
 #include "peer/cli/command.h"
 #include "peer/cli/graph_rows.h"
 #include "peer/fleet/json/json.h"
-#include "peer/record/report/wrapped.h"
+#include "peer/record/report/console.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/study/predict/forecast/graph_score.h"
 

@@ -6,7 +6,7 @@
 
 #include "graph/spec/parameters.h"
 #include "peer/fleet/json/json.h"
-#include "peer/record/report/wrapped.h"
+#include "peer/record/report/console.h"
 #include "peer/show/page/graph_row.h"
 
 namespace gv::cli {

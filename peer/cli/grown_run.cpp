@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "peer/cli/version.h"
-#include "peer/fleet/file/readers.h"
+#include "peer/fleet/file/value.h"
 #include "peer/launch/grown_fleet.h"
 #include "peer/launch/resume.h"
 #include "peer/launch/run_record.h"

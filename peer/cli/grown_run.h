@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "peer/cli/fleet_options.h"
-#include "peer/model/checkpoint/checkpoint.h"
+#include "peer/model/checkpoint/checkpoint_store.h"
 #include "peer/record/run_folder.h"
 
 namespace gv::cli {

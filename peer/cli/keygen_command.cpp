@@ -4,7 +4,7 @@
 
 #include "peer/cli/fleet_options.h"
 #include "peer/fleet/json/json.h"
-#include "peer/wire/seal/key_file.h"
+#include "peer/wire/seal/tls_context.h"
 
 namespace gv::cli {
 namespace {

@@ -10,10 +10,10 @@
 
 #include "peer/fleet/json/json.h"
 #include "peer/fleet/model_profile.h"
+#include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
-#include "peer/record/report/wrapped.h"
-#include "peer/runtime/chains_view.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/runtime/views.h"
 #include "peer/study/predict/parallel/counted_profile.h"
 #include "peer/study/predict/parallel/strategy_search.h"
 #include "peer/study/sweep/free_memory.h"

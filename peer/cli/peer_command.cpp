@@ -13,7 +13,7 @@
 #include "peer/cli/start_checks.h"
 #include "peer/cli/version.h"
 #include "peer/fleet/net_address.h"
-#include "peer/fleet/program_reader.h"
+#include "peer/fleet/sections.h"
 #include "peer/launch/address_pattern.h"
 #include "peer/launch/agent/batch_nodes.h"
 #include "peer/launch/agent/meeting.h"

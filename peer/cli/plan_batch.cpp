@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "peer/fleet/batch_shares.h"
+#include "peer/fleet/work_shares.h"
 #include "peer/study/predict/forecast/batch_advice.h"
 
 namespace gv::cli {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "gossip/drawn_workers.h"
-#include "peer/record/report/wrapped.h"
+#include "peer/record/report/console.h"
 #include "peer/runtime/open_remedies.h"
 
 namespace gv::cli {

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "peer/cli/asked_fleet.h"
+#include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
-#include "peer/record/report/wrapped.h"
 
 namespace gv::cli {
 namespace {

@@ -8,10 +8,8 @@
 #include "optim/printable.h"
 #include "peer/cli/command.h"
 #include "peer/fleet/json/json.h"
-#include "peer/model/card/answers.h"
-#include "peer/model/card/model_rows.h"
 #include "peer/model/card/saved_model.h"
-#include "peer/record/export/csv.h"
+#include "peer/record/export/exported_run.h"
 #include "peer/runtime/exit_code.h"
 
 namespace gv::cli {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "peer/cli/command.h"
-#include "peer/runtime/peer_parts.h"
+#include "peer/runtime/peer_plan.h"
 
 namespace gv::cli {
 

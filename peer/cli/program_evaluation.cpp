@@ -6,7 +6,7 @@
 
 #include "peer/cli/asked_fleet.h"
 #include "peer/cli/this_program.h"
-#include "peer/fleet/program_reader.h"
+#include "peer/fleet/sections.h"
 #include "peer/launch/program/start_file.h"
 
 namespace gv::cli {

@@ -16,8 +16,8 @@
 #include "peer/cli/version.h"
 #include "peer/launch/agent/lan.h"
 #include "peer/launch/best_model.h"
-#include "peer/record/report/loss_rise.h"
 #include "peer/record/report/metrics.h"
+#include "peer/record/report/warnings.h"
 
 namespace gv::cli {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
-#include "peer/record/report/wrapped.h"
 
 namespace gv::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "peer/cli/answer_page.h"
-#include "peer/record/runs/run_list.h"
+#include "peer/record/runs/stored_run.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/show/page/answer_picture.h"
 #include "peer/show/page/map_figure.h"

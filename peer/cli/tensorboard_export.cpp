@@ -1,5 +1,5 @@
 #include "peer/cli/exporter.h"
-#include "peer/record/export/tensorboard.h"
+#include "peer/record/export/exported_run.h"
 
 namespace gv::cli {
 

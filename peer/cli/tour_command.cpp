@@ -15,7 +15,7 @@
 #include "peer/launch/stop_signals.h"
 #include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
-#include "peer/record/runs/run_list.h"
+#include "peer/record/runs/stored_run.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/show/page/graph_page.h"
 #include "peer/show/page/run_report.h"

@@ -11,7 +11,7 @@
 #include "optim/printable.h"
 #include "peer/cli/command.h"
 #include "peer/fleet/json/json.h"
-#include "peer/record/export/run_trace.h"
+#include "peer/record/export/trace_json.h"
 #include "peer/record/report/screen.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/show/live/live_client.h"

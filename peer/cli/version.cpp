@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "peer/fleet/plugin.h"
+#include "peer/fleet/algorithm_reader.h"
 
 namespace gv::cli {
 

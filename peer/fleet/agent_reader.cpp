@@ -8,8 +8,8 @@
 #include <fmt/ranges.h>
 
 #include "optim/rl/environments.h"
-#include "peer/fleet/agent_methods.h"
-#include "peer/fleet/file/readers.h"
+#include "peer/fleet/file/value.h"
+#include "peer/fleet/sections.h"
 
 namespace gv {
 namespace {
@@ -198,6 +198,21 @@ class AgentChecks {
   const Fleet& fleet_;
 };
 
+constexpr AgentUse gorila{.name = "Gorila", .source = "arXiv:1507.04296"};
+constexpr AgentUse gala{.name = "GALA", .source = "arXiv:1906.04585"};
+
+struct NamedUse {
+  std::string_view kind, order;
+  AgentUse use;
+};
+
+constexpr NamedUse named_uses[] = {
+    {"parameter-server", "async", gorila},
+    {"downpour", "", gorila},
+    {"fedavg", "", {.objection = "it counts passes over samples"}},
+    {"hogwild", "", {.objection = "its threads draw the samples themselves"}},
+};
+
 }  // namespace
 
 /// Reads the environment of agents, which keep for themselves what they see there.
@@ -221,6 +236,19 @@ void check_agent(Source& source, const Value& root, const Fleet& fleet) {
     source.error(root.find("stop")->value,
                  "a return is what an agent has, and the file has no `agent`",
                  "write such as `target: { accuracy: 0.9 }` or `{ loss: 0.4 }`");
+}
+
+// Gorila: Nair et al., "Massively parallel methods for deep reinforcement learning", 2015,
+// arXiv:1507.04296: a parameter server that steps on gradients as they come, or Downpour's. Its
+// bundled form, where each peer acts, learns and remembers.
+// GALA: Assran, Romoff, Ballas, Pineau & Rabbat, "Gossip-based actor-learner architectures for deep
+// reinforcement learning", NeurIPS 2019, arXiv:1906.04585: agents that average with neighbours.
+
+AgentUse agent_use(const AlgorithmRow& row) {
+  for (const NamedUse& named : named_uses)
+    if (named.kind == row.kind && named.order == row.order) return named.use;
+  if (row.hands_samples) return {.objection = "it hands samples from peer to peer"};
+  return row.mixes ? gala : AgentUse{};
 }
 
 }  // namespace gv

@@ -1,15 +1,20 @@
 #pragma once
 
-#include "peer/fleet/file/value.h"
-#include "peer/fleet/fleet.h"
+#include <string_view>
+
+#include "gossip/algorithm.h"
 
 namespace gv {
 
-/// Reads `agent` (null: none) into `fleet`, whose data and batches are known: agents act where the
-/// data are an environment, and nowhere else. Problems become diagnostics of `source`.
-void read_agent(Source& source, const Value& root, const Value* value, Fleet& fleet);
-/// Says what in the rest of the file, which `fleet` holds, has no meaning for agents, and what has
-/// one for them alone.
-void check_agent(Source& source, const Value& root, const Fleet& fleet);
+/// The use of a method to agents (optim/rl), which bring no samples but fill a memory of their own.
+struct AgentUse {
+  std::string_view name{};       ///< under which it was published for agents, such as "GALA"; or ""
+  std::string_view source{};     ///< of that name
+  std::string_view objection{};  ///< why it trains no agents; "": it does
+};
+
+/// Returns that of each row, those of plug-ins too. The fleet reader refuses what it objects to,
+/// and `grapevine algorithms` and docs/methods.md say the same.
+AgentUse agent_use(const AlgorithmRow& row);
 
 }  // namespace gv

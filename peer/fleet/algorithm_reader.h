@@ -1,24 +1,20 @@
 #pragma once
 
-#include <filesystem>
+#include <string>
 
-#include "graph/mixing/mixing.h"
-#include "peer/fleet/file/readers.h"
-#include "peer/fleet/fleet.h"
+#include "optim/error_text.h"
 
 namespace gv {
 
-/// `plugin`: loads the methods of a shared object, before one of them may be named.
-void read_plugin(Source& source,
-                 const Value* value,
-                 const std::filesystem::path& folder,
-                 Fleet& fleet);
-/// `algorithm`: its kind, its order and the options of that row of the registry, each with its
-/// range.
-void read_algorithm(Source& source, const Value* value, Fleet& fleet);
+/// The hash of the program's sources, as `--version` says; 12 hex digits (cmake/SourcesHash.cmake).
+extern const char sources_hash[];
 
-/// Reports what keeps the algorithm from running in this fleet. w: of the fleet's topology; null
-/// where it changes with the round.
-void check_algorithm(Source& source, const Value& root, const Fleet& fleet, const MixingMatrix* w);
+/// The hash of the sources that a plug-in in these bytes was compiled with; "": it is none.
+std::string sources_of_plugin(const std::string& bytes);
+
+/// Loads the methods of a shared object, once: its code becomes a part of this program. One that
+/// was compiled with other sources than this program is refused before any of it runs, with both
+/// hashes. Empty, or what is wrong.
+Verdict load_plugin(const std::string& path);
 
 }  // namespace gv

@@ -8,31 +8,12 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
-#include "peer/fleet/agent_reader.h"
-#include "peer/fleet/algorithm_reader.h"
-#include "peer/fleet/asked_keys.h"
-#include "peer/fleet/attackers_reader.h"
-#include "peer/fleet/class_weights_reader.h"
 #include "peer/fleet/data/data_reader.h"
 #include "peer/fleet/digest.h"
-#include "peer/fleet/faults_reader.h"
 #include "peer/fleet/file/content.h"
-#include "peer/fleet/file/named_path.h"
-#include "peer/fleet/file/readers.h"
-#include "peer/fleet/hosts_reader.h"
+#include "peer/fleet/file/value.h"
 #include "peer/fleet/model_profile.h"
-#include "peer/fleet/model_reader.h"
-#include "peer/fleet/network_reader.h"
-#include "peer/fleet/optimizer_reader.h"
-#include "peer/fleet/parallel_reader.h"
-#include "peer/fleet/peers_reader.h"
-#include "peer/fleet/program_reader.h"
-#include "peer/fleet/robust_reader.h"
-#include "peer/fleet/security_reader.h"
-#include "peer/fleet/target_reader.h"
-#include "peer/fleet/topology_reader.h"
-#include "peer/fleet/untrusted.h"
-#include "peer/fleet/work_reader.h"
+#include "peer/fleet/sections.h"
 
 namespace gv {
 namespace {

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,13 +19,8 @@
 #include "optim/rl/acting.h"
 #include "optim/train/optimizer.h"
 #include "peer/fleet/data/data_spec.h"
-#include "peer/fleet/file/diagnostic.h"
-#include "peer/fleet/injection.h"
-#include "peer/fleet/network_spec.h"
-#include "peer/fleet/parallel_spec.h"
-#include "peer/fleet/program_spec.h"
-#include "peer/fleet/security_spec.h"
-#include "peer/fleet/target_spec.h"
+#include "peer/fleet/file/source.h"
+#include "peer/fleet/specs.h"
 
 namespace gv {
 
@@ -191,5 +187,26 @@ Fleet read_fleet(const std::string& path,
                  std::vector<std::string>* notices);
 /// Does the same for a text that is in no file.
 Fleet read_fleet_text(const std::string& text);
+
+/// The keys that the readers ask a fleet file for, whether it has them or not, by their paths:
+/// "train.optimizer.lr"; of a list's items "peers.host". Which they are depends on what the file
+/// says: only a `dirichlet` partition asks for `data.partition.alpha`. Throws FleetError like
+/// read_fleet.
+std::set<std::string> asked_keys(const std::string& path);
+
+/// The mark of a fleet file that a run's folder names. Another person may have made that folder, so
+/// nothing runs that the file names, unless the user says --trust.
+struct Untrusted {
+  std::string folder;  ///< of the run
+  /// Keys whose values the caller would run. Reading a fleet loads `plugin` at once.
+  std::vector<std::string> code{"plugin", "program"};
+};
+
+/// Reads a fleet as read_fleet does, but throws FleetError with the line of each key in
+/// `untrusted.code` that the file or `sets` have, before any of them acts.
+Fleet read_untrusted_fleet(const std::string& path,
+                           const std::vector<std::string>& sets,
+                           std::vector<std::string>* notices,
+                           const Untrusted& untrusted);
 
 }  // namespace gv

@@ -11,7 +11,7 @@
 #include "graph/formats/json_value.h"
 #include "optim/models/network_cut.h"
 #include "optim/printable.h"
-#include "peer/fleet/json/json_member.h"
+#include "peer/fleet/json/json.h"
 
 namespace gv {
 namespace {

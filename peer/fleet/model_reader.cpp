@@ -1,13 +1,11 @@
-#include "peer/fleet/model_reader.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "peer/fleet/data/data_kind.h"
 #include "peer/fleet/file/content.h"
-#include "peer/fleet/file/named_path.h"
-#include "peer/fleet/file/readers.h"
+#include "peer/fleet/file/value.h"
+#include "peer/fleet/sections.h"
 
 namespace gv {
 namespace {

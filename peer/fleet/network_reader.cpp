@@ -1,5 +1,3 @@
-#include "peer/fleet/network_reader.h"
-
 #include <algorithm>
 #include <chrono>
 #include <set>
@@ -7,8 +5,9 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
-#include "peer/fleet/file/named_path.h"
+#include "peer/fleet/file/value.h"
 #include "peer/fleet/keys/key_words.h"
+#include "peer/fleet/sections.h"
 
 namespace gv {
 namespace {

@@ -1,5 +1,3 @@
-#include "peer/fleet/parallel_reader.h"
-
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -8,7 +6,8 @@
 #include <fmt/ranges.h>
 
 #include "optim/printable.h"
-#include "peer/fleet/file/readers.h"
+#include "peer/fleet/file/value.h"
+#include "peer/fleet/sections.h"
 #include "peer/fleet/setup.h"
 
 namespace gv {

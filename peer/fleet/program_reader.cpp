@@ -1,5 +1,3 @@
-#include "peer/fleet/program_reader.h"
-
 #include <algorithm>
 #include <cctype>
 
@@ -7,6 +5,7 @@
 
 #include "gossip/algorithm.h"
 #include "gossip/attack.h"
+#include "peer/fleet/sections.h"
 #include "peer/fleet/setup.h"
 
 namespace gv {

@@ -1,5 +1,3 @@
-#include "peer/fleet/topology_reader.h"
-
 #include <limits>
 
 #include <fmt/format.h>
@@ -11,9 +9,9 @@
 #include "graph/spectrum/spectrum.h"
 #include "graph/topologies.h"
 #include "graph/weights.h"
-#include "peer/fleet/algorithm_reader.h"
 #include "peer/fleet/digest.h"
-#include "peer/fleet/file/readers.h"
+#include "peer/fleet/file/value.h"
+#include "peer/fleet/sections.h"
 
 namespace gv {
 namespace {

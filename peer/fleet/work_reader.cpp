@@ -1,11 +1,9 @@
-#include "peer/fleet/work_reader.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "peer/fleet/batch_shares.h"
-#include "peer/fleet/step_shares.h"
+#include "peer/fleet/sections.h"
+#include "peer/fleet/work_shares.h"
 
 namespace gv {
 namespace {

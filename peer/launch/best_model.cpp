@@ -6,11 +6,10 @@
 #include <sstream>
 
 #include "peer/fleet/json/json.h"
-#include "peer/fleet/json/json_member.h"
 #include "peer/model/card/model_card.h"
 #include "peer/model/tensors/start_values.h"
 #include "peer/model/tensors/tensor_file.h"
-#include "peer/record/report/metrics_row.h"
+#include "peer/record/report/metrics.h"
 #include "peer/runtime/save_model.h"
 
 namespace gv {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "peer/launch/vector_channel.h"
-#include "peer/wire/seal/secret.h"
+#include "peer/wire/seal/peer_keys.h"
 
 namespace gv {
 namespace {

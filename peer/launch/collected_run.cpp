@@ -10,7 +10,7 @@
 #include <poll.h>
 
 #include "optim/printable.h"
-#include "peer/record/held_ranges.h"
+#include "peer/record/joined_models.h"
 
 namespace gv {
 namespace {

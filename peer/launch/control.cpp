@@ -5,8 +5,7 @@
 #include "optim/printable.h"
 #include "optim/unknown_figure.h"
 #include "peer/fleet/json/json.h"
-#include "peer/fleet/json/json_member.h"
-#include "peer/wire/seal/key_file.h"
+#include "peer/wire/seal/tls_context.h"
 
 namespace gv::control {
 namespace {

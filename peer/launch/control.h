@@ -76,14 +76,14 @@ using PeerSays = std::variant<std::monostate,
                               Halts,
                               Measured>;
 
-/// The keys with which the peer proves itself in this run (wire/seal/key_file.h); before the
+/// The keys with which the peer proves itself in this run (wire/seal/tls_context.h); before the
 /// addresses. They are nowhere but in these two processes' memory and on the way between them.
 struct Keys {
   PeerKeys keys;
 };
 struct Addresses {
   std::vector<PeerAddress> list;
-  std::string token{};  ///< of the run (wire/seal/run_token.h), with the first addresses; "": none
+  std::string token{};  ///< of the run (wire/seal/peer_keys.h), with the first addresses; "": none
 };
 /// No connection with this neighbour for so long (faults.inject).
 struct Cut {

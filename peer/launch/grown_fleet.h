@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "peer/fleet/flat_keys.h"
-#include "peer/model/checkpoint/checkpoint.h"
+#include "peer/model/checkpoint/checkpoint_store.h"
 #include "peer/runtime/assembly.h"
 
 namespace gv {

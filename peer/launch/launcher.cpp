@@ -9,7 +9,7 @@
 #include <poll.h>
 
 #include "peer/launch/hear.h"
-#include "peer/record/held_ranges.h"
+#include "peer/record/joined_models.h"
 
 namespace gv {
 namespace {

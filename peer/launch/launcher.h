@@ -14,10 +14,10 @@
 #include "peer/launch/stop_signals.h"
 #include "peer/record/observer.h"
 #include "peer/record/run_folder.h"
-#include "peer/record/watch/fleet_state.h"
+#include "peer/record/watch/hold_ups.h"
 #include "peer/record/watch/orders.h"
 #include "peer/runtime/assembly.h"
-#include "peer/wire/seal/run_token.h"
+#include "peer/wire/seal/peer_keys.h"
 
 namespace gv {
 

@@ -6,9 +6,8 @@
 
 #include "optim/unknown_figure.h"
 #include "peer/launch/launcher.h"
-#include "peer/runtime/chains_view.h"
 #include "peer/runtime/exit_code.h"
-#include "peer/runtime/supply_view.h"
+#include "peer/runtime/views.h"
 
 // How a run ends: in time, at its target, by a signal; and what came of it.
 

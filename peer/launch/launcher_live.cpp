@@ -7,7 +7,7 @@
 
 #include "optim/printable.h"
 #include "peer/launch/launcher.h"
-#include "peer/record/held_round.h"
+#include "peer/record/run_folder.h"
 
 // What others see of a run while it continues, and what they ask of it.
 

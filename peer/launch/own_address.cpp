@@ -8,8 +8,8 @@
 
 #include "gossip/plan.h"
 #include "optim/printable.h"
-#include "peer/fleet/hosts_reader.h"
 #include "peer/fleet/net_address.h"
+#include "peer/fleet/sections.h"
 #include "peer/wire/tcp/named_socket.h"
 
 namespace gv {

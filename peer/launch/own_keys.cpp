@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include "peer/wire/seal/key_file.h"
-#include "peer/wire/seal/secret.h"
+#include "peer/wire/seal/peer_keys.h"
+#include "peer/wire/seal/tls_context.h"
 
 namespace gv {
 

@@ -7,7 +7,7 @@
 
 #include "peer/launch/manual_addresses.h"
 #include "peer/runtime/assembly.h"
-#include "peer/runtime/peer_parts.h"
+#include "peer/runtime/peer_plan.h"
 #include "peer/wire/tcp/tcp_world.h"
 
 namespace gv {

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "peer/fleet/json/json.h"
-#include "peer/fleet/json/json_member.h"
 #include "peer/launch/control.h"
 #include "peer/record/disk/posix_disk.h"
 

@@ -8,11 +8,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "peer/fleet/json/json_member.h"
+#include "peer/fleet/json/json.h"
 #include "peer/model/checkpoint/checkpoint_store.h"
-#include "peer/model/checkpoint/own_folder.h"
 #include "peer/record/disk/posix_disk.h"
-#include "peer/record/held_round.h"
+#include "peer/record/run_folder.h"
 
 namespace gv {
 namespace {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "gossip/costs.h"
-#include "peer/model/checkpoint/checkpoint.h"
-#include "peer/record/disk/disk.h"
+#include "peer/model/checkpoint/checkpoint_store.h"
+#include "peer/record/disk/posix_disk.h"
 #include "peer/record/run_folder.h"
 #include "peer/runtime/assembly.h"
 
@@ -21,7 +21,7 @@ struct RunArguments {
 RunArguments read_arguments(const std::string& run_folder);
 
 /// The newest round of which every peer of the fleet has a valid checkpoint; of a run that has lost
-/// peers the one that was held before (held_round.h). Throws std::runtime_error that says which
+/// peers the one that was held before (run_folder.h). Throws std::runtime_error that says which
 /// rounds each peer has when there is none.
 Round newest_common_round(const Assembly& fleet, const RunFolder& folder);
 /// All peers' checkpoints of that round, for the simulator.

@@ -12,10 +12,10 @@
 #include "graph/formats/json_value.h"
 #include "peer/fleet/digest.h"
 #include "peer/fleet/host_names.h"
-#include "peer/fleet/json/json_member.h"
+#include "peer/fleet/json/json.h"
 #include "peer/launch/machine_facts.h"
-#include "peer/record/report/loss_rise.h"
 #include "peer/record/report/metrics.h"
+#include "peer/record/report/warnings.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/runtime/save_model.h"
 

@@ -1,17 +1,126 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "gossip/costs.h"
 #include "gossip/journal.h"
 #include "optim/models/objective.h"
-#include "peer/record/aims.h"
-#include "peer/record/uneven_edges.h"
+#include "peer/fleet/specs.h"
+#include "peer/record/joined_models.h"
 
 namespace gv {
+
+/// The aims to which the evaluations of a run are held, and what is done at its end.
+struct Aims {
+  std::optional<TargetSpec> target{};
+  std::uint32_t patience = 0;  ///< evaluations without a better one that end the run; 0: none do
+  bool keep_best = false;      ///< the model of the best evaluation is the run's, not the last one
+  /// The objective that looks at the test set, where the run's evaluations do not; or null.
+  std::function<std::unique_ptr<Objective>()> test{};
+  /// Counts the frames that agent i has acted when it has learnt from so many samples; or null.
+  std::function<std::uint64_t(std::uint32_t peer, std::uint64_t samples)> frames{};
+  ModelJudge models{};  ///< of a fleet of chains; else each peer says what its own is worth
+};
+
+/// Says which evaluation was the best one, by the figure of the target, or else by the loss of the
+/// fleet's model; and when too many have passed since then. L. Prechelt, "Early stopping - but
+/// when?", Neural Networks: Tricks of the Trade, 1998: criterion UP, with any figure.
+class ProgressWatch {
+ public:
+  explicit ProgressWatch(const Aims& aims);
+
+  /// Returns what the figure is about: `value` and `in_a_row` say nothing.
+  const TargetSpec& measure() const { return measure_; }
+  /// Takes the next evaluation's figure; returns whether it beats every one before. One that is
+  /// missing or not finite never is.
+  bool see(std::optional<double> figure);
+  /// Takes one of an earlier part of the run: a run that goes on has one more evaluation at least.
+  void recall(std::optional<double> figure);
+  std::optional<double> best() const { return best_; }
+  bool out_of_patience() const { return patience_ > 0 && since_ >= patience_; }
+
+ private:
+  TargetSpec measure_;
+  std::uint32_t patience_;
+  std::optional<double> best_;
+  std::uint32_t since_ = 0;
+};
+
+/// Says when a fleet has reached its target: once so many evaluations in a row are there.
+class TargetWatch {
+ public:
+  explicit TargetWatch(std::optional<TargetSpec> target) : target_(target) {}
+
+  /// The next evaluation's figure; nothing: it has none, which ends the row.
+  void see(std::optional<double> figure) {
+    if (!target_ || reached_) return;
+    row_ = figure && target_->holds(*figure) ? row_ + 1 : 0;
+    reached_ = row_ >= target_->in_a_row;
+  }
+  /// Takes one of an earlier part of the run: a run that goes on has one more evaluation at least.
+  void recall(std::optional<double> figure) {
+    see(figure);
+    if (reached_) row_ = target_->in_a_row - 1;
+    reached_ = false;
+  }
+  bool reached() const { return reached_; }
+  const std::optional<TargetSpec>& target() const { return target_; }
+
+ private:
+  std::optional<TargetSpec> target_;
+  std::uint32_t row_ = 0;
+  bool reached_ = false;
+};
+
+struct FleetRecord;
+
+/// What all peers of a run have cost, those among them that have died: what somebody has sent and
+/// learnt from is not undone by its end. So the sums of a run never fall, whoever reports no more.
+///
+/// A successor that goes on from an old checkpoint, or from none, tells of less than its
+/// predecessor did. It counts from where it has come further.
+class FleetCosts {
+ public:
+  void take(const Report& report);
+  /// Adds the sums to the record, to which nothing of them was added before. `frames`: see Aims.
+  void add_to(FleetRecord& record, const decltype(Aims::frames)& frames) const;
+
+ private:
+  struct OfPeer {
+    Costs costs{};
+    bool trains = false;
+    std::optional<ExperienceFigures> experience{};
+  };
+
+  std::map<PeerId, OfPeer> told_;
+};
+
+/// An edge whose two ends ended at different places: the flows between these are applied at one of
+/// them only, so the mean of the fleet is not what its steps made it.
+struct UnevenEdge {
+  PeerId a = 0, b = 0;  ///< a < b
+  EdgeEnd at_a, at_b;
+};
+
+/// An edge over which nothing flowed to the end, although both of its ends were there.
+struct QuietEdge {
+  PeerId a = 0, b = 0;  ///< a < b
+  Round since = 0;      ///< the round of the last flow, at the end that did more rounds since then
+  Round rounds = 0;     ///< rounds of this end while the other was here
+};
+
+/// Finds the uneven edges in the peers' last reports, ascending. An edge of which only one end
+/// reports is none: the other one was lost, which is said elsewhere.
+std::vector<UnevenEdge> uneven_edges(const std::map<PeerId, const Report*>& last);
+
+/// Finds the edges that one end calls silent and whose other end reports as well, ascending.
+std::vector<QuietEdge> quiet_edges(const std::map<PeerId, const Report*>& last);
 
 /// The fleet at one round: what a line of metrics.jsonl says.
 struct FleetRecord {

@@ -1,11 +1,13 @@
 #include "peer/record/joined_models.h"
 
 #include <algorithm>
+#include <ranges>
+#include <set>
 #include <span>
 #include <vector>
 
 #include "optim/unknown_figure.h"
-#include "peer/record/held_ranges.h"
+#include "peer/fleet/fleet.h"
 
 namespace gv {
 namespace {
@@ -64,6 +66,37 @@ double train_loss(const Parts& parts, const Report& last) {
   return known > 1 ? sum / samples : one;
 }
 
+/// A range of the model, and the values that somebody has of it.
+struct Held {
+  Range range;
+  const float* values = nullptr;
+  double weight = 0;
+};
+
+/// In id order, of each peer ascending.
+std::vector<Held> held_by(const ReportsByPeer& reports) {
+  std::vector<Held> all;
+  for (const auto& [peer, report] : reports) {
+    const float* values = report->model->floats().data();
+    for (const Range& range : held_ranges(*report)) {
+      all.push_back({range, values, report->holds.weight});
+      values += range.count;
+    }
+  }
+  return all;
+}
+
+/// Returns where a part of somebody's begins or ends: between two of these all coordinates have the
+/// same holders.
+std::set<std::size_t> bounds_of(const std::vector<Held>& all) {
+  std::set<std::size_t> bounds;
+  for (const Held& held : all) {
+    bounds.insert(held.range.begin);
+    bounds.insert(held.range.begin + held.range.count);
+  }
+  return bounds;
+}
+
 }  // namespace
 
 void judge_models(std::map<PeerId, Report>& reports, const ModelJudge& judge) {
@@ -85,6 +118,62 @@ void judge_models(std::map<PeerId, Report>& reports, const ModelJudge& judge) {
       part->trains = false;
     }
   }
+}
+
+std::vector<Range> held_ranges(const Report& report) {
+  if (!report.holds.ranges.empty()) return report.holds.ranges;
+  return {{report.holds.begin, report.model->floats().size()}};
+}
+
+/// Each number may be a lie, so none is added to another before it is bounded.
+bool fit_model(const Report& report, std::size_t dimension) {
+  std::size_t end = 0;
+  std::size_t values = 0;
+  for (const Range& range : held_ranges(report)) {
+    if (range.begin < end || range.begin > dimension || range.count > dimension - range.begin)
+      return false;
+    end = range.begin + range.count;
+    values += range.count;
+  }
+  return values == report.model->floats().size();
+}
+
+bool can_be_of(const Fleet& fleet, std::size_t dimension, const Report& report) {
+  const PeerId n = fleet.size();
+  const bool names_others =
+      report.broken_by.value_or(0) >= n ||
+      report.holds.model.value_or(0) >= std::max(fleet.models(), PeerId{1}) ||
+      std::ranges::any_of(report.clipped, [=](const auto& c) { return c.of >= n; }) ||
+      std::ranges::any_of(report.edges, [=](const auto& e) { return e.with >= n; });
+  const bool whole =
+      !report.trains || report.holds.model || report.model->floats().size() == dimension;
+  return report.peer < n && !names_others && whole && report.model->size() % sizeof(float) == 0 &&
+         fit_model(report, dimension);
+}
+
+std::vector<float> mean_of_reports(const ReportsByPeer& reports) {
+  const std::vector<Held> all = held_by(reports);
+  std::vector<float> model;
+  std::vector<double> sum;
+  for (const std::size_t end : bounds_of(all)) {
+    const std::size_t begin = model.size();
+    const auto covers = [=](const Held& held) {
+      return held.range.begin <= begin && end <= held.range.begin + held.range.count;
+    };
+    const bool held =
+        std::ranges::any_of(all, [&](const Held& of) { return covers(of) && of.weight > 0; });
+    sum.assign(end - begin, 0);
+    double weight = 0;
+    for (const Held& of : all | std::views::filter(covers)) {
+      const double w = held ? of.weight : 1;
+      if (w == 0) continue;
+      weight += w;
+      const float* const x = of.values + (begin - of.range.begin);
+      for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += w * static_cast<double>(x[k]);
+    }
+    for (const double total : sum) model.push_back(static_cast<float>(total / weight));
+  }
+  return model;
 }
 
 }  // namespace gv

@@ -10,11 +10,23 @@
 #include <xxhash.h>
 
 #include "optim/unknown_figure.h"
-#include "peer/record/held_ranges.h"
-#include "peer/record/mean_of_reports.h"
+#include "peer/record/joined_models.h"
 
 namespace gv {
 namespace {
+
+class EvaluatorAtOnce : public Evaluator {
+ public:
+  explicit EvaluatorAtOnce(std::unique_ptr<Objective> objective)
+      : objective_(std::move(objective)) {}
+
+  void ask(std::span<const float> x) override { answer_ = objective_->evaluate(x); }
+  std::optional<Evaluation> answer() override { return std::exchange(answer_, std::nullopt); }
+
+ private:
+  std::unique_ptr<Objective> objective_;
+  std::optional<Evaluation> answer_;
+};
 
 double count_trainers(const ReportsByPeer& reports) {
   return static_cast<double>(
@@ -56,7 +68,7 @@ double squared_distance(const Report& report, std::span<const float> mean, Count
   return sum;
 }
 
-/// What is there of memories and actors, and not what they have done (fleet_costs.h).
+/// What is there of memories and actors, and not what they have done (fleet_record.h).
 void add(const ExperienceFigures& of, FleetRecord& record) {
   ExperienceFigures& all = record.experience ? *record.experience : record.experience.emplace();
   all.kept += of.kept;
@@ -70,6 +82,10 @@ bool has_blown_up(double loss) {
 }
 
 }  // namespace
+
+std::unique_ptr<Evaluator> make_evaluator(std::unique_ptr<Objective> objective) {
+  return std::make_unique<EvaluatorAtOnce>(std::move(objective));
+}
 
 std::optional<double> figure_of(const FleetRecord& record, const TargetSpec& target) {
   const bool mean = target.whose == TargetSpec::Whose::mean;

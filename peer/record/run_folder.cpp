@@ -1,7 +1,11 @@
 #include "peer/record/run_folder.h"
 
 #include <cerrno>
+#include <exception>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <system_error>
@@ -9,6 +13,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "peer/fleet/json/json.h"
 #include "peer/record/disk/posix_disk.h"
 
 namespace gv {
@@ -28,6 +33,24 @@ void make_folder(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);
   if (error) refuse(path.string(), error.message());
+}
+
+constexpr const char* file_name = "held.json";
+
+/// Reads metrics.jsonl; a line that makes no sense is somebody else's to complain of.
+std::set<PeerId> lost_peers(const std::string& run_folder) {
+  std::ifstream in(run_folder + "/metrics.jsonl");
+  std::set<PeerId> lost;
+  for (std::string line; std::getline(in, line);) {
+    try {
+      const JsonValue json = parse_json(line, "metrics.jsonl");
+      const std::string& event = json_text(json, "event");
+      if (event == "lost") lost.insert(json_integer<PeerId>(json, "peer"));
+      if (event == "restarted") lost.erase(json_integer<PeerId>(json, "peer"));
+    } catch (const std::exception&) {
+    }
+  }
+  return lost;
 }
 
 }  // namespace
@@ -63,6 +86,24 @@ void RunFolder::write(const std::string& name, const std::string& text) const {
   if (wrong.empty()) return;
   (void)disk.remove(temporary);
   throw std::runtime_error(fmt::format("{}: cannot be written: {}", path, wrong));
+}
+
+void write_held_round(const RunFolder& folder, Round round) {
+  try {
+    folder.write(file_name, Json{{"round", round}}.dump() + "\n");
+  } catch (const std::runtime_error&) {
+  }
+}
+
+std::optional<Round> round_before_loss(const std::string& run_folder) {
+  std::ifstream in(run_folder + "/" + file_name);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (text.empty() || lost_peers(run_folder).empty()) return {};
+  try {
+    return json_integer<Round>(parse_json(text, file_name), "round");
+  } catch (const std::exception&) {
+    return {};
+  }
 }
 
 }  // namespace gv

@@ -24,7 +24,7 @@
 #include "optim/data/table/table_problems.h"
 #include "optim/rl/q_agent.h"
 #include "optim/train/predictor.h"
-#include "peer/fleet/data/program_data.h"
+#include "peer/fleet/data/data_reader.h"
 #include "peer/fleet/setup.h"
 #include "peer/model/tensors/start_values.h"
 #include "peer/runtime/assembly_checks.h"

@@ -9,7 +9,7 @@
 #include "graph/mixing/mixing.h"
 #include "optim/train/replica.h"
 #include "peer/fleet/fleet.h"
-#include "peer/record/aims.h"
+#include "peer/record/fleet_record.h"
 #include "peer/runtime/division.h"
 #include "peer/runtime/make_replica.h"
 #include "peer/runtime/program_model.h"

@@ -1,5 +1,3 @@
-#include "peer/runtime/chains_view.h"
-
 #include <algorithm>
 #include <vector>
 
@@ -7,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "peer/record/report/screen.h"
+#include "peer/runtime/views.h"
 
 namespace gv {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "gossip/link/link_settings.h"
 #include "peer/runtime/assembly.h"
-#include "peer/wire/frame/frame_reader.h"
+#include "peer/wire/frame/frame.h"
 
 namespace gv {
 

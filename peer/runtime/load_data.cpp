@@ -1,18 +1,161 @@
 #include "peer/runtime/load_data.h"
 
+#include <algorithm>
+#include <array>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
+#include "optim/data/dataset.h"
+#include "optim/data/field.h"
 #include "optim/data/table/table_plan.h"
 #include "peer/fleet/data/data_kind.h"
-#include "peer/runtime/class_weights.h"
-#include "peer/runtime/start_card.h"
-#include "peer/runtime/validation.h"
+#include "peer/fleet/fleet.h"
+#include "peer/model/card/model_card.h"
+#include "peer/model/tensors/tensor_file.h"
+#include "peer/runtime/fleet_sets.h"
 
 namespace gv {
 namespace {
+
+constexpr const char* who = "the model of `model.start`";
+
+std::string list_of(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 12;
+  std::string text;
+  for (std::size_t k = 0; k < std::min(names.size(), most); ++k)
+    text += (k == 0 ? "" : ", ") + shown(names[k]);
+  return names.size() > most ? text + fmt::format(" and {} more", names.size() - most) : text;
+}
+
+/// Columns of statistics that are not as the card's.
+std::vector<std::string> other_statistics(const DataFacts& card, const DataFacts& given) {
+  std::vector<std::string> names;
+  for (const ColumnFacts& column : card.columns) {
+    const auto said = std::ranges::find(given.columns, column.name, &ColumnFacts::name);
+    if (said == given.columns.end() || said->levels != column.levels ||
+        (!column.is_category() &&
+         (said->mean != column.mean || said->deviation != column.deviation)))
+      names.push_back(column.name);
+  }
+  return names;
+}
+
+/// Returns for each class of the data its place among the card's.
+std::vector<std::uint8_t> class_places(const std::vector<std::string>& ours,
+                                       const std::vector<std::string>& known) {
+  std::vector<std::uint8_t> places;
+  std::vector<std::string> unknown;
+  for (const std::string& name : ours) {
+    const auto at = std::ranges::find(known, name);
+    if (at == known.end()) unknown.push_back(name);
+    places.push_back(static_cast<std::uint8_t>(at - known.begin()));
+  }
+  if (!unknown.empty())
+    throw std::runtime_error(fmt::format(
+        "class {}, unknown to {}, whose classes are {}", list_of(unknown), who, list_of(known)));
+  return places;
+}
+
+std::shared_ptr<const Dataset> relabelled(const Dataset& set, const ModelCard& card) {
+  const Dataset& like = *card.like;
+  const std::vector<std::string> known = class_names(like);
+  const std::vector<std::uint8_t> places = class_places(class_names(set), known);
+  auto data = std::make_shared<Dataset>(set);
+  for (std::uint8_t& label : data->labels) label = places[label];
+  data->classes = like.classes;
+  if (!set.is_sparse()) {
+    data->shift = like.shift;
+    data->scale = like.scale;
+  }
+  if (set.facts) {
+    DataFacts facts = *set.facts;
+    facts.classes = known;
+    data->facts = std::make_shared<const DataFacts>(std::move(facts));
+  }
+  return data;
+}
+
+std::shared_ptr<const Dataset> spelled_anew(const Dataset& set, const ModelCard& card) {
+  const std::vector<std::uint8_t>& known = card.like->vocabulary;
+  std::array<std::uint8_t, 256> places{};
+  std::vector<std::string> unknown;
+  for (std::size_t k = 0; k < set.vocabulary.size(); ++k) {
+    const auto at = std::ranges::find(known, set.vocabulary[k]);
+    if (at == known.end()) unknown.emplace_back(1, static_cast<char>(set.vocabulary[k]));
+    places[k] = static_cast<std::uint8_t>(at - known.begin());
+  }
+  if (!unknown.empty())
+    throw std::runtime_error(fmt::format(
+        "character {}, unknown to {}; take them out of the text", list_of(unknown), who));
+  auto data = std::make_shared<Dataset>(set);
+  for (std::uint8_t& token : data->tokens) token = places[token];
+  data->vocabulary = known;
+  data->classes = card.like->classes;
+  return data;
+}
+
+std::shared_ptr<const Dataset> follow(const ModelCard& card,
+                                      const std::shared_ptr<const Dataset>& set) {
+  if (!set || !card.like || form_of(*set) != form_of(*card.like)) return set;
+  if (set->is_text()) return spelled_anew(*set, card);
+  const bool pictures = form_of(*set) == DataForm::pictures;
+  if (pictures && set->image != card.like->image)
+    throw std::runtime_error(
+        fmt::format("pictures of {} x {} pixels, and {} saw {} x {}; resize them",
+                    set->image.width,
+                    set->image.height,
+                    who,
+                    card.like->image.width,
+                    card.like->image.height));
+  return pictures || set->is_sparse() ? relabelled(*set, card) : set;
+}
+
+/// Returns what the saved model that training begins from (`model.start`) says of its data; nothing
+/// where there is none, or where it is a file of named tensors and nothing else. Throws
+/// std::runtime_error.
+std::optional<ModelCard> start_card(const Fleet& fleet) {
+  if (fleet.start.empty()) return std::nullopt;
+  const std::unique_ptr<TensorFile> file = open_tensors(fleet.start);
+  if (!file->metadata().contains("schema")) return std::nullopt;
+  return read_card(fleet.start, file->metadata());
+}
+
+/// Gives the table the columns, values, classes, means and deviations of the card, to be found by
+/// their names, so that its weights mean what they meant. Throws std::runtime_error that names what
+/// the spec says otherwise.
+void follow(const ModelCard& card, TableSpec& spec) {
+  if (!card.like || !card.like->facts || card.like->facts->columns.empty()) return;
+  const DataFacts& facts = *card.like->facts;
+  if (spec.given) {
+    if (const auto names = other_statistics(facts, *spec.given); !names.empty())
+      throw std::runtime_error(fmt::format(
+          "the statistics of column {} are other ones than in {}; leave `standardize` out, and its "
+          "own are taken",
+          list_of(names),
+          who));
+  }
+  if (spec.standardize != facts.standardized)
+    throw std::runtime_error(
+        fmt::format("{} was trained with `standardize: {}`; say so", who, facts.standardized));
+  if (!spec.target.empty() && spec.target != facts.target)
+    throw std::runtime_error(
+        fmt::format("the target is {}, and of {} it is {}; call the columns alike",
+                    shown(spec.target),
+                    who,
+                    shown(facts.target)));
+  spec.given = card.like->facts;
+  spec.given_by = who;
+}
+
+/// Returns the sets of pictures, sparse rows or text with the card's classes or vocabulary, found
+/// by their names, and pictures scaled as the card says; other sets as they are. Throws
+/// std::runtime_error that names what the card does not know.
+TrainTest following(const ModelCard& card, const TrainTest& sets) {
+  return {follow(card, sets.train), follow(card, sets.test)};
+}
 
 template <class Value>
 void append(std::vector<Value>& to, const std::vector<Value>& from) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "peer/record/report/remedies.h"
+#include "peer/record/report/time_shares.h"
 #include "peer/runtime/assembly.h"
 
 namespace gv {

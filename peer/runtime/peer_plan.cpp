@@ -1,9 +1,13 @@
+#include "peer/runtime/peer_plan.h"
+
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <utility>
 
 #include "gossip/attack.h"
 #include "gossip/chain.h"
+#include "gossip/peer.h"
 #include "gossip/post_waits.h"
 #include "gossip/stage.h"
 #include "peer/runtime/assembly.h"
@@ -219,6 +223,24 @@ Plan Assembly::plan(PeerId i) const {
   plan.channels = channels(i, plan.experience);
   plan.standstill = standstill(*this, plan);
   return plan;
+}
+
+std::unique_ptr<Replica> choose_replica(std::unique_ptr<Replica> real, const PeerParts& parts) {
+  return parts.replica ? parts.replica(std::move(real)) : std::move(real);
+}
+
+PeerBody make_peer(
+    Plan plan, World& world, Journal& journal, Replica& replica, const PeerParts& parts) {
+  PeerBody body;
+  if (parts.change_plan) parts.change_plan(plan);
+  if (parts.rules) body.rules = parts.rules();
+  if (parts.between) body.between = parts.between(world, journal);
+  body.peer = std::make_unique<Peer>(std::move(plan),
+                                     body.between.world ? *body.between.world : world,
+                                     body.between.journal ? *body.between.journal : journal,
+                                     replica,
+                                     body.rules ? *body.rules : documented_rules());
+  return body;
 }
 
 }  // namespace gv

@@ -1,3 +1,5 @@
+#include "peer/runtime/peer_share.h"
+
 #include <algorithm>
 
 #include "gossip/attack.h"
@@ -14,7 +16,6 @@
 #include "peer/runtime/assembly.h"
 #include "peer/runtime/assembly_checks.h"
 #include "peer/runtime/experience_parts.h"
-#include "peer/runtime/sample_source.h"
 
 // What one peer has of the fleet: its part of the data and of the model, its neighbours, its work.
 
@@ -43,6 +44,9 @@ std::unique_ptr<Objective> stepped(const Assembly& of, std::unique_ptr<Objective
   if (of.fleet.optimizer.kind != "muon" || !of.data.train) return own;
   return make_followed_by_muon(std::move(own), hidden_matrices(of.fleet.model, *of.data.train));
 }
+
+/// The distance from the beginning at which a restored peer may go on; it takes the server's time.
+constexpr std::uint64_t most_passed_over = 10'000'000;
 
 }  // namespace
 
@@ -227,6 +231,15 @@ std::unique_ptr<Replica> Assembly::replica_on(const Device& device, std::uint32_
 
 std::unique_ptr<Replica> Assembly::host_replica(PeerId i) const {
   return make_replica(Device{}, parts(i));
+}
+
+Payload SampleSource::minibatch(PeerId peer, std::uint64_t number) {
+  Stream& stream = streams_[peer];
+  if (!stream.objective || number < stream.next) stream = {objective_(peer), 0};
+  if (number - stream.next > most_passed_over) return nullptr;
+  for (; stream.next < number; ++stream.next) stream.objective->draw(batch_(peer), 0);
+  ++stream.next;
+  return stream.objective->draw(batch_(peer), 1).front().samples;
 }
 
 }  // namespace gv

@@ -1,6 +1,6 @@
-#include "peer/runtime/supply_view.h"
-
 #include <fmt/format.h>
+
+#include "peer/runtime/views.h"
 
 namespace gv {
 

@@ -2,17 +2,34 @@
 
 #include <atomic>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "gossip/journal.h"
+#include "gossip/link/carrier.h"
+#include "gossip/message.h"
 #include "peer/model/checkpoint/checkpoint_store.h"
-#include "peer/record/life/life_record.h"
-#include "peer/runtime/attendance.h"
+#include "peer/record/life/recorder.h"
 #include "peer/runtime/ledger.h"
 #include "peer/wire/tcp/tcp_world.h"
 
 namespace gv {
+
+/// Knows whether all neighbours take part, which a checkpoint says of the rounds before it. The
+/// loop tells it, and a job asks.
+class Attendance {
+ public:
+  /// Takes what a link says of a neighbour that has not said goodbye.
+  void heard(LinkEvent event, PeerId neighbor);
+  /// Returns whether a neighbour was missing since the last call, or is now.
+  bool take_missed();
+
+ private:
+  std::set<PeerId> missing_;
+  std::atomic<bool> somebody_missing_ = false;
+  std::atomic<bool> somebody_missed_ = false;
+};
 
 /// The journal of a peer over TCP: it tells its launcher or screen, its disk, its ledger and log.
 struct TcpJournal : Journal {

@@ -13,7 +13,7 @@
 #include "gossip/transfers.h"
 #include "gossip/verbs.h"
 #include "optim/state.h"
-#include "peer/model/checkpoint/own_folder.h"
+#include "peer/model/checkpoint/checkpoint_store.h"
 #include "peer/record/disk/posix_disk.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/runtime/link_bounds.h"

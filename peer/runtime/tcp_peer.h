@@ -8,7 +8,7 @@
 
 #include "peer/model/checkpoint/checkpoint_store.h"
 #include "peer/runtime/assembly.h"
-#include "peer/runtime/peer_parts.h"
+#include "peer/runtime/peer_plan.h"
 #include "peer/runtime/tcp_journal.h"
 #include "peer/wire/tcp/tcp_world.h"
 
@@ -60,7 +60,7 @@ struct TcpPeerOptions {
 class TcpPeer {
  public:
   /// Throws std::runtime_error when the checkpoint it is to go on from cannot be had, or its folder
-  /// is one that a stranger could have prepared (model/checkpoint/own_folder.h).
+  /// is one that a stranger could have prepared (model/checkpoint/checkpoint_store.h).
   TcpPeer(const Assembly& fleet, PeerId id, TcpPeerOptions options);
   ~TcpPeer();
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "gossip/journal.h"
-#include "peer/fleet/injection.h"
+#include "peer/fleet/specs.h"
 #include "peer/sim/accident.h"
 #include "peer/sim/fault_injector.h"
 #include "peer/sim/processes.h"

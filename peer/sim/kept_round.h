@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "peer/model/checkpoint/checkpoint.h"
+#include "peer/model/checkpoint/checkpoint_store.h"
 
 namespace gv {
 

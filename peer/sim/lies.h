@@ -5,7 +5,7 @@
 
 #include "gossip/link/frames.h"
 #include "peer/sim/fault_injector.h"
-#include "peer/wire/lend/loan.h"
+#include "peer/wire/lend/sharing.h"
 
 namespace gv {
 

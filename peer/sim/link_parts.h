@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "gossip/link/link_settings.h"
-#include "peer/wire/frame/frame_reader.h"
+#include "peer/wire/frame/frame.h"
 #include "peer/wire/lend/sharing.h"
 
 namespace gv {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "optim/rng.h"
-#include "peer/record/disk/disk.h"
+#include "peer/record/disk/posix_disk.h"
 
 namespace gv {
 

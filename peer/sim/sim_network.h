@@ -20,7 +20,7 @@
 #include "peer/sim/sim_carrier.h"
 #include "peer/sim/sim_sharing.h"
 #include "peer/sim/sim_world.h"
-#include "peer/wire/frame/frame_reader.h"
+#include "peer/wire/frame/frame.h"
 
 namespace gv {
 

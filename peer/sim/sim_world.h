@@ -13,7 +13,7 @@
 #include "peer/record/life/recorder.h"
 #include "peer/record/observer.h"
 #include "peer/sim/rows.h"
-#include "peer/wire/frame/frame_reader.h"
+#include "peer/wire/frame/frame.h"
 #include "peer/wire/tcp/shaper.h"
 
 namespace gv {

@@ -1,9 +1,9 @@
 #include "peer/study/simulated_run.h"
 
 #include "peer/record/report/metrics.h"
-#include "peer/record/report/regression.h"
-#include "peer/runtime/chains_view.h"
+#include "peer/record/report/screen.h"
 #include "peer/runtime/link_bounds.h"
+#include "peer/runtime/views.h"
 #include "peer/sim/swarm.h"
 #include "peer/study/predict/forecast/expectation.h"
 

@@ -6,7 +6,7 @@
 
 #include "optim/check.h"
 #include "optim/train/host_replica.h"
-#include "peer/model/checkpoint/checkpoint.h"
+#include "peer/model/checkpoint/checkpoint_store.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace gv {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "optim/check.h"
-#include "peer/wire/frame/frame_reader.h"
+#include "peer/wire/frame/frame.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace gv::wire {

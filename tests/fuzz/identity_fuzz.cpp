@@ -3,8 +3,7 @@
 #include <climits>
 
 #include "optim/check.h"
-#include "peer/wire/seal/certificate_identity.h"
-#include "peer/wire/seal/openssl.h"
+#include "peer/wire/seal/tls_context.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace gv {

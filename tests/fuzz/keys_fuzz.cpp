@@ -2,7 +2,7 @@
 #include <stdexcept>
 
 #include "optim/check.h"
-#include "peer/wire/seal/key_file.h"
+#include "peer/wire/seal/tls_context.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/refusal.h"
 

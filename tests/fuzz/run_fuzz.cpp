@@ -3,7 +3,7 @@
 #include <stdexcept>
 
 #include "peer/launch/peer_reports.h"
-#include "peer/record/report/metrics_row.h"
+#include "peer/record/report/metrics.h"
 #include "peer/record/runs/peer_totals.h"
 #include "peer/record/runs/stored_run.h"
 #include "tests/fuzz/files.h"

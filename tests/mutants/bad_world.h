@@ -1,6 +1,6 @@
 #pragma once
 
-#include "peer/runtime/peer_parts.h"
+#include "peer/runtime/peer_plan.h"
 
 // Wrong messages.
 

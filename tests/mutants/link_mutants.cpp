@@ -6,7 +6,7 @@
 #include <span>
 
 #include "gossip/link/link_settings.h"
-#include "peer/wire/frame/frame_reader.h"
+#include "peer/wire/frame/frame.h"
 #include "tests/mutants/mutants.h"
 
 // Wrong parts of the link layer, one for each bug that somebody might write into it.

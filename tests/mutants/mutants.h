@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "peer/runtime/peer_parts.h"
+#include "peer/runtime/peer_plan.h"
 #include "peer/sim/link_parts.h"
 
 namespace gv::mutants {

@@ -6,7 +6,7 @@
 namespace gv::tidy {
 namespace {
 
-/// "peer/wire/tcp/offer.h" is of "peer/wire"; "" for what is in no room.
+/// "peer/wire/tcp/shared_edges.h" is of "peer/wire"; "" for what is in no room.
 std::string room_of(const std::string& path) {
   static const std::regex room("^(graph|optim|gossip|gpu|peer/\\w+)/.*");
   std::smatch match;

@@ -14,7 +14,7 @@ bool of_screens(const std::string& path) {
                                        "peer/fleet/reference/",
                                        "peer/fleet/peer_group",
                                        "peer/fleet/data/table_statistics",
-                                       "peer/fleet/target_spec",
+                                       "peer/fleet/specs",
                                        "peer/launch/agent/lan.cpp",
                                        "peer/launch/agent/link_table",
                                        "peer/launch/agent/ssh.cpp",

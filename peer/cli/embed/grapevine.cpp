@@ -15,7 +15,7 @@
 #include "peer/runtime/assembly.h"
 #include "peer/runtime/tcp_peer.h"
 #include "peer/sim/simulation.h"
-#include "peer/wire/seal/key_file.h"
+#include "peer/wire/seal/tls_context.h"
 #include "peer/wire/tcp/named_socket.h"
 
 namespace grapevine {

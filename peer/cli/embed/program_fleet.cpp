@@ -8,7 +8,7 @@
 #include "optim/data/partition.h"
 #include "peer/cli/embed/fault.h"
 #include "peer/cli/embed/grapevine_program.h"
-#include "peer/fleet/data/program_data.h"
+#include "peer/fleet/data/data_reader.h"
 #include "peer/fleet/net_address.h"
 #include "peer/launch/address_pattern.h"
 #include "peer/launch/identity.h"

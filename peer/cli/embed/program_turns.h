@@ -3,7 +3,7 @@
 #include <atomic>
 #include <limits>
 
-#include "peer/wire/tcp/held_turns.h"
+#include "peer/wire/tcp/lent_thread.h"
 
 namespace gv::embed {
 

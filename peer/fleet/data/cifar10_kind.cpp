@@ -2,8 +2,8 @@
 
 #include "optim/data/cifar10.h"
 #include "optim/data/decoded.h"
-#include "peer/fleet/data/data_reading.h"
-#include "peer/fleet/file/named_path.h"
+#include "peer/fleet/data/data_reader.h"
+#include "peer/fleet/file/value.h"
 
 namespace gv {
 namespace {

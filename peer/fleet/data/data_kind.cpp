@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "peer/fleet/data/program_data.h"
+#include "peer/fleet/data/data_reader.h"
 
 namespace gv {
 

@@ -1,4 +1,4 @@
-#include "peer/fleet/data/data_reading.h"
+#include "peer/fleet/data/data_reader.h"
 
 namespace gv {
 

@@ -2,7 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "optim/rl/environments.h"
-#include "peer/fleet/data/data_reading.h"
+#include "peer/fleet/data/data_reader.h"
 
 namespace gv {
 namespace {

@@ -6,10 +6,10 @@
 #include "optim/data/decoded.h"
 #include "optim/data/field.h"
 #include "optim/data/images/image_folder.h"
-#include "peer/fleet/data/data_reading.h"
+#include "peer/fleet/data/data_reader.h"
 #include "peer/fleet/data/held_out.h"
 #include "peer/fleet/file/content.h"
-#include "peer/fleet/file/named_path.h"
+#include "peer/fleet/file/value.h"
 
 namespace gv {
 namespace {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "optim/data/libsvm.h"
-#include "peer/fleet/data/data_reading.h"
+#include "peer/fleet/data/data_reader.h"
 
 namespace gv {
 namespace {

@@ -1,11 +1,10 @@
 #include <fmt/format.h>
 
-#include "peer/fleet/data/data_reading.h"
+#include "peer/fleet/data/data_reader.h"
 #include "peer/fleet/data/held_out.h"
 #include "peer/fleet/data/table_statistics.h"
 #include "peer/fleet/file/content.h"
-#include "peer/fleet/file/named_path.h"
-#include "peer/fleet/file/readers.h"
+#include "peer/fleet/file/value.h"
 
 namespace gv {
 namespace {

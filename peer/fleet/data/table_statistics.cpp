@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "optim/data/table/table_plan.h"
-#include "peer/fleet/file/readers.h"
+#include "peer/fleet/file/value.h"
 #include "peer/fleet/json/json.h"
 
 namespace gv {

@@ -1,5 +1,5 @@
 #include "optim/data/teacher.h"
-#include "peer/fleet/data/data_reading.h"
+#include "peer/fleet/data/data_reader.h"
 
 namespace gv {
 

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "optim/data/text.h"
-#include "peer/fleet/data/data_reading.h"
-#include "peer/fleet/file/named_path.h"
+#include "peer/fleet/data/data_reader.h"
+#include "peer/fleet/file/value.h"
 
 namespace gv {
 namespace {

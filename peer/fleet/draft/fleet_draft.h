@@ -32,4 +32,35 @@ struct FleetDraft {
 /// Throws std::invalid_argument that names the answer, what is wrong with it and what to say.
 FleetDraft fleet_draft(const DraftAnswers& answers, const std::string& folder);
 
+/// Returns a line of a fleet file, and why it stands there: behind it, or above it where it would
+/// be too long.
+std::string draft_line(const std::string& yaml, const std::string& comment);
+
+/// Returns the text as YAML takes it: in double quotes, in which YAML takes JSON's escapes; a plain
+/// word as it is.
+std::string draft_word(const std::string& text);
+
+/// Returns how the path is written in a fleet file of that folder: from there if it lies below.
+std::string draft_path(const std::string& path, const std::string& folder);
+
+inline constexpr double held_out_percent = 20;
+inline constexpr double usual_rate = 0.05;
+
+/// The lines of a first fleet file that are about its data, and the model that usually learns them.
+struct DataDraft {
+  std::string lines;
+  std::string model;
+  std::string model_note;
+  bool classes = true;  ///< there is an accuracy
+  std::string optimizer = "{ kind: sgd, lr: 0.05 }";
+  std::string optimizer_note = "the learning rate is the first to tune";
+  std::vector<std::string> decisions{};  ///< what was found out about the data, for the screen
+};
+
+/// Looks at all rows of a table and says what is to be done with what is not clean in it: decimal
+/// commas, dates, missing values, columns that are of no use. `folder`: of the fleet file. Throws
+/// std::runtime_error for a table that cannot be read at all, std::invalid_argument for a target
+/// that is no column.
+DataDraft table_draft(const DraftAnswers& answers, const std::string& folder);
+
 }  // namespace gv

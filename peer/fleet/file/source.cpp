@@ -12,7 +12,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "optim/printable.h"
-#include "peer/fleet/file/named_path.h"
+#include "peer/fleet/file/value.h"
 
 namespace gv {
 namespace {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "peer/fleet/keys/plain_keys.h"
+#include "peer/fleet/keys/key_words.h"
 
 namespace gv {
 namespace {

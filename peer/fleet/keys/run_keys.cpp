@@ -1,4 +1,4 @@
-#include "peer/fleet/keys/plain_keys.h"
+#include "peer/fleet/keys/key_words.h"
 
 namespace gv {
 namespace {

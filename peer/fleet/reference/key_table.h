@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "peer/fleet/keys/plain_keys.h"
+#include "peer/fleet/keys/key_words.h"
 
 namespace gv {
 
@@ -35,5 +35,8 @@ KeyRow row_of(const PlainKey& key);
 std::vector<KeyRow> data_keys();
 /// Options of methods, keys of models, parameters of graphs and schedules, one row for each name.
 std::vector<KeyRow> registered_keys();
+
+/// Writes a range as the reference of keys does: "1 to 1,000,000", "0 to 1e9", "1e-6 to 1".
+std::string range_text(double least, double most);
 
 }  // namespace gv

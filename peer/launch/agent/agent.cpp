@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "peer/fleet/json/json.h"
-#include "peer/fleet/json/json_member.h"
 #include "peer/launch/agent/agent_frame.h"
 #include "peer/launch/agent/cache_folder.h"
 #include "peer/launch/agent/data_look.h"

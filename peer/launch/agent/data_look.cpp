@@ -11,7 +11,6 @@
 #include "gpu/cuda_replica.h"
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
-#include "peer/fleet/json/json_member.h"
 
 namespace gv {
 namespace {

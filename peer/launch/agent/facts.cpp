@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include "peer/fleet/json/json.h"
-#include "peer/fleet/json/json_member.h"
 
 namespace gv {
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
-#include "peer/fleet/json/json_member.h"
+#include "peer/fleet/json/json.h"
 
 namespace gv {
 namespace {

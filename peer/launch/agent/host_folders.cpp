@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "peer/fleet/json/json.h"
-#include "peer/fleet/json/json_member.h"
 
 namespace gv {
 namespace {

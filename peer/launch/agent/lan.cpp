@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "optim/printable.h"
-#include "peer/fleet/json/json_member.h"
+#include "peer/fleet/json/json.h"
 #include "peer/fleet/net_address.h"
 #include "peer/launch/agent/data_check.h"
 #include "peer/launch/agent/fleet_copy.h"

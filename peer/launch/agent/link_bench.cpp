@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
-#include "peer/fleet/json/json_member.h"
+#include "peer/fleet/json/json.h"
 #include "peer/fleet/net_address.h"
 #include "peer/launch/agent/roads.h"
 

@@ -13,7 +13,6 @@
 #include <fmt/ranges.h>
 
 #include "peer/fleet/json/json.h"
-#include "peer/fleet/json/json_member.h"
 #include "peer/fleet/net_address.h"
 #include "peer/record/disk/posix_disk.h"
 #include "peer/wire/tcp/neighbor_clock.h"

@@ -12,7 +12,6 @@
 #include "optim/check.h"
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
-#include "peer/fleet/json/json_member.h"
 
 namespace gv {
 namespace {

@@ -7,7 +7,6 @@
 
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
-#include "peer/fleet/json/json_member.h"
 #include "peer/fleet/net_address.h"
 #include "peer/launch/agent/ssh.h"
 

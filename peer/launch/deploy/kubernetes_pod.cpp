@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "peer/launch/deploy/yaml_text.h"
-#include "peer/wire/seal/key_file.h"
+#include "peer/wire/seal/tls_context.h"
 
 namespace gv {
 namespace {

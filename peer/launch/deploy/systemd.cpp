@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
-#include "peer/wire/seal/key_file.h"
+#include "peer/wire/seal/tls_context.h"
 
 namespace gv {
 namespace {

@@ -15,7 +15,7 @@
 #include "optim/error_text.h"
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
-#include "peer/fleet/program_reader.h"
+#include "peer/fleet/sections.h"
 #include "peer/launch/inherited.h"
 #include "peer/launch/processor.h"
 #include "peer/wire/tcp/named_socket.h"

@@ -8,7 +8,6 @@
 
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
-#include "peer/fleet/json/json_member.h"
 
 namespace gv::asked {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "optim/printable.h"
 #include "optim/unknown_figure.h"
-#include "peer/fleet/program_reader.h"
+#include "peer/fleet/sections.h"
 #include "peer/launch/hear.h"
 #include "peer/launch/program/own_program.h"
 #include "peer/launch/stop_signals.h"

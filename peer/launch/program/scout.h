@@ -14,7 +14,7 @@
 #include "peer/fleet/fleet.h"
 #include "peer/launch/child.h"
 #include "peer/launch/program/program_words.h"
-#include "peer/record/evaluator.h"
+#include "peer/record/observer.h"
 
 namespace gv {
 

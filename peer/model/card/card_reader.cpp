@@ -8,7 +8,7 @@
 #include "optim/data/field.h"
 #include "optim/data/table/table_plan.h"
 #include "optim/printable.h"
-#include "peer/fleet/json/json_member.h"
+#include "peer/fleet/json/json.h"
 #include "peer/model/card/model_card.h"
 
 namespace gv {

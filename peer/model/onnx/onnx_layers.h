@@ -1,14 +1,61 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
+#include "onnx/onnx.pb.h"
 #include "optim/models/network_builder.h"
 #include "optim/train/predictor.h"
-#include "peer/model/onnx/onnx_graph.h"
 
 namespace gv {
+
+/// An ONNX graph in the making: https://github.com/onnx/onnx/blob/main/docs/IR.md. Every call
+/// returns the name of the value that it made.
+class OnnxGraph {
+ public:
+  using Integers = std::vector<std::int64_t>;
+  using Attribute = std::pair<std::string, std::variant<std::int64_t, float, Integers>>;
+
+  explicit OnnxGraph(const std::string& name) { graph_.set_name(name); }
+
+  /// Appends an operation of one output; `inputs` are values that were made before.
+  std::string apply(const std::string& op,
+                    const std::vector<std::string>& inputs,
+                    const std::vector<Attribute>& attributes = {});
+
+  /// Constants, row-major. Shapes have as many elements as there are values; none: a scalar.
+  std::string floats(const std::string& name, const Integers& shape, std::span<const float> values);
+  std::string doubles(const std::string& name, const std::vector<double>& values);
+  std::string integers(const std::string& name, const Integers& values);
+  /// A scalar, which is called as it reads.
+  std::string number(const std::string& name, float value) { return floats(name, {}, {&value, 1}); }
+
+  /// One row of an input or output; `rows` of them go in and come out at a time.
+  struct Value {
+    std::string name;
+    onnx::TensorProto::DataType type = onnx::TensorProto::FLOAT;
+    Integers row;
+    std::string about;
+  };
+  std::string input(const Value& value);
+  /// Renames what the last operation made.
+  void output(const Value& value);
+
+  onnx::GraphProto take() { return std::move(graph_); }
+
+ private:
+  template <class Number>
+  std::string constant(const std::string& name,
+                       onnx::TensorProto::DataType type,
+                       const Integers& shape,
+                       std::span<const Number> values);
+
+  onnx::GraphProto graph_;
+};
 
 /// Appends a network's layers as they answer (a batch norm by its running moments), behind `input`:
 /// pictures [rows, channels, height, width], vectors [rows, channels] or, of a network with a

@@ -10,7 +10,6 @@
 #include <fmt/ranges.h>
 
 #include "peer/fleet/json/json.h"
-#include "peer/model/onnx/onnx_graph.h"
 #include "peer/model/onnx/onnx_layers.h"
 
 namespace gv {

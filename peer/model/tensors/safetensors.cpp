@@ -19,7 +19,6 @@
 #include "optim/data/table/zip_entry.h"
 #include "optim/error_text.h"
 #include "peer/fleet/json/json.h"
-#include "peer/fleet/json/json_member.h"
 
 namespace gv {
 namespace {

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "graph/formats/npy_matrix.h"
-#include "peer/record/report/metrics_row.h"
+#include "peer/record/report/metrics.h"
 
 namespace gv {
 namespace {

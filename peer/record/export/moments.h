@@ -9,7 +9,7 @@
 
 namespace gv {
 
-/// A stretch of time that a peer spent in one state (metrics_row.h); seconds of its run.
+/// A stretch of time that a peer spent in one state (metrics.h); seconds of its run.
 struct Moment {
   Round round = 0;
   std::size_t activity = 0;  ///< its place in activity_names

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -29,5 +30,18 @@ void check_trace_size(const std::vector<PeerMoments>& peers,
 /// Writes it into a file, compressed where its name ends with .gz: first to a temporary one, which
 /// is then renamed. Throws std::runtime_error with the path.
 void write_trace_file(const std::string& path, const std::vector<PeerMoments>& peers);
+
+/// The numbers of peers and moments that went into a trace.
+struct WrittenTrace {
+  std::size_t peers = 0;
+  std::size_t moments = 0;
+};
+
+/// Writes what the peers of a run recorded of these rounds as a timeline for Perfetto (trace_json).
+/// Throws std::invalid_argument where nothing was recorded, or too much for one file, and
+/// std::runtime_error where the file cannot be written.
+WrittenTrace write_run_trace(const std::string& folder,
+                             const std::string& output,
+                             const RoundRange& range);
 
 }  // namespace gv

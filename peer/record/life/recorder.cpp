@@ -1,6 +1,8 @@
 #include "peer/record/life/recorder.h"
 
 #include <algorithm>
+#include <cmath>
+#include <filesystem>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -13,6 +15,14 @@
 
 namespace gv {
 namespace {
+
+void append(RoundRow& row, const RoundRow& next) {
+  row.rounds += next.rounds;
+  row.spent += next.spent;
+  row.bytes += next.bytes;
+  row.staleness = std::max(row.staleness, next.staleness);
+  row.queue = std::max(row.queue, next.queue);
+}
 
 constexpr std::size_t round_columns = 4 + activities + 3;
 
@@ -104,7 +114,64 @@ void write_whole(const std::string& path, std::string_view bytes) {
   if (!wrong.empty()) throw std::runtime_error(fmt::format("{}: {}", path, wrong));
 }
 
+std::uint64_t next_life(const std::string& folder) {
+  std::uint64_t life = 0;
+  std::error_code ignored;
+  while (std::filesystem::exists(fmt::format("{}/rounds.{}.npy", folder, life), ignored)) ++life;
+  return life;
+}
+
 }  // namespace
+
+bool is_kept_whole(Round rounds) {
+  constexpr Round in_a_row = 8;
+  if (rounds < in_a_row) return true;
+  double start = 64;
+  while (std::ceil(start) <= static_cast<double>(rounds)) {
+    if (static_cast<double>(rounds) < std::ceil(start) + static_cast<double>(in_a_row)) return true;
+    start *= 1.5;
+  }
+  return false;
+}
+
+RoundRows::RoundRows(std::size_t most) : most_(std::max<std::size_t>(2, most)) {}
+
+void RoundRows::begin(Round rounds, Time now) {
+  before_ = {};
+  before_.rounds = rounds;
+  before_.now = now;
+}
+
+/// Rounds that a peer passed over count with the one after them.
+void RoundRows::add(const RoundDone& round) {
+  RoundRow row{.first = before_.rounds,
+               .rounds = round.rounds - std::min(round.rounds, before_.rounds),
+               .begin = before_.now,
+               .spent = round.spent,
+               .bytes = round.sent_bytes - before_.sent_bytes,
+               .staleness = round.staleness,
+               .queue = round.queue};
+  row.spent -= before_.spent;
+  before_ = round;
+  before_.intervals.clear();
+  if (!rows_.empty() && rows_.back().rounds < span_) return append(rows_.back(), row);
+  if (rows_.size() == most_) merge_pairs();
+  if (!rows_.empty() && rows_.back().rounds < span_) return append(rows_.back(), row);
+  rows_.push_back(row);
+}
+
+void RoundRows::merge_pairs() {
+  span_ *= 2;
+  std::vector<RoundRow> merged;
+  for (const RoundRow& row : rows_) {
+    if (merged.empty() || merged.back().rounds + row.rounds > span_) {
+      merged.push_back(row);
+    } else {
+      append(merged.back(), row);
+    }
+  }
+  rows_ = std::move(merged);
+}
 
 RecordLimits record_limits(PeerId peers, std::size_t rows, bool moments) {
   constexpr std::size_t most_bytes = std::size_t{64} << 20;
@@ -162,6 +229,32 @@ void write_record(const Recorder& recorder,
               npy_bytes(moments_of(recorder, neighbors, epoch)));
   if (recorder.life())
     write_whole(folder + "/totals.json", totals_json(recorder, use).dump() + "\n");
+}
+
+LifeRecord::LifeRecord(std::string folder,
+                       PeerId peer,
+                       std::vector<PeerId> neighbors,
+                       const RecordLimits& limits)
+    : folder_(std::move(folder)),
+      life_(next_life(folder_)),
+      neighbors_(std::move(neighbors)),
+      recorder_(peer, limits) {}
+
+Verdict LifeRecord::write_when_due(Time now) {
+  if (!recorder_.take_asked_done() && now < due_) return "";
+  due_ = now + every;
+  return write();
+}
+
+/// Training continues without a record: what is wrong is said once.
+Verdict LifeRecord::write() {
+  try {
+    write_record(recorder_, neighbors_, folder_, life_, epoch_, use_of_this_process());
+    return "";
+  } catch (const std::runtime_error& e) {
+    if (std::exchange(failed_, true)) return "";
+    return fmt::format("where the time goes is not written down: {}", e.what());
+  }
 }
 
 }  // namespace gv

@@ -8,11 +8,53 @@
 #include <vector>
 
 #include "gossip/journal.h"
+#include "optim/error_text.h"
 #include "peer/fleet/json/json.h"
-#include "peer/record/life/moments.h"
-#include "peer/record/life/round_rows.h"
 
 namespace gv {
+
+/// Returns whether the peers keep every interval of the round that follows `rounds` completed ones:
+/// the first eight, and eight from ceil(64 * 1.5^k) on for each k. The same at all peers, without a
+/// word between them, so that a timeline of the fleet can be drawn.
+bool is_kept_whole(Round rounds);
+
+/// An interval of such a round: what a peer did, and when.
+struct KeptInterval {
+  Round round = 0;
+  Interval interval;
+};
+
+/// Some rounds of a peer, one after the other.
+struct RoundRow {
+  Round first = 0, rounds = 0;
+  Time begin{0};
+  Spent spent;  ///< in them
+  std::uint64_t bytes = 0;
+  Round staleness = 0;
+  std::size_t queue = 0;
+};
+
+/// A peer's rounds, in so many rows at most: when they are full, each two become one, and later
+/// rows span as many rounds. So a long run is kept whole, as coarsely as needed.
+class RoundRows {
+ public:
+  /// `most` is at least 2.
+  explicit RoundRows(std::size_t most);
+
+  /// Life begins at `now` after so many rounds.
+  void begin(Round rounds, Time now);
+  void add(const RoundDone& round);
+  /// The last one may span fewer rounds than the others.
+  const std::vector<RoundRow>& rows() const { return rows_; }
+
+ private:
+  void merge_pairs();
+
+  std::size_t most_;
+  Round span_ = 1;
+  std::vector<RoundRow> rows_;
+  RoundDone before_{};  ///< where the peer stood after the round before
+};
 
 /// The bounds to which a record may grow.
 struct RecordLimits {
@@ -97,5 +139,35 @@ void write_record(const Recorder& recorder,
                   std::uint64_t life,
                   Time epoch,
                   const std::optional<ProcessUse>& use);
+
+/// The record of a process's life, on disk: written every ten seconds, so that a killed process
+/// leaves all but its last ones, after rounds that somebody asked for, and at the end. Earlier
+/// lives of the peer keep theirs.
+class LifeRecord {
+ public:
+  /// `neighbors`: ascending. `folder` is the peer's own.
+  LifeRecord(std::string folder,
+             PeerId peer,
+             std::vector<PeerId> neighbors,
+             const RecordLimits& limits);
+
+  /// See write_record.
+  void set_epoch(Time epoch) { epoch_ = epoch; }
+  Recorder& recorder() { return recorder_; }
+  /// Empty, or why the record could not be written; said once.
+  Verdict write_when_due(Time now);
+  Verdict write();
+
+ private:
+  static constexpr Time every{std::chrono::seconds(10)};
+
+  std::string folder_;
+  std::uint64_t life_;  ///< a number that no file of the folder has
+  std::vector<PeerId> neighbors_;
+  Recorder recorder_;
+  Time due_{every};
+  Time epoch_{0};
+  bool failed_ = false;
+};
 
 }  // namespace gv

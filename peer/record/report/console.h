@@ -1,11 +1,12 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
+
+namespace gv::console {
 
 // What a command prints with stdio's stdout and stderr goes through here from open() on, so that
 // one place knows whether all of it could be written.
-
-namespace gv::console {
 
 /// Takes the place of stdout and stderr. If the reader of the standard output has gone, the process
 /// ends by SIGPIPE, as other programs do. To be called once, at the start.
@@ -24,3 +25,10 @@ bool is_behind();
 std::string close();
 
 }  // namespace gv::console
+
+namespace gv {
+
+/// Breaks a text at spaces into lines of at most 80 columns; those after the first are indented.
+std::string wrapped(const std::string& text, std::size_t indent);
+
+}  // namespace gv

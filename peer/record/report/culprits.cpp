@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "gossip/attack.h"
 #include "optim/printable.h"
-#include "peer/record/report/wait_shares.h"
+#include "peer/record/report/console.h"
+#include "peer/record/report/time_shares.h"
 
 namespace gv {
 namespace {
@@ -258,6 +262,12 @@ void add_links(const Blame& blame, std::vector<Culprit>& found) {
   if (network) add_network(blame, *network, found);
 }
 
+std::vector<PeerId> ids(const Setup& setup) {
+  std::vector<PeerId> ids(setup.attackers);
+  std::iota(ids.begin(), ids.end(), setup.peers - setup.attackers);
+  return ids;
+}
+
 }  // namespace
 
 PeerTimes times_of(PeerId peer, const LifeDone& life, double rounds) {
@@ -311,6 +321,28 @@ std::string text_of(const Culprit& culprit, std::span<const std::string> hosts) 
   if (culprit.activity != Activity::compute)
     return text + fmt::format(", while it is at `{}`", name_of(culprit.activity));
   return text;
+}
+
+std::string attackers_text(const Setup& setup) {
+  constexpr std::size_t indent = 11, most_ids = 8;
+  if (setup.attackers == 0) return "";
+  const std::vector<PeerId> liars = ids(setup);
+  std::string who = fmt::format("peers {} to {}", liars.front(), liars.back());
+  if (liars.size() <= most_ids)
+    who = fmt::format("{} {}", liars.size() == 1 ? "peer" : "peers", fmt::join(liars, ", "));
+  const AttackRow row = attack_of(setup);
+  return wrapped(fmt::format("attackers  {}, by `{}` of strength {:g}: {}",
+                             who,
+                             row.kind,
+                             setup.attack.strength,
+                             row.summary),
+                 indent);
+}
+
+void add_attackers(Json& summary, const Setup& setup) {
+  if (setup.attackers == 0) return;
+  summary["attackers"] = Json{
+      {"peers", ids(setup)}, {"kind", attack_of(setup).kind}, {"strength", setup.attack.strength}};
 }
 
 }  // namespace gv

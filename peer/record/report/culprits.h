@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "gossip/journal.h"
-#include "peer/record/report/metrics_row.h"
+#include "gossip/setup.h"
+#include "peer/fleet/json/json.h"
+#include "peer/record/report/metrics.h"
 
 namespace gv {
 
@@ -51,7 +53,7 @@ struct Culprit {
 /// stands out, as in a fleet of equals, or nobody recorded.
 ///
 /// A wait for what is on its way counts against the link, and where the sender stood still or
-/// worked meanwhile, against that one (wait_shares.h). A wait for what was not sent yet is handed
+/// worked meanwhile, against that one (time_shares.h). A wait for what was not sent yet is handed
 /// on: to the neighbour itself, as far as it works for longer than who waits for it and nothing of
 /// that has been counted already, and else to what that one waits for meanwhile, until it comes to
 /// a link or to somebody who works. So of two causes each has its own part of the waiting.
@@ -65,5 +67,13 @@ std::string name_of(const Culprit& culprit, std::span<const std::string> hosts);
 std::string short_text_of(const Culprit& culprit, std::span<const std::string> hosts);
 /// Adds what it does meanwhile.
 std::string text_of(const Culprit& culprit, std::span<const std::string> hosts);
+
+// Who lies in a fleet whose file says so: beside what the others have found out, which is the
+// `clipped` of the same output.
+
+/// "attackers  peer 7: aside 25 (mu, and ...)"; "" where there is none. No trailing newline.
+std::string attackers_text(const Setup& setup);
+/// "attackers": {"peers": [7], "kind": "aside", "strength": 25}, where there are any.
+void add_attackers(Json& summary, const Setup& setup);
 
 }  // namespace gv

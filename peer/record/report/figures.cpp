@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "peer/fleet/json/json_member.h"
-#include "peer/record/report/stored_json.h"
+#include "peer/fleet/json/json.h"
+#include "peer/record/report/metrics.h"
 
 namespace gv {
 namespace {

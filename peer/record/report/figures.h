@@ -9,7 +9,7 @@
 
 #include "graph/formats/json_value.h"
 #include "peer/fleet/json/json.h"
-#include "peer/record/report/metrics_row.h"
+#include "peer/record/report/metrics.h"
 
 namespace gv {
 

@@ -2,13 +2,148 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
+#include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
-#include "peer/record/report/wrapped.h"
+#include "optim/stopwatch.h"
+#include "peer/record/report/console.h"
 
 namespace gv {
 namespace {
+
+using Shares = std::map<PeerId, WaitShares>;
+using ByPeer = std::map<PeerId, double>;
+
+double value_of(const ByPeer& values, PeerId peer) {
+  const auto found = values.find(peer);
+  return found == values.end() ? 0 : found->second;
+}
+
+/// Returns how much more than the median of the others each peer was at nothing that has a name: it
+/// stood still, as it has measured by itself (World::stood_still).
+ByPeer standstills(std::span<const PeerTimes> peers) {
+  ByPeer stood;
+  std::vector<double> all;
+  for (const PeerTimes& peer : peers) {
+    if (seconds_of(peer) <= 0) continue;
+    stood[peer.peer] = spent_on(peer, Activity::other) / seconds_of(peer);
+    all.push_back(stood[peer.peer]);
+  }
+  const double usual = usual_of(std::move(all));
+  for (auto& [peer, share] : stood) share = std::max(0.0, share - usual);
+  return stood;
+}
+
+/// Returns how long what `from` sends is on its way to most of its neighbours but this one. A slow
+/// link delays what goes over it alone; a neighbour on the same machine reads at once what lies in
+/// shared memory.
+double common_delay(const Shares& all, PeerId from, std::optional<PeerId> but = {}) {
+  std::vector<double> delays;
+  for (const auto& [who, own] : all)
+    if (const auto wire = own.wire.find(from); wire != own.wire.end() && who != but)
+      delays.push_back(wire->second);
+  if (delays.empty()) return 0;
+  const std::size_t middle = (delays.size() - 1) / 2;  // of two, the smaller
+  std::ranges::nth_element(delays, delays.begin() + static_cast<std::ptrdiff_t>(middle));
+  return delays[middle];
+}
+
+/// Finds those who stood still for many rounds in a row: one wait for them lasted as long.
+std::set<PeerId> pauses(std::span<const PeerTimes> peers, const ByPeer& stood) {
+  constexpr double many = 8;
+  std::map<PeerId, double> longest, seconds;
+  for (const PeerTimes& peer : peers) {
+    seconds[peer.peer] = seconds_of(peer);
+    const double round = peer.rounds > 0 ? seconds_of(peer) / peer.rounds : seconds_of(peer);
+    for (const NeighborWait& wait : peer.waits)
+      if (wait.longest >= many * round)
+        longest[wait.peer] = std::max(longest[wait.peer], wait.longest);
+  }
+  std::set<PeerId> paused;
+  for (const auto& [peer, share] : stood)
+    if (longest.contains(peer) && share * seconds[peer] >= longest[peer] / 2) paused.insert(peer);
+  return paused;
+}
+
+/// Tells what a peer does to what it sends and receives from what a link does to what goes over it.
+class Charge {
+ public:
+  Charge(const Shares& all, ByPeer stood) : all_(all), stood_(std::move(stood)) {
+    std::vector<double> delays;
+    for (const auto& [peer, own] : all) delays.push_back(common_delay(all, peer));
+    usual_ = usual_of(std::move(delays));
+  }
+
+  /// Returns, of what `who` waits for on its way from `whom`, as shares: what `whom` delays ...
+  double by_sender(PeerId who, PeerId whom, double wire) const {
+    if (!all_.contains(whom)) return 0;
+    return std::min(wire, std::max(by_work(whom, who), by_stops(who, whom, wire)));
+  }
+  /// ... and what it delays itself, as it takes with too little of a processor what has come.
+  double by_receiver(PeerId who, PeerId whom, double wire) const {
+    return all_.contains(whom) ? std::min(wire, by_work(who, whom)) : 0;
+  }
+
+ private:
+  double works(PeerId peer) const {
+    return std::max(0.0, all_.at(peer).work - value_of(stood_, peer));
+  }
+
+  /// Who has too little of a processor sends and receives all alike slowly, as its other neighbours
+  /// see, and works for longer. Whom its network holds up would wait instead.
+  double by_work(PeerId slow, PeerId quick) const {
+    const double longer = std::max(0.0, works(slow) - works(quick));
+    return std::min(std::max(0.0, common_delay(all_, slow, quick) - usual_), longer);
+  }
+
+  /// What the link itself takes shows in what comes over it the other way, for while a process
+  /// stands still it waits for nothing.
+  double by_stops(PeerId who, PeerId whom, double wire) const {
+    return std::clamp(wire - value_of(all_.at(whom).wire, who), 0.0, value_of(stood_, whom));
+  }
+
+  const Shares& all_;
+  ByPeer stood_;
+  double usual_ = 0;
+};
+
+/// Who is stopped again and again, for moments, would have waited on in each of them for what was
+/// on its way: that is as much of its whole time as of the moments in which it was awake, as far as
+/// the other end of the link waited for as much. Only the rest of its standstill holds anybody up.
+void wait_while_stopped(PeerId peer, double stood, const Shares& seen, WaitShares& own) {
+  constexpr double least_awake = 0.05;
+  const double longer = 1 / std::max(1 - stood, least_awake);
+  for (auto& [from, wire] : own.wire) {
+    const auto other = seen.find(from);
+    if (other == seen.end()) continue;
+    const double whole = std::min(longer * wire, value_of(other->second.wire, peer));
+    const double more = std::clamp(whole - wire, 0.0, std::max(0.0, own.work));
+    wire += more;
+    own.work -= more;
+  }
+}
+
+void charge(std::span<const PeerTimes> peers, Shares& all) {
+  const ByPeer stood = standstills(peers);
+  const std::set<PeerId> paused = pauses(peers, stood);
+  const Shares seen = all;
+  for (auto& [peer, own] : all)
+    if (!paused.contains(peer)) wait_while_stopped(peer, value_of(stood, peer), seen, own);
+  const Shares before = all;
+  const Charge charge(before, stood);
+  for (auto& [who, own] : all)
+    for (auto& [whom, wire] : own.wire) {
+      const auto take = [&](PeerId peer, double part) {
+        wire -= part;
+        if (part > 0) own.held[peer] += part;
+      };
+      take(whom, charge.by_sender(who, whom, wire));
+      take(who, charge.by_receiver(who, whom, wire));
+    }
+}
 
 double share(const FleetRecord& record, Activity activity) {
   const double all = in_seconds(record.costs.spent.total());
@@ -68,6 +203,34 @@ std::string advice_on(Activity activity,
 }
 
 }  // namespace
+
+double seconds_of(const PeerTimes& peer) {
+  return std::accumulate(peer.spent.begin(), peer.spent.end(), 0.0);
+}
+
+double spent_on(const PeerTimes& peer, Activity activity) {
+  return peer.spent[static_cast<std::size_t>(activity)];
+}
+
+double usual_of(std::vector<double> values) {
+  return values.empty() ? 0 : median(std::move(values));
+}
+
+std::map<PeerId, WaitShares> wait_shares(std::span<const PeerTimes> peers) {
+  Shares all;
+  for (const PeerTimes& peer : peers) {
+    const double seconds = seconds_of(peer);
+    if (seconds <= 0) continue;
+    WaitShares& own = all[peer.peer];
+    own.work = 1 - (spent_on(peer, Activity::late) + spent_on(peer, Activity::wire)) / seconds;
+    for (const NeighborWait& wait : peer.waits) {
+      own.late[wait.peer] += wait.late / seconds;
+      own.wire[wait.peer] += wait.wire / seconds;
+    }
+  }
+  charge(peers, all);
+  return all;
+}
 
 std::string time_text(const FleetRecord& record) {
   constexpr std::size_t screen = 80;

@@ -9,8 +9,8 @@
 
 #include "graph/formats/graph_file.h"
 #include "optim/printable.h"
-#include "peer/fleet/json/json_member.h"
-#include "peer/record/report/stored_json.h"
+#include "peer/fleet/json/json.h"
+#include "peer/record/report/metrics.h"
 
 namespace gv {
 namespace {

@@ -1,17 +1,23 @@
 #include "peer/record/runs/stored_run.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <map>
+#include <optional>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
 #include "graph/formats/file_error.h"
 #include "graph/formats/graph_file.h"
+#include "graph/formats/json_value.h"
 #include "optim/printable.h"
-#include "peer/fleet/json/json_member.h"
-#include "peer/record/report/stored_json.h"
+#include "peer/fleet/json/json.h"
+#include "peer/record/report/metrics.h"
 #include "peer/record/runs/peer_totals.h"
 
 namespace gv {
@@ -197,6 +203,83 @@ void within(const std::string& path, const Read& read) {
   }
 }
 
+namespace fs = std::filesystem;
+
+/// "runs/a" of "runs//a/" and "./runs/a".
+std::string plain(const fs::path& path) {
+  const std::string text = path.lexically_normal().string();
+  return text.size() > 1 && text.ends_with('/') ? text.substr(0, text.size() - 1) : text;
+}
+
+std::vector<std::string> folders_in(const std::string& folder) {
+  std::vector<std::string> inside;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.is_directory()) inside.push_back(plain(entry.path()));
+  return inside;
+}
+
+/// The run folders of an argument, by the name under which they are told of.
+void add_folders(const std::string& argument, std::map<std::string, std::string>& paths) {
+  const std::string folder = plain(argument);
+  if (!fs::is_directory(folder))
+    throw std::invalid_argument(
+        printable(argument, 300) +
+        ": there is no such folder\nhelp:  name the folders that run, simulate or sweep left");
+  const auto add = [&](const std::string& path) {
+    // One folder may be named twice, also through links.
+    std::error_code error;
+    const fs::path real = fs::canonical(path, error);
+    auto [at, is_new] = paths.try_emplace(error ? path : real.string(), path);
+    if (!is_new) at->second = std::min(at->second, path);
+  };
+  if (fs::is_directory(folder + "/trials")) {
+    for (const std::string& trial : folders_in(folder + "/trials")) add(trial);
+    return;
+  }
+  // `runs` itself holds the folders that are meant.
+  bool any = false;
+  if (!fs::exists(folder + "/run.json"))
+    for (const std::string& inside : folders_in(folder))
+      if (fs::exists(inside + "/run.json")) {
+        add(inside);
+        any = true;
+      }
+  if (!any) add(folder);
+}
+
+struct ReadRun {
+  std::optional<StoredRun> run;
+  std::string reason;
+};
+
+ReadRun read_one(const std::string& path) {
+  try {
+    return {read_stored_run(path), ""};
+  } catch (const UnusableRun& e) {
+    return {std::nullopt, e.what()};
+  }
+}
+
+constexpr std::uint64_t largest_summary = std::uint64_t{1} << 20;
+
+struct StatedUnit {
+  std::string_view name;
+  double size;
+  std::string_view in;
+};
+constexpr std::array units{StatedUnit{"", 1, ""},
+                           StatedUnit{"us", 1e-6, "s"},
+                           StatedUnit{"ms", 1e-3, "s"},
+                           StatedUnit{"s", 1, "s"},
+                           StatedUnit{"min", 60, "s"},
+                           StatedUnit{"h", 3600, "s"},
+                           StatedUnit{"kbit", 1e-3, "Mbit/s"},
+                           StatedUnit{"Mbit", 1, "Mbit/s"},
+                           StatedUnit{"Gbit", 1e3, "Mbit/s"},
+                           StatedUnit{"kB/s", 8e-3, "Mbit/s"},
+                           StatedUnit{"MB/s", 8, "Mbit/s"},
+                           StatedUnit{"GB/s", 8e3, "Mbit/s"}};
+
 }  // namespace
 
 StoredRun read_stored_run(const std::string& folder) {
@@ -220,6 +303,67 @@ StoredRun read_stored_run(const std::string& folder) {
   });
   if (!run.resumed) within(folder + "/peers", [&] { read_totals(folder, run); });
   return run;
+}
+
+RunList read_runs(const std::vector<std::string>& folders,
+                  const std::function<void(std::size_t done, std::size_t all)>& on_progress) {
+  std::map<std::string, std::string> named;
+  for (const std::string& folder : folders) add_folders(folder, named);
+  std::vector<std::string> paths;
+  for (const auto& [real, path] : named) paths.push_back(path);
+  std::ranges::sort(paths);
+  std::vector<ReadRun> read;
+  for (const std::string& path : paths) {
+    read.push_back(read_one(path));
+    on_progress(read.size(), paths.size());
+  }
+  RunList list;
+  for (ReadRun& one : read) {
+    if (!one.run)
+      list.left_out.push_back(one.reason);
+    else
+      (one.run->tuning ? list.tuned : list.runs).push_back(std::move(*one.run));
+  }
+  std::ranges::sort(list.left_out);
+  return list;
+}
+
+std::optional<StoredPrediction> read_prediction(const std::string& run_folder) {
+  const std::string path = run_folder + "/summary.json";
+  try {
+    const JsonValue summary = parse_json(file_bytes(path, largest_summary), path);
+    const JsonValue* said = summary.find("predicted");
+    if (said == nullptr || said->kind != JsonValue::Kind::object) return std::nullopt;
+    StoredPrediction predicted;
+    if (said->find("consensus") != nullptr)
+      predicted.losses = {.consensus = stored_number(*said, "consensus"),
+                          .mean = stored_number(*said, "excess_loss_mean"),
+                          .local = stored_number(*said, "excess_loss_local")};
+    predicted.round_seconds = stored_maybe(*said, "seconds_per_round");
+    return predicted;
+  } catch (const std::exception& e) {
+    throw UnusableRun(printable(fmt::format("{}: {}", path, e.what()), 1000));
+  }
+}
+
+std::optional<StatedNumber> stated_number(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || !std::isfinite(value)) return std::nullopt;
+  std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
+  while (unit.starts_with(' ')) unit.remove_prefix(1);
+  const auto known = std::ranges::find(units, unit, &StatedUnit::name);
+  if (known == units.end()) return std::nullopt;
+  return StatedNumber{value * known->size, known->in};
+}
+
+std::optional<NumberedLabel> numbered_label(const std::string& label) {
+  if (const auto number = stated_number(label)) return NumberedLabel{"", *number};
+  const std::size_t dash = label.rfind('-');
+  if (dash == std::string::npos || dash == 0) return std::nullopt;
+  const auto number = stated_number(std::string_view(label).substr(dash + 1));
+  if (!number) return std::nullopt;
+  return NumberedLabel{label.substr(0, dash), *number};
 }
 
 }  // namespace gv

@@ -1,13 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "peer/record/report/metrics_row.h"
+#include "peer/record/report/metrics.h"
 
 namespace gv {
 
@@ -50,5 +52,47 @@ class UnusableRun : public std::runtime_error {
 /// folder is believed: files have a largest size, numbers a range, and texts are printable
 /// afterwards.
 StoredRun read_stored_run(const std::string& folder);
+
+/// Runs that were asked for, in an order that the arguments' order does not change.
+struct RunList {
+  std::vector<StoredRun> runs;
+  std::vector<StoredRun> tuned;       ///< a sweep's trials that only found a rate
+  std::vector<std::string> left_out;  ///< "PATH: reason", sorted
+};
+
+/// Reads the folders of runs; of sweeps, all under trials/; of anything else, the runs in it.
+/// Those that cannot be used are left out, with the reason. Throws std::invalid_argument for what
+/// is no folder.
+RunList read_runs(const std::vector<std::string>& folders,
+                  const std::function<void(std::size_t done, std::size_t all)>& on_progress);
+
+/// The figures that were predicted of a run: summary.json, "predicted".
+struct StoredPrediction {
+  /// The losses at its end, where the theory knows them.
+  struct Losses {
+    double consensus = 0, mean = 0, local = 0;
+  };
+  std::optional<Losses> losses;
+  std::optional<double> round_seconds;  ///< by the clock of its method, on its file's network
+};
+
+/// Returns nothing where nothing was predicted. Throws UnusableRun for a damaged summary.
+std::optional<StoredPrediction> read_prediction(const std::string& run_folder);
+
+/// A number as fleet files state it: "5 ms", "100 Mbit", "0.05", "16".
+struct StatedNumber {
+  double value = 0;       ///< in `unit`
+  std::string_view unit;  ///< "s", "Mbit/s", or "" of a plain number
+};
+
+/// Returns nothing for what is no such number.
+std::optional<StatedNumber> stated_number(std::string_view text);
+
+/// A label that is a number, or a name with one at its end: "16", "easgd-16".
+struct NumberedLabel {
+  std::string name;  ///< "easgd"; empty of a number alone
+  StatedNumber number;
+};
+std::optional<NumberedLabel> numbered_label(const std::string& label);
 
 }  // namespace gv

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "peer/fleet/host_names.h"
+#include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
-#include "peer/record/report/wrapped.h"
 
 namespace gv {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "peer/wire/seal/base64.h"
-#include "peer/wire/seal/openssl.h"
+#include "peer/wire/seal/tls_context.h"
 
 namespace gv {
 

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-#include "peer/record/watch/fleet_state.h"
+#include "peer/record/watch/hold_ups.h"
 
 namespace gv {
 

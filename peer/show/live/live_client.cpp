@@ -12,7 +12,7 @@
 #include <sys/time.h>
 
 #include "optim/printable.h"
-#include "peer/fleet/json/json_member.h"
+#include "peer/fleet/json/json.h"
 #include "peer/fleet/net_address.h"
 #include "peer/show/live/live_socket.h"
 

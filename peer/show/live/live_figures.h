@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "peer/record/report/metrics_row.h"
+#include "peer/record/report/metrics.h"
 
 namespace gv {
 

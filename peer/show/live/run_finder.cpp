@@ -14,10 +14,9 @@
 
 #include "graph/formats/json_value.h"
 #include "optim/printable.h"
-#include "peer/fleet/json/json_member.h"
-#include "peer/record/held_round.h"
-#include "peer/record/report/regression.h"
+#include "peer/fleet/json/json.h"
 #include "peer/record/report/screen.h"
+#include "peer/record/run_folder.h"
 #include "peer/show/live/live_socket.h"
 
 namespace gv {

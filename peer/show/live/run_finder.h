@@ -4,7 +4,7 @@
 #include <string>
 
 #include "gossip/message.h"
-#include "peer/record/report/metrics_row.h"
+#include "peer/record/report/metrics.h"
 
 namespace gv {
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "optim/printable.h"
-#include "peer/fleet/json/json_member.h"
+#include "peer/fleet/json/json.h"
 
 namespace gv {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "graph/formats/json_value.h"
 #include "peer/fleet/json/json.h"
-#include "peer/record/watch/fleet_state.h"
+#include "peer/record/watch/hold_ups.h"
 
 namespace gv {
 

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "peer/record/runs/stated_number.h"
+#include "peer/record/runs/stored_run.h"
 #include "peer/show/page/modelled_seconds.h"
 #include "peer/show/page/picture_file.h"
 #include "peer/show/page/report_curves.h"

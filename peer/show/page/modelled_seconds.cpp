@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "peer/record/runs/stated_number.h"
+#include "peer/record/runs/stored_run.h"
 #include "peer/study/predict/forecast/wall_clock.h"
 
 namespace gv {

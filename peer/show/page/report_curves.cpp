@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "peer/record/runs/stored_prediction.h"
+#include "peer/record/runs/stored_run.h"
 #include "peer/show/page/unit.h"
 #include "peer/study/compare/student_t.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "peer/record/runs/curves.h"
+#include "peer/record/runs/groups.h"
 #include "peer/show/page/data_table.h"
 #include "peer/show/page/lines_figure.h"
 #include "peer/show/page/report_groups.h"

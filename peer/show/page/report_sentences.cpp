@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "peer/record/runs/curves.h"
+#include "peer/record/runs/groups.h"
 #include "peer/record/runs/peer_totals.h"
 #include "peer/show/page/states.h"
 #include "peer/show/page/unit.h"

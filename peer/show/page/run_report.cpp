@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "peer/record/runs/stored_prediction.h"
+#include "peer/record/runs/stored_run.h"
 #include "peer/show/page/map_figure.h"
 #include "peer/show/page/ratio_figure.h"
 #include "peer/show/page/report_groups.h"

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
-#include "peer/record/report/wrapped.h"
 #include "peer/study/compare/figures.h"
 #include "peer/study/compare/verdict_text.h"
 

@@ -10,7 +10,7 @@
 
 #include "gossip/algorithm.h"
 #include "optim/printable.h"
-#include "peer/record/runs/curves.h"
+#include "peer/record/runs/groups.h"
 #include "peer/study/compare/statistics.h"
 
 namespace gv {

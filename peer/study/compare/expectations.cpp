@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "optim/printable.h"
-#include "peer/record/report/wrapped.h"
+#include "peer/record/report/console.h"
 #include "peer/study/compare/comparison_text.h"
 #include "peer/study/compare/figures.h"
 #include "peer/study/compare/statistics.h"

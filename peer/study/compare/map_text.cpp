@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "peer/record/report/wrapped.h"
+#include "peer/record/report/console.h"
 #include "peer/study/compare/figures.h"
 
 namespace gv {

@@ -15,7 +15,7 @@
 #include "gossip/same_bits.h"
 #include "optim/workers.h"
 #include "peer/fleet/digest.h"
-#include "peer/fleet/untrusted.h"
+#include "peer/fleet/fleet.h"
 #include "peer/launch/resume.h"
 #include "peer/study/predict/forecast/dry_run.h"
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
-#include "peer/record/runs/curves.h"
+#include "peer/record/runs/groups.h"
 
 namespace gv {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "peer/fleet/target_spec.h"
+#include "peer/fleet/specs.h"
 #include "peer/record/runs/stored_run.h"
 
 namespace gv {

@@ -16,7 +16,6 @@
 
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
-#include "peer/fleet/json/json_member.h"
 #include "peer/wire/lend/file_lock.h"
 
 namespace gv {

@@ -10,7 +10,7 @@
 #include "gossip/algorithm.h"
 #include "gossip/same_bits.h"
 #include "optim/unknown_figure.h"
-#include "peer/fleet/json/json_member.h"
+#include "peer/fleet/json/json.h"
 #include "peer/record/report/metrics.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/sim/blank_fleet.h"

@@ -9,12 +9,12 @@
 #include <fmt/format.h>
 
 #include "optim/unknown_figure.h"
-#include "peer/fleet/json/json_member.h"
+#include "peer/fleet/json/json.h"
 #include "peer/launch/best_model.h"
 #include "peer/launch/resume.h"
 #include "peer/launch/run_meter.h"
 #include "peer/launch/run_record.h"
-#include "peer/record/disk/quick_disk.h"
+#include "peer/record/disk/posix_disk.h"
 #include "peer/record/report/metrics.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/runtime/save_model.h"

@@ -7,10 +7,9 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
-#include "peer/fleet/file/named_path.h"
-#include "peer/fleet/file/readers.h"
-#include "peer/fleet/target_reader.h"
-#include "peer/record/runs/stated_number.h"
+#include "peer/fleet/file/value.h"
+#include "peer/fleet/sections.h"
+#include "peer/record/runs/stored_run.h"
 #include "peer/study/sweep/axes.h"
 
 namespace gv {

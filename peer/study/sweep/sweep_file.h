@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "peer/fleet/file/source.h"
-#include "peer/fleet/target_spec.h"
+#include "peer/fleet/specs.h"
 
 namespace gv {
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "optim/printable.h"
-#include "peer/fleet/json/json_member.h"
+#include "peer/fleet/json/json.h"
 
 namespace gv {
 namespace {

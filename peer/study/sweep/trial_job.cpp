@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 
 #include "optim/printable.h"
-#include "peer/fleet/json/json_member.h"
+#include "peer/fleet/json/json.h"
 #include "peer/launch/child.h"
 #include "peer/launch/hear.h"
 #include "peer/launch/run_record.h"

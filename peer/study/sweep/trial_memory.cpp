@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
-#include "peer/fleet/json/json_member.h"
+#include "peer/fleet/json/json.h"
 #include "peer/launch/child.h"
 #include "peer/launch/hear.h"
 #include "peer/record/report/screen.h"

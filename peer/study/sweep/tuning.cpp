@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "peer/fleet/json/json_member.h"
+#include "peer/fleet/json/json.h"
 
 namespace gv {
 namespace {

@@ -11,7 +11,7 @@
 #include <poll.h>
 
 #include "optim/printable.h"
-#include "peer/fleet/json/json_member.h"
+#include "peer/fleet/json/json.h"
 #include "peer/launch/hear.h"
 
 namespace gv {

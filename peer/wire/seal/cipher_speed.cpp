@@ -5,7 +5,7 @@
 
 #include <time.h>
 
-#include "peer/wire/seal/openssl.h"
+#include "peer/wire/seal/tls_context.h"
 
 namespace gv {
 namespace {

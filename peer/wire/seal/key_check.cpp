@@ -5,8 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "peer/wire/seal/key_file.h"
-#include "peer/wire/seal/openssl.h"
+#include "peer/wire/seal/tls_context.h"
 
 namespace gv {
 namespace {

@@ -9,8 +9,7 @@
 #include <fmt/format.h>
 
 #include "optim/check.h"
-#include "peer/wire/seal/certificate_identity.h"
-#include "peer/wire/seal/openssl.h"
+#include "peer/wire/seal/tls_context.h"
 
 namespace gv {
 namespace {

@@ -1,6 +1,11 @@
 #include "peer/wire/tcp/lent_thread.h"
 
 #include <cfenv>
+#include <utility>
+
+#include <pthread.h>
+
+#include "optim/host/slices.h"
 
 namespace gv {
 namespace {
@@ -22,6 +27,114 @@ class OwnFloatingPoint {
 };
 
 }  // namespace
+
+ComputeThread::ComputeThread(int compute_threads)
+    : thread_([this, compute_threads] { work(compute_threads); }) {}
+
+ComputeThread::~ComputeThread() {
+  end();
+}
+
+void ComputeThread::end() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void ComputeThread::submit(std::function<void()> job, std::function<void()> ended) {
+  ++submitted_;
+  {
+    const std::lock_guard lock(mutex_);
+    jobs_.emplace_back(std::move(job), std::move(ended));
+  }
+  wake_.notify_one();
+}
+
+void ComputeThread::work(int compute_threads) {
+  ::pthread_setname_np(::pthread_self(), "arithmetic");
+  set_compute_threads(compute_threads);
+  for (;;) {
+    std::unique_lock lock(mutex_);
+    wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
+    if (stopping_) return;
+    const Job job = std::move(jobs_.front());
+    jobs_.pop_front();
+    lock.unlock();
+    job.first();
+    job.second();
+    ++done_;
+  }
+}
+
+void HeldTurns::ask(Turn turn) {
+  const std::lock_guard lock(mutex_);
+  if (!closed_) turn_ = turn;
+  if (closed_ && turn == Turn::evaluate) told_.evaluation.reset();
+}
+
+Told HeldTurns::told() const {
+  const std::lock_guard lock(mutex_);
+  return told_;
+}
+
+void HeldTurns::after_job(std::function<void()> ended) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (turn_ != Turn::none) {
+      ended_ = std::move(ended);
+      return;
+    }
+  }
+  ended();
+}
+
+Turn HeldTurns::at_hand() const {
+  const std::lock_guard lock(mutex_);
+  return ended_ ? turn_ : Turn::none;
+}
+
+/// Returns who waits for the end of the turn; empty: nobody does. Called under the lock.
+std::function<void()> HeldTurns::end_turn() {
+  if (!ended_) return {};
+  turn_ = Turn::none;
+  return std::exchange(ended_, {});
+}
+
+void HeldTurns::done(const Told& told) {
+  std::function<void()> ended;
+  {
+    const std::lock_guard lock(mutex_);
+    take(told, told_);
+    ended = end_turn();
+  }
+  if (ended) ended();
+}
+
+void HeldTurns::tell(const Told& told) {
+  const std::lock_guard lock(mutex_);
+  take(told, told_);
+}
+
+void HeldTurns::close() {
+  std::function<void()> ended;
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    if (turn_ == Turn::evaluate) told_.evaluation.reset();
+    ended = end_turn();
+    turn_ = Turn::none;
+  }
+  if (ended) ended();
+}
+
+void HeldTurns::forget() {
+  const std::lock_guard lock(mutex_);
+  ended_ = {};
+  turn_ = Turn::none;
+}
 
 void LentThread::submit(std::function<void()> job, std::function<void()> ended) {
   const std::lock_guard lock(mutex_);

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "optim/rng.h"
-#include "peer/fleet/network_spec.h"
+#include "peer/fleet/specs.h"
 
 namespace gv {
 

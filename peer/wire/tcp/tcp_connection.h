@@ -14,7 +14,7 @@
 #include <asio/buffer.hpp>
 #include <asio/ip/tcp.hpp>
 
-#include "peer/wire/frame/frame_reader.h"
+#include "peer/wire/frame/frame.h"
 #include "peer/wire/seal/tls_session.h"
 
 namespace gv {

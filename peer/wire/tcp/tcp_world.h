@@ -13,13 +13,12 @@
 #include "gossip/plan.h"
 #include "gossip/world.h"
 #include "optim/page_lock.h"
-#include "peer/fleet/network_spec.h"
-#include "peer/fleet/security_spec.h"
-#include "peer/wire/frame/frame_reader.h"
+#include "peer/fleet/specs.h"
+#include "peer/wire/frame/frame.h"
 #include "peer/wire/lend/region.h"
-#include "peer/wire/seal/run_token.h"
+#include "peer/wire/seal/peer_keys.h"
 #include "peer/wire/seal/tls_context.h"
-#include "peer/wire/tcp/arithmetic.h"
+#include "peer/wire/tcp/lent_thread.h"
 
 namespace gv {
 

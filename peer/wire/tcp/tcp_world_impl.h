@@ -19,21 +19,52 @@
 #include <asio/steady_timer.hpp>
 
 #include "gossip/link/link_layer.h"
+#include "gossip/message.h"
 #include "peer/wire/frame/frame.h"
-#include "peer/wire/tcp/compute_thread.h"
 #include "peer/wire/tcp/dialling.h"
 #include "peer/wire/tcp/handshake_budget.h"
+#include "peer/wire/tcp/lent_thread.h"
 #include "peer/wire/tcp/neighbor_clock.h"
 #include "peer/wire/tcp/shaper.h"
 #include "peer/wire/tcp/shared_edges.h"
-#include "peer/wire/tcp/standstill.h"
 #include "peer/wire/tcp/tcp_connection.h"
 #include "peer/wire/tcp/tcp_world.h"
 
 namespace gv {
 
+/// Notices that its process did not run: a beat was due, and came later than the loop's own work
+/// since the last one explains. What starts a stopped process again (a signal, a machine that
+/// wakes), and a processor whose time others have, say nothing of how long it stood still.
+class Standstill {
+ public:
+  /// The time between two beats. It is short beside the stops that hold a fleet up: what of a stop
+  /// lies before the next beat was due is not seen.
+  static constexpr Time period{std::chrono::milliseconds(10)};
+  /// The delay that a beat may have: the kernel lets a process wait for its turn now and then.
+  static constexpr Time tolerance{std::chrono::milliseconds(10)};
+
+  explicit Standstill(Time now) : last_(now) {}
+
+  /// `worked`: processor time of the loop's thread so far.
+  void beat(Time now, Time worked) {
+    before_ = total(now, worked);
+    last_ = now;
+    worked_ = worked;
+  }
+  /// Returns how long it stood still until now, what has not ended yet included.
+  Time total(Time now, Time worked) const {
+    const Time overdue = now - last_ - period - (worked - worked_);
+    return overdue > tolerance ? before_ + overdue : before_;
+  }
+
+ private:
+  Time last_;
+  Time worked_{0};
+  Time before_{0};
+};
+
 /// The three files of this class: tcp_world.cpp is the world of one peer, tcp_carrier.cpp carries
-/// its link layer, tcp_security.cpp says which connections are encrypted, and whose they may be.
+/// its link layer, tcp_carrier.cpp says which connections are encrypted, and whose they may be.
 class TcpWorldImpl : public TcpWorld, private Carrier {
  public:
   explicit TcpWorldImpl(TcpOptions options);
@@ -148,7 +179,7 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
             bool dialled);
   void take(ConnectionId connection, Frame frame);
 
-  // tcp_security.cpp
+  // tcp_carrier.cpp
   bool is_elsewhere(PeerId neighbor) const;
   bool is_protected(PeerId neighbor) const;
   static std::string network_of(const asio::ip::address& address);

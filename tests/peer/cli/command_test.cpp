@@ -6,7 +6,7 @@
 
 #include "peer/cli/program.h"
 #include "peer/runtime/exit_code.h"
-#include "peer/runtime/peer_parts.h"
+#include "peer/runtime/peer_plan.h"
 
 namespace gv::cli {
 namespace {

@@ -2,7 +2,7 @@
 #include <fstream>
 #include <regex>
 
-#include "peer/record/report/metrics_row.h"
+#include "peer/record/report/metrics.h"
 #include "tests/peer/launch/program.h"
 #include "tests/places.h"
 #include "tests/scratch_folder.h"

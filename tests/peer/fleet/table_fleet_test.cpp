@@ -6,7 +6,7 @@
 #include "optim/data/data_facts.h"
 #include "peer/fleet/data/table_statistics.h"
 #include "peer/runtime/assembly.h"
-#include "peer/runtime/pooled_facts.h"
+#include "peer/runtime/fleet_sets.h"
 #include "tests/peer/fleet/first_problem.h"
 #include "tests/scratch_folder.h"
 

@@ -1,7 +1,7 @@
 #include <array>
 
 #include "optim/state.h"
-#include "peer/model/checkpoint/checkpoint.h"
+#include "peer/model/checkpoint/checkpoint_store.h"
 #include "peer/model/tensors/start_values.h"
 #include "tests/peer/launch/launch_fixture.h"
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/record/report/metrics_row.h"
+#include "peer/record/report/metrics.h"
 #include "peer/record/runs/stored_run.h"
 #include "tests/peer/launch/launch_fixture.h"
 #include "tests/text_of.h"

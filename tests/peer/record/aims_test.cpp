@@ -1,10 +1,9 @@
-#include "peer/record/aims.h"
-
 #include <limits>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "peer/record/fleet_record.h"
 #include "peer/runtime/assembly.h"
 #include "peer/sim/simulation.h"
 

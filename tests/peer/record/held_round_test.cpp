@@ -1,9 +1,8 @@
-#include "peer/record/held_round.h"
-
 #include <fstream>
 
 #include <gtest/gtest.h>
 
+#include "peer/record/run_folder.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {

@@ -1,6 +1,6 @@
-#include "peer/runtime/attendance.h"
-
 #include <gtest/gtest.h>
+
+#include "peer/runtime/tcp_journal.h"
 
 namespace gv {
 namespace {

@@ -1,10 +1,9 @@
-#include "peer/runtime/sample_source.h"
-
 #include <cstring>
 
 #include <gtest/gtest.h>
 
 #include "peer/runtime/assembly.h"
+#include "peer/runtime/peer_share.h"
 #include "tests/peer/fleet/test_fleet.h"
 
 namespace gv {

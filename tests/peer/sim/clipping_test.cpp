@@ -4,7 +4,7 @@
 
 #include "gossip/attack.h"
 #include "peer/fleet/setup.h"
-#include "peer/record/report/clipped.h"
+#include "peer/record/report/warnings.h"
 #include "peer/sim/swarm.h"
 #include "tests/peer/sim/method_runs.h"
 

@@ -1,9 +1,8 @@
-#include "peer/fleet/injection.h"
-
 #include <fstream>
 
 #include <gtest/gtest.h>
 
+#include "peer/fleet/specs.h"
 #include "peer/sim/simulation.h"
 #include "peer/study/simulated_run.h"
 #include "tests/peer/fleet/test_fleet.h"

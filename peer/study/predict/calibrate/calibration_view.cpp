@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "peer/record/report/wrapped.h"
+#include "peer/record/report/console.h"
 
 namespace gv {
 

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
-#include "peer/record/report/wrapped.h"
 #include "peer/study/predict/forecast/stable_rates_view.h"
 
 namespace gv {

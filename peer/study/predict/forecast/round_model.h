@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "peer/fleet/network_spec.h"
+#include "peer/fleet/specs.h"
 
 namespace gv {
 

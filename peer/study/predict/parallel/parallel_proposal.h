@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "peer/fleet/parallel_spec.h"
+#include "peer/fleet/specs.h"
 
 namespace gv {
 

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "gossip/stage.h"
-#include "peer/fleet/parallel_reader.h"
+#include "peer/fleet/sections.h"
 #include "peer/wire/frame/frame.h"
 
 namespace gv {

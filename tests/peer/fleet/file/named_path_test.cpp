@@ -1,11 +1,10 @@
-#include "peer/fleet/file/named_path.h"
-
 #include <cstdlib>
 #include <filesystem>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "peer/fleet/file/value.h"
 #include "tests/peer/fleet/fleet_file.h"
 
 namespace gv {

@@ -1,8 +1,8 @@
-#include "peer/fleet/json/json_member.h"
-
 #include <cmath>
 
 #include <gtest/gtest.h>
+
+#include "peer/fleet/json/json.h"
 
 namespace gv {
 namespace {

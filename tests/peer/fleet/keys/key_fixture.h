@@ -9,7 +9,6 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/fleet/asked_keys.h"
 #include "peer/fleet/fleet.h"
 #include "peer/fleet/model_profile.h"
 #include "tests/scratch_folder.h"

@@ -8,7 +8,6 @@
 
 #include "gossip/algorithm.h"
 #include "graph/topologies.h"
-#include "peer/fleet/asked_keys.h"
 #include "peer/fleet/data/data_kind.h"
 #include "peer/fleet/fleet.h"
 #include "tests/peer/fleet/keys/key_fixture.h"

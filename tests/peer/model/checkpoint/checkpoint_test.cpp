@@ -1,5 +1,3 @@
-#include "peer/model/checkpoint/checkpoint.h"
-
 #include <gtest/gtest.h>
 
 #include "peer/model/checkpoint/checkpoint_store.h"

@@ -1,5 +1,3 @@
-#include "peer/record/disk/disk.h"
-
 #include <functional>
 #include <memory>
 #include <set>
@@ -9,7 +7,6 @@
 #include <unistd.h>
 
 #include "peer/record/disk/posix_disk.h"
-#include "peer/record/disk/quick_disk.h"
 #include "peer/sim/sim_disk.h"
 #include "tests/scratch_folder.h"
 

@@ -6,9 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/record/export/csv.h"
 #include "peer/record/export/exported_run.h"
-#include "peer/record/export/tensorboard.h"
 #include "tests/scratch_folder.h"
 #include "tests/text_of.h"
 

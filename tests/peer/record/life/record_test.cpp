@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "graph/formats/npy_matrix.h"
-#include "peer/fleet/json/json_member.h"
-#include "peer/record/life/life_record.h"
+#include "peer/fleet/json/json.h"
+#include "peer/record/life/recorder.h"
 #include "tests/scratch_folder.h"
 #include "tests/text_of.h"
 

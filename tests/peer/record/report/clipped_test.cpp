@@ -1,11 +1,10 @@
-#include "peer/record/report/clipped.h"
-
 #include <algorithm>
 #include <sstream>
 
 #include <gtest/gtest.h>
 
 #include "peer/record/report/screen.h"
+#include "peer/record/report/warnings.h"
 
 namespace gv {
 namespace {

@@ -1,5 +1,3 @@
-#include "peer/record/report/metrics_row.h"
-
 #include <fstream>
 #include <set>
 #include <stdexcept>

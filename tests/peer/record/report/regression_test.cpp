@@ -1,9 +1,9 @@
-#include "peer/record/report/regression.h"
-
 #include <cmath>
 #include <limits>
 
 #include <gtest/gtest.h>
+
+#include "peer/record/report/screen.h"
 
 namespace gv {
 namespace {

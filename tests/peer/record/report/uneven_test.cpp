@@ -1,10 +1,9 @@
-#include "peer/record/report/uneven.h"
-
 #include <regex>
 
 #include <gtest/gtest.h>
 
 #include "peer/record/report/screen.h"
+#include "peer/record/report/warnings.h"
 
 namespace gv {
 namespace {

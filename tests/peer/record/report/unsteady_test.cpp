@@ -1,9 +1,9 @@
-#include "peer/record/report/unsteady.h"
-
 #include <chrono>
 #include <regex>
 
 #include <gtest/gtest.h>
+
+#include "peer/record/report/warnings.h"
 
 namespace gv {
 namespace {

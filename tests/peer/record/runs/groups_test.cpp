@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/record/runs/curves.h"
 #include "tests/peer/record/runs/stored_runs.h"
 
 namespace gv {

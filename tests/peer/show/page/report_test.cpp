@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/record/runs/run_list.h"
+#include "peer/record/runs/stored_run.h"
 #include "peer/show/page/report_states.h"
 #include "peer/show/page/report_tuning.h"
 #include "peer/show/page/run_report.h"

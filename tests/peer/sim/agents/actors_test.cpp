@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "gossip/experience.h"
-#include "peer/fleet/agent_methods.h"
-#include "peer/fleet/json/json_member.h"
+#include "peer/fleet/agent_reader.h"
+#include "peer/fleet/json/json.h"
 #include "peer/record/report/metrics.h"
-#include "peer/runtime/supply_view.h"
+#include "peer/runtime/views.h"
 #include "tests/peer/fleet/first_problem.h"
 #include "tests/peer/fleet/test_fleet.h"
 #include "tests/peer/sim/injecting.h"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "peer/fleet/agent_methods.h"
+#include "peer/fleet/agent_reader.h"
 #include "peer/fleet/digest.h"
 #include "peer/runtime/assembly.h"
 #include "tests/peer/fleet/first_problem.h"

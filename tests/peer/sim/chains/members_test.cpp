@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "optim/models/network_cut.h"
-#include "peer/record/held_ranges.h"
+#include "peer/record/joined_models.h"
 #include "peer/sim/swarm.h"
 #include "tests/peer/sim/chains/chain_fleets.h"
 #include "tests/peer/sim/injecting.h"

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/record/report/wrapped.h"
+#include "peer/record/report/console.h"
 #include "peer/study/compare/comparison_json.h"
 #include "peer/study/compare/comparison_text.h"
 #include "peer/study/compare/explain.h"

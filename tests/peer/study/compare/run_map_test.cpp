@@ -7,7 +7,7 @@
 
 #include "peer/launch/run_record.h"
 #include "peer/record/report/metrics.h"
-#include "peer/record/runs/run_list.h"
+#include "peer/record/runs/stored_run.h"
 #include "peer/sim/simulation.h"
 #include "peer/study/simulated_run.h"
 #include "tests/scratch_folder.h"

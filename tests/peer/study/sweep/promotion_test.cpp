@@ -1,6 +1,6 @@
 #include <filesystem>
 
-#include "peer/fleet/json/json_member.h"
+#include "peer/fleet/json/json.h"
 #include "tests/peer/study/sweep/trial_fixture.h"
 #include "tests/text_of.h"
 

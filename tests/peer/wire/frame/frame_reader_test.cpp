@@ -1,8 +1,8 @@
-#include "peer/wire/frame/frame_reader.h"
-
 #include <cstring>
 
 #include <gtest/gtest.h>
+
+#include "peer/wire/frame/frame.h"
 
 namespace gv::wire {
 namespace {

@@ -1,5 +1,3 @@
-#include "peer/wire/lend/locked_regions.h"
-
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -8,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "optim/rng.h"
+#include "peer/wire/lend/region.h"
 
 namespace gv {
 namespace {

@@ -1,5 +1,3 @@
-#include "peer/wire/lend/memory_file.h"
-
 #include <algorithm>
 #include <csignal>
 #include <vector>
@@ -10,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "peer/wire/lend/region.h"
 #include "peer/wire/lend/sharing.h"
 
 namespace gv {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/wire/seal/key_file.h"
+#include "peer/wire/seal/tls_context.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {

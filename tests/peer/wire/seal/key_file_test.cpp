@@ -1,5 +1,3 @@
-#include "peer/wire/seal/key_file.h"
-
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -7,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "peer/wire/seal/tls_context.h"
 #include "tests/error_in.h"
 #include "tests/scratch_folder.h"
 

@@ -1,8 +1,8 @@
-#include "peer/wire/seal/run_token.h"
-
 #include <set>
 
 #include <gtest/gtest.h>
+
+#include "peer/wire/seal/peer_keys.h"
 
 // Processes of one run know each other within a machine.
 

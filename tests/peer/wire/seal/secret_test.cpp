@@ -1,5 +1,3 @@
-#include "peer/wire/seal/secret.h"
-
 #include <algorithm>
 #include <array>
 
@@ -8,6 +6,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "peer/wire/seal/peer_keys.h"
 
 namespace gv {
 namespace {

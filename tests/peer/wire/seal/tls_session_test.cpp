@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "optim/rng.h"
-#include "peer/wire/seal/openssl.h"
+#include "peer/wire/seal/tls_context.h"
 #include "tests/peer/wire/seal/talk.h"
 
 namespace gv {

@@ -17,8 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "peer/wire/lend/memory_file.h"
-#include "peer/wire/tcp/offer.h"
+#include "peer/wire/lend/region.h"
 
 namespace gv {
 namespace {

@@ -1,6 +1,6 @@
-#include "peer/wire/tcp/standstill.h"
-
 #include <gtest/gtest.h>
+
+#include "peer/wire/tcp/tcp_world_impl.h"
 
 namespace gv {
 namespace {

@@ -9,7 +9,7 @@
 #include "tests/peer/wire/tcp/loopback_fleet.h"
 #include "tests/peer/wire/tcp/plain_client.h"
 
-// Plain connections within one machine, and the token of a run (wire/seal/run_token.h).
+// Plain connections within one machine, and the token of a run (wire/seal/peer_keys.h).
 
 namespace gv {
 namespace {
