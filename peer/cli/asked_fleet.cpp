@@ -9,8 +9,8 @@
 
 #include "peer/cli/this_program.h"
 #include "peer/launch/agent/lan.h"
-#include "peer/launch/machine_facts.h"
 #include "peer/launch/program/start_file.h"
+#include "peer/launch/run_record.h"
 
 namespace gv::cli {
 namespace {

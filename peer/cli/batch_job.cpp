@@ -13,9 +13,8 @@
 #include "peer/fleet/json/json.h"
 #include "peer/launch/agent/batch_nodes.h"
 #include "peer/launch/agent/lan.h"
-#include "peer/launch/child.h"
-#include "peer/launch/deploy/slurm_fleet.h"
-#include "peer/launch/hear.h"
+#include "peer/launch/deploy/deploy.h"
+#include "peer/launch/process.h"
 
 namespace gv::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "peer/cli/written_file.h"
 #include "peer/fleet/json/json.h"
 #include "peer/launch/agent/bundle.h"
-#include "peer/launch/processor.h"
+#include "peer/launch/peer_speeds.h"
 #include "peer/runtime/exit_code.h"
 
 namespace gv::cli {

@@ -9,10 +9,8 @@
 #include "optim/printable.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/written_file.h"
-#include "peer/launch/agent/fleet_copy.h"
-#include "peer/launch/deploy/kubernetes.h"
-#include "peer/launch/deploy/kubernetes_name.h"
-#include "peer/launch/deploy/systemd.h"
+#include "peer/launch/agent/bundle.h"
+#include "peer/launch/deploy/deploy.h"
 
 namespace gv::cli {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
-#include "peer/launch/agent/data_check.h"
+#include "peer/launch/agent/lan_check.h"
 #include "peer/record/report/console.h"
 
 namespace gv::cli {

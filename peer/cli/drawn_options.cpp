@@ -7,9 +7,9 @@
 
 #include "peer/cli/swarm_options.h"
 #include "peer/cli/swarm_text.h"
-#include "peer/launch/interrupt_watch.h"
+#include "peer/launch/stop_signals.h"
 #include "peer/record/report/screen.h"
-#include "peer/sim/drawn/drawn_swarm.h"
+#include "peer/sim/drawn/shrink.h"
 
 // simulate --faults swarm --fleets A..B.
 

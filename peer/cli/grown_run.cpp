@@ -11,7 +11,6 @@
 
 #include "peer/cli/version.h"
 #include "peer/fleet/file/value.h"
-#include "peer/launch/grown_fleet.h"
 #include "peer/launch/resume.h"
 #include "peer/launch/run_record.h"
 #include "peer/record/disk/posix_disk.h"

@@ -12,7 +12,7 @@
 #include "peer/cli/command.h"
 #include "peer/cli/version.h"
 #include "peer/fleet/file/source.h"
-#include "peer/launch/inherited.h"
+#include "peer/launch/process.h"
 #include "peer/record/report/console.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/wire/tcp/tcp_world.h"

@@ -8,7 +8,7 @@
 
 #include "gossip/plan.h"
 #include "peer/launch/agent/lan.h"
-#include "peer/launch/open_files.h"
+#include "peer/launch/process.h"
 #include "peer/record/report/screen.h"
 #include "peer/study/sweep/free_memory.h"
 

@@ -12,7 +12,7 @@
 #include "optim/printable.h"
 #include "peer/cli/healing_options.h"
 #include "peer/cli/swarm_text.h"
-#include "peer/launch/interrupt_watch.h"
+#include "peer/launch/stop_signals.h"
 #include "peer/record/report/screen.h"
 
 namespace gv::cli {

@@ -1,7 +1,10 @@
 #include "peer/launch/address_pattern.h"
 
+#include <cstdint>
 #include <limits>
+#include <map>
 #include <stdexcept>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -9,6 +12,13 @@
 #include "peer/fleet/net_address.h"
 
 namespace gv {
+namespace {
+
+/// Below the ports that Linux gives to outgoing connections (32768 and up), one of which could
+/// otherwise hold a peer's own.
+constexpr std::uint16_t first_manual_port = 27000;
+
+}  // namespace
 
 std::string AddressPattern::host_of(PeerId peer) const {
   constexpr std::string_view mark = "{id}";
@@ -61,6 +71,21 @@ AddressPattern parse_address_pattern(const std::string& text) {
                     printable(text, 100),
                     wrong.what()));
   }
+}
+
+std::vector<PeerAddress> manual_addresses(const Fleet& fleet) {
+  std::vector<PeerAddress> addresses;
+  std::map<std::string, std::uint16_t> taken;  // by address: hosts may share a machine
+  for (PeerId i = 0; i < fleet.size(); ++i) {
+    for (const HostSpec& host : fleet.hosts) {
+      if (host.name != fleet.peers[i].host) continue;
+      const std::uint16_t base = host.port != 0 ? host.port : first_manual_port;
+      const std::string& address = host.address.empty() ? host.name : host.address;
+      const std::uint16_t place = taken[fmt::format("{}:{}", address, base)]++;
+      addresses.push_back({i, address, static_cast<std::uint16_t>(base + place)});
+    }
+  }
+  return addresses;
 }
 
 }  // namespace gv

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "peer/fleet/fleet.h"
 #include "peer/wire/tcp/tcp_world.h"
 
 namespace gv {
@@ -24,5 +25,9 @@ struct AddressPattern {
 
 /// Throws std::invalid_argument.
 AddressPattern parse_address_pattern(const std::string& text);
+
+/// Returns where each peer of a fleet started by hand is to be found; ports from 27000 where the
+/// file gives none.
+std::vector<PeerAddress> manual_addresses(const Fleet& fleet);
 
 }  // namespace gv

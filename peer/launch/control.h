@@ -38,7 +38,7 @@ struct Progress {
   Round staleness = 0;        ///< since the last such line, the greatest
   std::size_t queue = 0;      ///< since then, the longest
 };
-/// A Report; its vector was sent before it (vector_channel.h).
+/// A Report; its vector was sent before it (launcher_line.h).
 struct Reported {
   Report report;
 };

@@ -4,12 +4,15 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
 #include <stdexcept>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "optim/printable.h"
+#include "peer/wire/seal/peer_keys.h"
+#include "peer/wire/seal/tls_context.h"
 
 namespace gv {
 namespace {
@@ -79,6 +82,18 @@ bool restarted_by_engine(const Variables& variable) {
 
 bool restarted_by_engine() {
   return restarted_by_engine(own_variable);
+}
+
+std::shared_ptr<const TlsContext> own_keys(const Fleet& fleet,
+                                           PeerId id,
+                                           const std::string& given) {
+  if (fleet.security.mode == SecurityMode::plaintext) return nullptr;
+  const std::filesystem::path folder = given.empty() ? fleet.security.keys : given;
+  const std::string path = (folder / key_file_name(id)).string();
+  const bool there = std::filesystem::exists(std::filesystem::symlink_status(path));
+  if (!there && given.empty() && fleet.security.mode == SecurityMode::automatic) return nullptr;
+  keep_memory_to_ourselves();
+  return context_of_file(path, id);
 }
 
 }  // namespace gv

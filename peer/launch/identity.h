@@ -1,10 +1,13 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "graph/topology/topology.h"
+#include "peer/fleet/fleet.h"
+#include "peer/wire/seal/tls_context.h"
 
 namespace gv {
 
@@ -27,5 +30,12 @@ std::optional<EngineIdentity> engine_identity();
 /// GRAPEVINE_RESTARTS and GRAPEVINE_MOVES count how often (`deploy` has Kubernetes do so).
 bool restarted_by_engine(const std::function<const char*(const char*)>& variable);
 bool restarted_by_engine();
+
+/// Returns what a peer that nobody launched proves itself with, as `keygen` made it; null: there is
+/// nothing, and the links say whether they need some. `folder`: instead of the fleet file's;
+/// "": that one. Throws std::runtime_error as context_of_file does.
+std::shared_ptr<const TlsContext> own_keys(const Fleet& fleet,
+                                           PeerId id,
+                                           const std::string& folder);
 
 }  // namespace gv

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -17,19 +19,65 @@
 #include "gossip/plan.h"
 #include "optim/printable.h"
 #include "peer/fleet/net_address.h"
+#include "peer/fleet/sections.h"
 #include "peer/launch/control.h"
 #include "peer/launch/launcher_line.h"
-#include "peer/launch/own_address.h"
 #include "peer/launch/stop_signals.h"
-#include "peer/launch/vector_channel.h"
 #include "peer/launch/watch_thread.h"
 #include "peer/record/disk/posix_disk.h"
 #include "peer/record/report/screen.h"
+#include "peer/runtime/assembly.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/runtime/tcp_peer.h"
+#include "peer/wire/tcp/named_socket.h"
+#include "peer/wire/tcp/tcp_world.h"
 
 namespace gv {
 namespace {
+
+/// Returns the first of a name's addresses on this machine, in numbers, if they all lead to this
+/// machine alone; else "".
+std::string own_number_of(const std::string& name) {
+  try {
+    const std::vector<SocketAddress> all = addresses_of(name, 0);
+    const bool own = std::ranges::all_of(
+        all, [](const SocketAddress& address) { return is_loopback(address.host()); });
+    return own ? all.front().host() : "";
+  } catch (const std::runtime_error&) {
+    return "";
+  }
+}
+
+/// A peer that is started by hand listens at its host's address of the fleet file. Throws
+/// std::runtime_error with the address's place in the file where that is, on this machine, an
+/// address of nobody but this machine, and a neighbour lives on another one: many systems map a
+/// machine's own name to 127.0.1.1 in /etc/hosts, and the neighbours would wait in vain.
+/// `addresses`: of all peers (manual_addresses).
+void check_own_address(const Assembly& fleet,
+                       PeerId id,
+                       const std::vector<PeerAddress>& addresses) {
+  const std::string& own = addresses.at(id).host;
+  const std::vector<PeerId> links = links_of(fleet.plan(id));
+  const auto is_elsewhere = [&](PeerId neighbor) {
+    const std::string& host = addresses.at(neighbor).host;
+    return host != own && !is_loopback(host);
+  };
+  const auto far = std::ranges::find_if(links, is_elsewhere);
+  if (far == links.end()) return;
+  const std::string number = own_number_of(own);
+  if (number.empty()) return;
+  const std::string& host = fleet.fleet.peers[id].host;
+  throw std::runtime_error(fmt::format(
+      "{}'s address `{}` is {} on this machine, which only {} itself can reach, and peer {} lives "
+      "on another one ({})\nhelp:  does /etc/hosts map its name to that? Give the address of its "
+      "network card as `address`",
+      host,
+      printable(own, 100),
+      number,
+      host,
+      *far,
+      place_of_address(fleet.fleet, host)));
+}
 
 /// The milliseconds after which a peer without a launcher is ended: nobody reads its report.
 constexpr int orphan_deadline_ms = 4000;

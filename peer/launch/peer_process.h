@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "peer/launch/manual_addresses.h"
+#include "peer/launch/address_pattern.h"
 #include "peer/runtime/assembly.h"
 #include "peer/runtime/peer_plan.h"
 #include "peer/wire/tcp/tcp_world.h"
@@ -27,7 +27,7 @@ struct LaunchedPeer {
 };
 
 /// One peer that a launcher started: its addresses come on stdin, what it has to say goes to stdout
-/// (control.h; vectors: vector_channel.h), its log to stderr. Ends when it has finished, when it is
+/// (control.h; vectors: launcher_line.h), its log to stderr. Ends when it has finished, when it is
 /// told to stop, or when stdin ends. Returns the exit code.
 int run_launched_peer(const Assembly& fleet,
                       PeerId id,

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "peer/launch/place.h"
+#include "peer/launch/process.h"
 #include "peer/runtime/assembly.h"
 
 namespace gv {
@@ -37,5 +40,51 @@ std::vector<PeerSpeed> measure_speeds(const Assembly& fleet,
 /// The other end: one peer, started with `--measure`, that says it is ready, measures for so long
 /// when it is told to, and says what (control.h). Returns the exit code.
 int run_measured_peer(const Assembly& fleet, PeerId id, double seconds);
+
+/// The peers of a fleet that train, started to measure something, all of them at once.
+class MeasuringPeers {
+ public:
+  using Heed = std::function<void(PeerId, const std::string& line)>;
+
+  /// Starts peers 0 .. n - 1, each with `past` (Places::start). `heed` has each line that a peer
+  /// says on its stdout. Options and places outlive it.
+  MeasuringPeers(PeerId n,
+                 const std::vector<std::string>& past,
+                 Places& places,
+                 const PeerSpeedOptions& options,
+                 Heed heed);
+
+  /// Waits until all are done with `what`, which the progress names. Throws std::runtime_error,
+  /// with the peer and its last words, when one ends before it is.
+  void wait_for(const std::string& what, const std::function<bool(PeerId)>& done);
+  void tell(const std::string& line);  ///< all of them
+
+ private:
+  struct Peer {
+    std::unique_ptr<Process> process{};
+    std::string last_words{};
+  };
+
+  void wait();
+  /// Returns whether it has ended.
+  bool hear_peer(PeerId id);
+
+  std::vector<Peer> peers_;
+  Places& places_;
+  const PeerSpeedOptions& options_;
+  Heed heed_;
+};
+
+/// The kinds of processors for which there are builds of the program, as `uname -m` calls them.
+inline constexpr std::array<std::string_view, 2> processors = {"x86_64", "aarch64"};
+
+/// The one of this program.
+#if defined(__x86_64__)
+inline constexpr std::string_view own_processor = processors[0];
+#elif defined(__aarch64__)
+inline constexpr std::string_view own_processor = processors[1];
+#else
+inline constexpr std::string_view own_processor = "unknown";
+#endif
 
 }  // namespace gv

@@ -1,13 +1,18 @@
 #include "peer/launch/resume.h"
 
 #include <algorithm>
+#include <array>
+#include <deque>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <stdexcept>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "gossip/costs.h"
+#include "optim/state.h"
 #include "peer/fleet/json/json.h"
 #include "peer/model/checkpoint/checkpoint_store.h"
 #include "peer/record/disk/posix_disk.h"
@@ -34,6 +39,143 @@ bool is_later(const Assembly& fleet, const JsonValue& json, Round round, std::ui
   if (of >= fleet.rounds) return true;
   if (json.find("tick") != nullptr) return json_integer<std::uint64_t>(json, "tick") > ticks;
   return of > round || (of == round && fleet.evaluate_every > 0 && of % fleet.evaluate_every != 0);
+}
+
+/// The keys of a fleet file that may have other values: nothing of these is in a peer's state.
+constexpr std::array free_keys{"peers",
+                               "hosts",
+                               "stop",
+                               "topology",
+                               "links",
+                               "network",
+                               "name",
+                               "evaluate",
+                               "checkpoint",
+                               "output",
+                               "launch",
+                               "record",
+                               "security",
+                               "simulate",
+                               "faults",
+                               "train.optimizer.lr",
+                               "train.optimizer.schedule"};
+
+bool may_differ(const std::string& key) {
+  return std::ranges::any_of(free_keys, [&](const std::string& free) {
+    return key == free || key.starts_with(free + ".");
+  });
+}
+
+/// The first key of which both files say something else, and which may not; "": none.
+std::string fixed_key(const FlatKeys& before, const FlatKeys& after) {
+  std::map<std::string, std::string> was(before.begin(), before.end());
+  for (const auto& [key, value] : after) {
+    const auto at = was.find(key);
+    const bool same = at != was.end() && at->second == value;
+    if (!same && !may_differ(key)) return key;
+    if (at != was.end()) was.erase(at);
+  }
+  const auto left =
+      std::ranges::find_if(was, [](const auto& key) { return !may_differ(key.first); });
+  return left == was.end() ? "" : left->first;
+}
+
+/// Returns whether every peer that was there keeps whom it averages with, and by which weights.
+bool same_graph(const Assembly& was, const Assembly& is) {
+  return was.fleet.size() == is.fleet.size() && was.fleet.mixing_digest == is.fleet.mixing_digest &&
+         was.topology.neighbors == is.topology.neighbors;
+}
+
+std::vector<std::byte> state_of(const Objective& objective) {
+  StateWriter state;
+  objective.save(state);
+  return state.take();
+}
+
+std::vector<std::byte> state_of(const Replica& replica) {
+  StateWriter state;
+  replica.save(state);
+  return state.take();
+}
+
+using Bytes = std::span<const std::byte>;
+
+/// A peer's state in its parts (HostReplica::save).
+struct Parts {
+  Bytes model;    ///< x and the optimizer
+  Bytes batches;  ///< where its minibatches stand
+  Bytes memory;   ///< what the method keeps by name, of itself or of neighbours
+};
+
+/// Returns the bytes of x and the optimizer by stage: one figure where peers have whole models.
+std::vector<std::size_t> model_bytes(const Assembly& fleet) {
+  std::vector<std::size_t> bytes;
+  for (PeerId s = 0; s < fleet.chains.stages(); ++s) {
+    const PeerId i = fleet.chains.stage_peers(0, s).front();
+    bytes.push_back(state_of(*fleet.host_replica(i)).size() - state_of(*fleet.objective(i)).size());
+  }
+  return bytes;
+}
+
+Parts parts_of(const Assembly& was, const Checkpoint& past, std::size_t model_bytes) {
+  const Bytes state = before_costs(past.state);
+  if (state.size() < model_bytes) throw std::runtime_error("a checkpoint is too short");
+  const Bytes rest = state.subspan(model_bytes);
+  const std::unique_ptr<Objective> objective = was.objective(past.peer);
+  StateReader reader(rest);
+  objective->restore(reader);
+  const std::size_t batches = state_of(*objective).size();
+  return {state.first(model_bytes), rest.first(batches), rest.subspan(batches)};
+}
+
+/// Returns for each peer from whom its model comes: from itself, or for a new one the nearest that
+/// was there.
+std::vector<PeerId> sources(const Assembly& is, PeerId old) {
+  std::vector<PeerId> source(is.fleet.size());
+  for (PeerId i = 0; i < is.fleet.size(); ++i) {
+    std::deque<PeerId> next{i};
+    std::vector<bool> seen(is.fleet.size());
+    while (!next.empty() && next.front() >= old) {
+      const PeerId at = next.front();
+      next.pop_front();
+      for (const PeerId j : links_of(is.plan(at)))
+        if (!seen[j]) seen[j] = true, next.push_back(j);
+    }
+    source[i] = next.empty() ? 0 : next.front();
+  }
+  return source;
+}
+
+std::vector<std::byte> joined(Bytes model, Bytes batches, Bytes memory, const Costs& costs) {
+  StateWriter state;
+  std::vector<std::byte> all(model.begin(), model.end());
+  all.insert(all.end(), batches.begin(), batches.end());
+  all.insert(all.end(), memory.begin(), memory.end());
+  save_at_end(state, costs);
+  const std::vector<std::byte> end = state.take();
+  all.insert(all.end(), end.begin(), end.end());
+  return all;
+}
+
+[[noreturn]] void refuse_memory(const Assembly& was, const std::string& names) {
+  throw std::invalid_argument(fmt::format(
+      "run: {} remembers {} of each peer from round to round, which nobody has of a new peer or on "
+      "another graph\nhelp:  take a method that keeps nothing but the model, such as d-psgd; or go "
+      "on with the same peers and graph for more rounds; or begin anew from what was saved: "
+      "model.start",
+      was.fleet.algorithm,
+      names));
+}
+
+/// "`tracker` and more".
+std::string names_in(Bytes memory) {
+  StateReader reader(memory);
+  try {
+    reader.name("named");
+    if (reader.u64() > 0) return fmt::format("`{}`", reader.text());
+  } catch (const std::runtime_error&) {
+  }
+  return "more than its model";
 }
 
 }  // namespace
@@ -139,6 +281,70 @@ void keep_checkpoints(const Assembly& fleet,
     const Verdict wrong = store.save(each.round, std::move(each.state));
     if (!wrong.empty()) throw std::runtime_error(wrong);
   }
+}
+
+std::string growth_objection(const Assembly& was,
+                             const FlatKeys& before,
+                             const Assembly& is,
+                             const FlatKeys& after) {
+  const PeerId old = was.fleet.size(), now = is.fleet.size();
+  if (const std::string key = fixed_key(before, after); !key.empty())
+    return fmt::format(
+        "`{}` is part of what the peers have learnt until now and stays\nhelp:  a run "
+        "goes on with other `peers`, `hosts`, `stop`, `topology`, `links`, "
+        "`evaluate` or `checkpoint`; begin another one from its model: model.start",
+        key);
+  if (now < old)
+    return fmt::format(
+        "a fleet of {} peers resumes as {}: a model would be lost\nhelp:  a fleet may only grow; "
+        "a peer that is to leave ends by itself (`stop`)",
+        old,
+        now);
+  if (same_graph(was, is)) return "";
+  if (was.fleet.trainers() != old || is.fleet.trainers() != now)
+    return "a fleet with servers does not grow: each server holds a part of the model, by its "
+           "number"
+           "\nhelp:  begin another run from its model: model.start";
+  if (was.fleet.parallel)
+    return "a fleet of chains does not grow: a new one would have no gradient until all of its "
+           "stages have taken their parts of a model\nhelp:  begin another run from its model: "
+           "model.start";
+  if (was.fleet.attackers.count > 0)
+    return "the last peers are attackers, and others would be the last\nhelp:  begin another run";
+  if (is.fleet.evaluate_period > Time{0})
+    return "evaluations by time count the training of each peer, and a new one has none\nhelp:  "
+           "say "
+           "`evaluate: { every: N rounds }`";
+  return "";
+}
+
+std::vector<Checkpoint> grown_checkpoints(const Assembly& was,
+                                          const Assembly& is,
+                                          const std::vector<Checkpoint>& past) {
+  const bool same = same_graph(was, is);
+  const auto old = static_cast<PeerId>(past.size());
+  const std::vector<std::size_t> bytes = model_bytes(was);
+  std::vector<Parts> parts;
+  for (const Checkpoint& each : past) {
+    parts.push_back(parts_of(was, each, bytes[was.chains.stage(each.peer)]));
+    if (!same && !parts.back().memory.empty()) refuse_memory(was, names_in(parts.back().memory));
+  }
+  const std::vector<PeerId> source = sources(is, old);
+  std::vector<Checkpoint> all;
+  for (PeerId i = 0; i < is.fleet.size(); ++i) {
+    const bool keeps = i < old && was.partition == is.partition;
+    const std::vector<std::byte> fresh =
+        keeps ? std::vector<std::byte>{} : state_of(*is.objective(i));
+    const Parts& from = parts[source[i]];
+    const Costs costs = i < old ? costs_at_end(past[i].state) : Costs{};
+    all.push_back(
+        {.fleet = is.fleet.digest,
+         .model = is.model_digest,
+         .peer = i,
+         .round = past[0].round,
+         .state = joined(from.model, keeps ? from.batches : Bytes(fresh), from.memory, costs)});
+  }
+  return all;
 }
 
 }  // namespace gv

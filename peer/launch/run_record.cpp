@@ -8,12 +8,14 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "graph/formats/json_value.h"
+#include "optim/printable.h"
+#include "optim/workers.h"
 #include "peer/fleet/digest.h"
 #include "peer/fleet/host_names.h"
 #include "peer/fleet/json/json.h"
-#include "peer/launch/machine_facts.h"
 #include "peer/record/report/metrics.h"
 #include "peer/record/report/warnings.h"
 #include "peer/runtime/exit_code.h"
@@ -39,6 +41,19 @@ Json machine_json() {
   return {{"processor", machine.processor},
           {"cores", machine.cores},
           {"memory_bytes", machine.memory_bytes}};
+}
+
+constexpr std::size_t longest_name = 100;
+
+/// x86 calls it so; ARM's file has no name of the processor.
+std::string processor_name() {
+  std::ifstream in("/proc/cpuinfo");
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos)
+      return printable(line.substr(colon + 2), longest_name);
+  }
+  return "unknown";
 }
 
 }  // namespace
@@ -170,6 +185,13 @@ void add_target(Json& summary, const Assembly& fleet, const Observer& observer) 
                        {"of", whose[static_cast<std::size_t>(target.whose)]},
                        {"for", target.in_a_row},
                        {"reached", *reached}};
+}
+
+MachineFacts machine_facts() {
+  return {.processor = processor_name(),
+          .cores = usable_cores().count(),
+          .memory_bytes = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                          static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE))};
 }
 
 }  // namespace gv

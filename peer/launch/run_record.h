@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -70,5 +71,13 @@ std::string target_text(const Assembly& fleet, const Observer& observer);
 int code_with_target(int code, const Assembly& fleet, const Observer& observer);
 /// Adds "target": {"accuracy": 0.9, "of": "mean", "for": 1, "reached": false} where there is one.
 void add_target(Json& summary, const Assembly& fleet, const Observer& observer);
+
+/// The facts that a run's times depend on, as run.json keeps them.
+struct MachineFacts {
+  std::string processor;  ///< "Intel(R) Xeon(R) ..."; "unknown" where /proc does not say
+  unsigned cores = 0;     ///< that this process may use
+  std::uint64_t memory_bytes = 0;
+};
+MachineFacts machine_facts();
 
 }  // namespace gv

@@ -1,5 +1,6 @@
 #include "peer/launch/stop_signals.h"
 
+#include <cstdlib>
 #include <stdexcept>
 
 #include <sys/signalfd.h>
@@ -51,5 +52,13 @@ StopSignals::Wish StopSignals::take() {
   }
   return wish;
 }
+
+InterruptWatch::InterruptWatch()
+    : watch_(signals_.fd(), [this](WatchThread&) {
+        const StopSignals::Wish wish = signals_.take();
+        code_ = signals_.code();
+        if (wish == StopSignals::Wish::stop_at_once) std::_Exit(signals_.code());
+        return true;
+      }) {}
 
 }  // namespace gv

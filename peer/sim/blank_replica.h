@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "optim/train/replica.h"
 #include "optim/unknown_figure.h"
+#include "peer/runtime/assembly.h"
 
 namespace gv {
 
@@ -86,5 +89,9 @@ class BlankObjective : public Objective {
   Evaluation evaluate(std::span<const float>) override { return {}; }
   double gradient_flops(std::uint32_t) const override { return 0; }
 };
+
+/// Makes a fleet's replicas without values (blank_replica.h), for SimulationOptions::replica. The
+/// fleet outlives it, and it the replicas.
+std::function<std::unique_ptr<Replica>(PeerId)> blank_replicas(const Assembly& fleet);
 
 }  // namespace gv

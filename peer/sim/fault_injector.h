@@ -29,8 +29,8 @@ enum class Fault : std::uint8_t {
   poison,     ///< its model is no longer finite
   disk_full,  ///< its next checkpoints fail, perhaps half written
   torn,       ///< it dies in the middle of its next checkpoint, and its machine with it
-  lie,        ///< it says what is not so (lies.h)
-  accident,   ///< one to three that last long and overlap (accident.h), and nothing else
+  lie,        ///< it says what is not so (sim_carrier.h)
+  accident,   ///< one to three that last long and overlap (faults.h), and nothing else
 };
 inline constexpr std::array<std::string_view, 17> fault_names{"reset",
                                                               "corrupt",

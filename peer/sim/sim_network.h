@@ -14,11 +14,8 @@
 #include <vector>
 
 #include "peer/sim/fault_injector.h"
-#include "peer/sim/lies.h"
-#include "peer/sim/link_parts.h"
 #include "peer/sim/processes.h"
 #include "peer/sim/sim_carrier.h"
-#include "peer/sim/sim_sharing.h"
 #include "peer/sim/sim_world.h"
 #include "peer/wire/frame/frame.h"
 

@@ -5,21 +5,117 @@
 #include <deque>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "gossip/algorithm.h"
 #include "gossip/costs.h"
+#include "gossip/journal.h"
 #include "optim/check.h"
 #include "optim/state.h"
 #include "optim/workers.h"
+#include "peer/record/life/recorder.h"
 #include "peer/runtime/link_bounds.h"
-#include "peer/sim/sim_journal.h"
+#include "peer/sim/audit.h"
+#include "peer/sim/faults.h"
 #include "peer/sim/sim_world.h"
+#include "peer/sim/steadiness.h"
 #include "peer/sim/trial.h"
 
 namespace gv {
 namespace {
+
+/// The journal of one life of a simulated peer: it tells the observer, its disk, the audit, and the
+/// trace.
+class SimJournal : public Journal {
+ public:
+  SimJournal(SimShared& shared, PeerId id, std::uint64_t life)
+      : shared_(shared), id_(id), life_(life) {
+    if (shared.on_life) recorder_ = std::make_unique<Recorder>(id, shared.record);
+  }
+
+  void publish(Report report) override;
+  void store(Round round, std::vector<std::byte> state) override;
+  void settled(const Settlement& settlement) override;
+  void note(const PeerEvent& event) override;
+  bool wants_intervals(Round rounds) const override {
+    return recorder_ && recorder_->wants_intervals(rounds);
+  }
+  void life_begun(Round rounds, Time now) override {
+    if (recorder_) recorder_->life_begun(rounds, now);
+  }
+  void round_done(RoundDone round) override;
+  void life_done(const LifeDone& life) override;
+
+ private:
+  void tell(Report report);
+
+  SimShared& shared_;
+  PeerId id_;
+  std::uint64_t life_;
+  std::unique_ptr<Recorder> recorder_;  ///< where somebody wants it
+};
+
+void SimJournal::publish(Report report) {
+  if (shared_.rows == nullptr) return tell(std::move(report));
+  auto kept = std::make_unique<Report>(std::move(report));
+  shared_.rows->outside(id_, [this, kept = std::move(kept)] { tell(std::move(*kept)); });
+}
+
+void SimJournal::tell(Report report) {
+  // An evaluation by time waits for the work that is under way, and shows what was before it.
+  const bool ticks = report.tick > 0 && !report.last;
+  const Time now = ticks ? report.due : shared_.before + shared_.queue.now();
+  if (report.broken_by)
+    (shared_.does_without_chains ? shared_.chains_ended : shared_.broken_by)
+        .insert(*report.broken_by);
+  if (report.last) {
+    shared_.finished[id_] = true;
+    shared_.ended = now;
+  }
+  const bool last = report.last;
+  shared_.told.at(id_) = report.costs;
+  report.costs += shared_.earlier.at(id_);
+  shared_.observer->take(std::move(report), now);
+  if (last && shared_.faults != nullptr) shared_.faults->network().end(id_);
+}
+
+void SimJournal::store(Round round, std::vector<std::byte> state) {
+  if (shared_.on_store) shared_.on_store(id_, round, std::move(state));
+}
+
+void SimJournal::round_done(RoundDone round) {
+  if (shared_.steadiness != nullptr)
+    shared_.steadiness->ended({id_, life_},
+                              round.now,
+                              shared_.faults != nullptr ? shared_.queue.now() : round.now,
+                              shared_.together);
+  if (recorder_) recorder_->round_done(std::move(round));
+}
+
+void SimJournal::life_done(const LifeDone& life) {
+  if (!recorder_) return;
+  recorder_->life_done(life);
+  shared_.on_life(*recorder_, life_);
+}
+
+void SimJournal::settled(const Settlement& settlement) {
+  if (recorder_) recorder_->settled(settlement);
+  if (shared_.steadiness != nullptr) shared_.steadiness->flowed(id_, settlement.with);
+  if (shared_.audit == nullptr) return;
+  const auto with = shared_.faults->network().life_of_neighbor(id_, settlement.with);
+  const Peer& self = *shared_.peers[id_];
+  shared_.audit->settled({id_, life_},
+                         {settlement.with, with.value()},
+                         settlement,
+                         self.plan.traffic,
+                         self.replica.size());
+}
+
+void SimJournal::note(const PeerEvent& event) {
+  if (shared_.faults != nullptr) shared_.faults->heard(id_, event);
+}
 
 /// Adds up what a peer's book says of its time, which is its clock.
 Time clock_of(const Costs& costs) {

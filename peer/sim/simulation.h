@@ -12,8 +12,8 @@
 #include "peer/record/observer.h"
 #include "peer/runtime/assembly.h"
 #include "peer/runtime/peer_plan.h"
-#include "peer/sim/accident.h"
 #include "peer/sim/fault_injector.h"
+#include "peer/sim/faults.h"
 #include "peer/sim/sim_network.h"
 #include "peer/sim/steadiness.h"
 

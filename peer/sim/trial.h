@@ -11,7 +11,7 @@
 #include "peer/sim/accounted_replica.h"
 #include "peer/sim/audit.h"
 #include "peer/sim/faults.h"
-#include "peer/sim/sim_checkpoint_store.h"
+#include "peer/sim/sim_disk.h"
 #include "peer/sim/simulation.h"
 
 namespace gv {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "peer/launch/child.h"
 #include "peer/launch/control.h"
+#include "peer/launch/process.h"
 #include "tests/peer/wire/tcp/proxy.h"
 
 namespace gv {

@@ -3,9 +3,9 @@
 #include <stdexcept>
 
 #include "optim/check.h"
+#include "peer/launch/agent/agent_frame.h"
 #include "peer/launch/agent/data_look.h"
 #include "peer/launch/agent/facts.h"
-#include "peer/launch/agent/files.h"
 #include "tests/fuzz/files.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/refusal.h"

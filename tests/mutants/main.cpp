@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "peer/sim/drawn/drawn_swarm.h"
+#include "peer/sim/drawn/shrink.h"
 #include "peer/sim/healing.h"
 #include "peer/sim/swarm.h"
 #include "tests/mutants/mutants.h"

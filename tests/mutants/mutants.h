@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "peer/runtime/peer_plan.h"
-#include "peer/sim/link_parts.h"
+#include "peer/sim/sim_carrier.h"
 
 namespace gv::mutants {
 

@@ -12,8 +12,8 @@
 #include "optim/printable.h"
 #include "peer/cli/embed/descriptors.h"
 #include "peer/cli/embed/fault.h"
+#include "peer/launch/launcher_line.h"
 #include "peer/launch/program/program_words.h"
-#include "peer/launch/vector_channel.h"
 
 namespace gv::embed {
 namespace {

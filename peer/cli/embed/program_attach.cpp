@@ -9,7 +9,7 @@
 
 #include "optim/printable.h"
 #include "peer/cli/embed/program_peer.h"
-#include "peer/launch/own_keys.h"
+#include "peer/launch/identity.h"
 #include "peer/model/tensors/start_values.h"
 #include "peer/record/disk/posix_disk.h"
 

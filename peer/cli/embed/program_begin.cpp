@@ -10,8 +10,7 @@
 #include "peer/cli/embed/descriptors.h"
 #include "peer/cli/embed/program_peer.h"
 #include "peer/launch/address_pattern.h"
-#include "peer/launch/agent/meeting.h"
-#include "peer/launch/manual_addresses.h"
+#include "peer/launch/agent/interfaces.h"
 
 // How a program's peer finds the others: by hand, or by its launcher.
 

@@ -12,7 +12,6 @@
 #include "peer/fleet/net_address.h"
 #include "peer/launch/address_pattern.h"
 #include "peer/launch/identity.h"
-#include "peer/launch/manual_addresses.h"
 #include "peer/wire/tcp/named_socket.h"
 
 namespace gv::embed {

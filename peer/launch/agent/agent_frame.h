@@ -1,11 +1,18 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include <poll.h>
 
 #include "graph/topology/topology.h"
+#include "peer/wire/lend/descriptor.h"
 
 namespace gv {
 
@@ -28,7 +35,7 @@ enum class AgentKind : std::uint8_t {
   shut,       ///< launcher: the door is needed no more
   look,       ///< launcher: {paths: [...], devices: true}: what lies there, and which are there?
   looked,     ///< agent: {data: [null | [{name, bytes, digest}]], free_bytes, devices}, or {error}
-  file,       ///< a piece of a file below the run's folder: see files.h; both ways
+  file,       ///< a piece of a file below the run's folder: see agent_frame.h; both ways
   start,      ///< launcher: {args: [...], most_vector_bytes} of peer `peer`
   started,    ///< agent: {pid}, or {error}
   tell,       ///< launcher: a line to a peer's stdin
@@ -72,5 +79,70 @@ class AgentFrameReader {
   std::string bytes_;
   std::size_t begin_ = 0;
 };
+
+/// A stream of bytes each way, over two descriptors that never block.
+class PipePair {
+ public:
+  PipePair() = default;
+  /// Takes both, and makes them so that they do not block.
+  PipePair(Descriptor in, Descriptor out);
+
+  /// Reads what has come; "" when there is nothing, and at the end (ended()).
+  std::string read();
+  bool ended() const { return !in_.open(); }
+  /// Queues the bytes, and sends what can be sent now. To who has gone nothing is sent.
+  void write(std::string_view bytes);
+  void flush();
+  std::size_t waiting() const { return queue_.size() - sent_; }  ///< bytes that are not sent
+  void close_output() { out_.close(); }
+  void add_to(std::vector<pollfd>& fds) const;
+
+ private:
+  Descriptor in_, out_;
+  std::string queue_;
+  std::size_t sent_ = 0;  ///< of the queue
+};
+
+// Files travel between a launcher and its agents as pieces: the name, relative to the run's folder
+// at either end, a zero, one byte that is 1 at the first piece and 2 at the last (3: both), and
+// bytes.
+
+/// Hands every regular file below folder/name, or that file itself, to `send` as frames; links are
+/// left out. `name` "": all. Throws std::runtime_error with the path when one cannot be read.
+void send_files(const std::string& folder,
+                const std::string& name,
+                const std::function<void(AgentFrame)>& send);
+
+/// A file of that name and text, as frames.
+void send_text(const std::string& name,
+               const std::string& text,
+               const std::function<void(AgentFrame)>& send);
+
+/// The disk does not take it, whoever sent it.
+struct DiskError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Writes what comes below a folder. A name that leads out of it, or a path through a link, is
+/// refused.
+class FileTaker {
+ public:
+  /// `allowed`: whether a file of this name may come; `most_bytes`: of all of them.
+  FileTaker(std::string folder,
+            std::function<bool(const std::string& name)> allowed,
+            std::uint64_t most_bytes)
+      : folder_(std::move(folder)), allowed_(std::move(allowed)), left_(most_bytes) {}
+
+  /// Throws std::runtime_error with the name and what is wrong with it, and DiskError.
+  void take(const std::string& piece);
+
+ private:
+  std::string folder_;
+  std::function<bool(const std::string&)> allowed_;
+  std::uint64_t left_;
+};
+
+/// Returns whether a name is one below a folder: not absolute, without "..", empty parts and zeros.
+bool is_below(const std::string& name);
 
 }  // namespace gv

@@ -1,12 +1,16 @@
 #include "peer/launch/agent/facts.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include "peer/fleet/json/json.h"
+#include "peer/launch/run_record.h"
+#include "peer/wire/frame/frame.h"
 
 namespace gv {
 
@@ -67,6 +71,25 @@ HostFacts parse_facts(const std::string& text) {
                                  json_text(row, "address"),
                                  json_integer<int>(row, "prefix")});
   return facts;
+}
+
+// What asks this machine stands apart from what reads the answers of others.
+
+double own_clock() {
+  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(since_1970).count();
+}
+
+HostFacts own_facts() {
+  const MachineFacts machine = machine_facts();
+  return {.wire = wire::version,
+          .version = GV_VERSION,
+          .processor = machine.processor,
+          .cores = machine.cores,
+          .memory_bytes = machine.memory_bytes,
+          .clock = own_clock(),
+          .addresses = interface_addresses(),
+          .root = ::geteuid() == 0};
 }
 
 }  // namespace gv

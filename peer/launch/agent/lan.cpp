@@ -11,10 +11,9 @@
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
 #include "peer/fleet/net_address.h"
-#include "peer/launch/agent/data_check.h"
-#include "peer/launch/agent/fleet_copy.h"
+#include "peer/launch/agent/bundle.h"
 #include "peer/launch/agent/homecoming.h"
-#include "peer/launch/agent/program_check.h"
+#include "peer/launch/agent/lan_check.h"
 #include "peer/wire/frame/frame.h"
 
 namespace gv {

@@ -7,7 +7,7 @@
 
 #include "peer/launch/agent/machines.h"
 #include "peer/launch/agent/roads.h"
-#include "peer/launch/place.h"
+#include "peer/launch/process.h"
 #include "peer/record/run_folder.h"
 
 namespace gv {

@@ -13,9 +13,9 @@
 #include <sys/random.h>
 
 #include "peer/fleet/net_address.h"
+#include "peer/launch/agent/agent_frame.h"
 #include "peer/launch/agent/batch_nodes.h"
-#include "peer/launch/agent/files.h"
-#include "peer/launch/agent/fleet_copy.h"
+#include "peer/launch/agent/bundle.h"
 #include "peer/launch/agent/ssh.h"
 #include "peer/wire/frame/frame.h"
 

@@ -12,10 +12,7 @@
 #include "gossip/world.h"
 #include "peer/launch/agent/agent_frame.h"
 #include "peer/launch/agent/facts.h"
-#include "peer/launch/agent/files.h"
-#include "peer/launch/agent/pipe_pair.h"
 #include "peer/launch/process.h"
-#include "peer/launch/spawned.h"
 
 namespace gv {
 

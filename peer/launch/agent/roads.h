@@ -10,7 +10,7 @@
 namespace gv {
 
 /// The addresses at which a machine is reached by another one, for some pairs. Found by trying:
-/// each opens a door, and the others call at all of its addresses (door.h).
+/// each opens a door, and the others call at all of its addresses (link_meter.h).
 class Roads {
  public:
   using Pair = std::pair<std::size_t, std::size_t>;  ///< places among the machines: who calls, whom

@@ -7,8 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "peer/launch/child.h"
-#include "peer/launch/hear.h"
+#include "peer/launch/process.h"
 
 namespace gv {
 namespace {

@@ -1,8 +1,7 @@
-#include "peer/launch/deploy/slurm_fleet.h"
-
 #include <fmt/format.h>
 
 #include "optim/printable.h"
+#include "peer/launch/deploy/deploy.h"
 
 namespace gv {
 

@@ -1,5 +1,3 @@
-#include "peer/launch/deploy/systemd.h"
-
 #include <algorithm>
 #include <cctype>
 #include <chrono>
@@ -8,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
+#include "peer/launch/deploy/deploy.h"
 #include "peer/wire/seal/tls_context.h"
 
 namespace gv {

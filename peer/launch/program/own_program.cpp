@@ -16,8 +16,8 @@
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
 #include "peer/fleet/sections.h"
-#include "peer/launch/inherited.h"
-#include "peer/launch/processor.h"
+#include "peer/launch/peer_speeds.h"
+#include "peer/launch/process.h"
 #include "peer/wire/tcp/named_socket.h"
 
 namespace gv {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "peer/launch/measuring_peers.h"
+#include "peer/launch/peer_speeds.h"
 #include "peer/launch/program/program_words.h"
 
 namespace gv {

@@ -11,7 +11,7 @@ namespace gv::asked {
 
 // What a program that was started to be asked (GRAPEVINE_TASK=ask or measure) and its launcher say
 // to each other: one JSON object a line, the program's on descriptor 5, the launcher's on 4,
-// vectors in both directions on 3 (vector_channel.h), each before the line that is about it. The
+// vectors in both directions on 3 (launcher_line.h), each before the line that is about it. The
 // end of 4 means: the launcher has gone.
 //   program:  {"schema": "grapevine.program/1", ...}, with x_0    {"evaluated": number, ...}
 //             {"saved": number}

@@ -13,10 +13,10 @@
 #include "optim/printable.h"
 #include "optim/unknown_figure.h"
 #include "peer/fleet/sections.h"
-#include "peer/launch/hear.h"
+#include "peer/launch/launcher_line.h"
+#include "peer/launch/process.h"
 #include "peer/launch/program/own_program.h"
 #include "peer/launch/stop_signals.h"
-#include "peer/launch/vector_channel.h"
 
 namespace gv {
 namespace {

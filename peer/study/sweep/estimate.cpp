@@ -13,7 +13,7 @@
 
 #include "optim/state.h"
 #include "peer/record/report/screen.h"
-#include "peer/sim/blank_fleet.h"
+#include "peer/sim/blank_replica.h"
 #include "peer/sim/simulation.h"
 #include "peer/study/sweep/counted.h"
 #include "peer/study/sweep/replay.h"

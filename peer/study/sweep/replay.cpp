@@ -13,7 +13,6 @@
 #include "peer/fleet/json/json.h"
 #include "peer/record/report/metrics.h"
 #include "peer/runtime/exit_code.h"
-#include "peer/sim/blank_fleet.h"
 #include "peer/sim/blank_replica.h"
 #include "peer/sim/simulation.h"
 #include "peer/study/simulated_run.h"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
-#include "peer/launch/deploy/slurm_fleet.h"
+#include "peer/launch/deploy/deploy.h"
 
 namespace gv {
 

@@ -14,8 +14,7 @@
 
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
-#include "peer/launch/child.h"
-#include "peer/launch/hear.h"
+#include "peer/launch/process.h"
 #include "peer/launch/run_record.h"
 #include "peer/runtime/exit_code.h"
 

@@ -11,8 +11,7 @@
 
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
-#include "peer/launch/child.h"
-#include "peer/launch/hear.h"
+#include "peer/launch/process.h"
 #include "peer/record/report/screen.h"
 #include "peer/sim/simulation.h"
 #include "peer/study/sweep/free_memory.h"

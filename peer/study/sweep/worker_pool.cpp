@@ -12,7 +12,7 @@
 
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
-#include "peer/launch/hear.h"
+#include "peer/launch/process.h"
 
 namespace gv {
 namespace {

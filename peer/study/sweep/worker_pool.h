@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "peer/launch/child.h"
+#include "peer/launch/process.h"
 #include "peer/study/sweep/trial_job.h"
 
 namespace gv {

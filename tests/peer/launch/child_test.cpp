@@ -1,5 +1,3 @@
-#include "peer/launch/child.h"
-
 #include <algorithm>
 #include <array>
 #include <csignal>
@@ -13,8 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "peer/launch/hear.h"
-#include "peer/launch/vector_channel.h"
+#include "peer/launch/launcher_line.h"
+#include "peer/launch/process.h"
 #include "tests/peer/launch/program.h"
 #include "tests/scratch_folder.h"
 

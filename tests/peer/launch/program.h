@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/wait.h>
 
-#include "peer/launch/child.h"
+#include "peer/launch/process.h"
 #include "tests/places.h"
 
 namespace gv {

@@ -1,6 +1,6 @@
-#include "peer/launch/restarts.h"
-
 #include <gtest/gtest.h>
+
+#include "peer/launch/launcher.h"
 
 namespace gv {
 namespace {

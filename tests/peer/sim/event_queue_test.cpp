@@ -1,8 +1,8 @@
-#include "peer/sim/event_queue.h"
-
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "peer/sim/processes.h"
 
 namespace gv {
 namespace {

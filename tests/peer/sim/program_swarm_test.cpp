@@ -2,7 +2,7 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include "peer/sim/drawn/drawn_swarm.h"
+#include "peer/sim/drawn/shrink.h"
 #include "tests/peer/fleet/test_fleet.h"
 #include "tests/peer/sim/program_peers.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "peer/sim/blank_fleet.h"
+#include "peer/sim/blank_replica.h"
 #include "peer/sim/simulation.h"
 
 namespace gv {

@@ -13,8 +13,8 @@
 
 #include "peer/fleet/json/json.h"
 #include "peer/launch/control.h"
+#include "peer/launch/launcher_line.h"
 #include "peer/launch/program/program_words.h"
-#include "peer/launch/vector_channel.h"
 #include "peer/wire/lend/descriptor.h"
 
 // examples/c/train.c as a launcher starts it: what it says comes on descriptor 5, what it hears

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "peer/launch/agent/ssh.h"
-#include "peer/launch/processor.h"
+#include "peer/launch/peer_speeds.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {

@@ -1,11 +1,10 @@
-#include "peer/launch/agent/data_check.h"
-
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
 
+#include "peer/launch/agent/lan_check.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {

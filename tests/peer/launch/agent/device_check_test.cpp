@@ -1,9 +1,8 @@
-#include "peer/launch/agent/device_check.h"
-
 #include <gtest/gtest.h>
 
 #include "gpu/cuda_replica.h"
 #include "peer/launch/agent/facts.h"
+#include "peer/launch/agent/lan_check.h"
 #include "tests/scratch_folder.h"
 
 // What a machine has to compute with, and what a fleet file asks of it.

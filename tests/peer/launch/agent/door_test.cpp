@@ -1,10 +1,9 @@
-#include "peer/launch/agent/door.h"
-
 #include <stdexcept>
 
 #include <gtest/gtest.h>
 
 #include "peer/launch/agent/interfaces.h"
+#include "peer/launch/agent/link_meter.h"
 
 namespace gv {
 namespace {

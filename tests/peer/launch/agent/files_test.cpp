@@ -1,5 +1,3 @@
-#include "peer/launch/agent/files.h"
-
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -8,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "optim/printable.h"
+#include "peer/launch/agent/agent_frame.h"
 #include "tests/scratch_folder.h"
 #include "tests/text_of.h"
 

@@ -1,10 +1,9 @@
-#include "peer/launch/agent/meeting.h"
-
 #include <filesystem>
 #include <fstream>
 
 #include <gtest/gtest.h>
 
+#include "peer/launch/agent/interfaces.h"
 #include "tests/peer/fleet/test_fleet.h"
 #include "tests/scratch_folder.h"
 

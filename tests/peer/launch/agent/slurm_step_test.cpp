@@ -1,9 +1,9 @@
-#include "peer/launch/agent/slurm_step.h"
-
 #include <map>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
+
+#include "peer/launch/agent/batch_nodes.h"
 
 namespace gv {
 namespace {

@@ -1,8 +1,8 @@
-#include "peer/launch/deploy/kubernetes_name.h"
-
 #include <set>
 
 #include <gtest/gtest.h>
+
+#include "peer/launch/deploy/deploy.h"
 
 namespace gv {
 namespace {

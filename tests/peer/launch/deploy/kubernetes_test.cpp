@@ -1,10 +1,9 @@
-#include "peer/launch/deploy/kubernetes.h"
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 
+#include "peer/launch/deploy/deploy.h"
 #include "peer/wire/seal/base64.h"
 #include "tests/peer/launch/deploy/yaml_documents.h"
 #include "tests/peer/launch/launch_fixture.h"

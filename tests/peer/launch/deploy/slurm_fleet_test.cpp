@@ -1,8 +1,7 @@
-#include "peer/launch/deploy/slurm_fleet.h"
-
 #include <cstdlib>
 
 #include "optim/printable.h"
+#include "peer/launch/deploy/deploy.h"
 #include "tests/peer/launch/launch_fixture.h"
 #include "tests/text_of.h"
 

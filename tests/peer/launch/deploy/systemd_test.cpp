@@ -1,8 +1,7 @@
-#include "peer/launch/deploy/systemd.h"
-
 #include <cstdlib>
 #include <filesystem>
 
+#include "peer/launch/deploy/deploy.h"
 #include "tests/peer/launch/launch_fixture.h"
 #include "tests/text_of.h"
 

@@ -1,8 +1,7 @@
-#include "peer/launch/deploy/yaml_text.h"
-
 #include <gtest/gtest.h>
 
 #include "peer/fleet/file/source.h"
+#include "peer/launch/deploy/deploy.h"
 
 namespace gv {
 namespace {

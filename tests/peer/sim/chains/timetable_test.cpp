@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "gossip/stage.h"
-#include "peer/sim/blank_fleet.h"
+#include "peer/sim/blank_replica.h"
 #include "peer/wire/frame/frame.h"
 #include "tests/peer/sim/chains/chain_fleets.h"
 

@@ -1,10 +1,9 @@
-#include "peer/sim/drawn/drawn_swarm.h"
-
 #include <atomic>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "peer/sim/drawn/shrink.h"
 #include "tests/peer/fleet/test_fleet.h"
 
 namespace gv {

@@ -1,7 +1,7 @@
+#include "peer/sim/drawn/shrink.h"
+
 #include <gtest/gtest.h>
 
-#include "peer/sim/drawn/drawn_swarm.h"
-#include "peer/sim/drawn/violation.h"
 #include "tests/mutants/mutants.h"
 
 namespace gv {

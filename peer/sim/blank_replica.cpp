@@ -1,8 +1,6 @@
-#include "peer/sim/blank_fleet.h"
+#include "peer/sim/blank_replica.h"
 
 #include <vector>
-
-#include "peer/sim/blank_replica.h"
 
 namespace gv {
 
