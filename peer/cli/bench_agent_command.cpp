@@ -5,7 +5,7 @@
 #include "peer/fleet/json/json.h"
 #include "peer/record/report/screen.h"
 #include "peer/runtime/exit_code.h"
-#include "peer/study/bench/agent_bench.h"
+#include "peer/study/bench/bench.h"
 
 namespace gv::cli {
 namespace {

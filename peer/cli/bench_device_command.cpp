@@ -8,7 +8,7 @@
 #include "graph/topologies.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/fleet/json/json.h"
-#include "peer/study/bench/device_bench.h"
+#include "peer/study/bench/bench.h"
 
 namespace gv::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include "peer/cli/command.h"
 #include "peer/fleet/json/json.h"
 #include "peer/runtime/exit_code.h"
-#include "peer/study/bench/gemm_bench.h"
+#include "peer/study/bench/bench.h"
 
 namespace gv::cli {
 namespace {

@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
-#include "peer/cli/answer_page.h"
 #include "peer/cli/command.h"
+#include "peer/cli/written_file.h"
 #include "peer/fleet/json/json.h"
 #include "peer/runtime/exit_code.h"
-#include "peer/show/page/lines_figure.h"
+#include "peer/show/page/figures.h"
 #include "peer/show/page/picture_file.h"
-#include "peer/study/bench/hogwild_bench.h"
+#include "peer/study/bench/bench.h"
 
 namespace gv::cli {
 namespace {

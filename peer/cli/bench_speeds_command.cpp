@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
-#include "peer/cli/asked_fleet.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/this_program.h"
 #include "peer/fleet/json/json.h"

@@ -6,7 +6,7 @@
 #include "peer/fleet/json/json.h"
 #include "peer/record/report/screen.h"
 #include "peer/runtime/exit_code.h"
-#include "peer/study/bench/step_bench.h"
+#include "peer/study/bench/bench.h"
 
 namespace gv::cli {
 namespace {

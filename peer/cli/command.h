@@ -9,14 +9,18 @@
 #include <utility>
 #include <vector>
 
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
+#include "peer/runtime/peer_plan.h"
 
 namespace gv {
 struct PeerParts;
 }
+
+namespace CLI {
+
+class App;
+class Option;
+
+}  // namespace CLI
 
 namespace gv::cli {
 
@@ -104,5 +108,36 @@ std::vector<Command> commands(const PeerParts& parts);
 /// and runs the command that they name. Returns its exit code, or exit_code::usage after an error
 /// message on stderr. Throws what the command throws, and std::invalid_argument for an unknown one.
 int run_command_line(const Command& program, const std::string& version, int argc, char** argv);
+
+/// An option or an argument of a command, as its help text knows it.
+struct OptionFacts {
+  std::vector<std::string> names;  ///< "--output", "-o"; of an argument its name alone, "FILE"
+  std::string value;               ///< what a value is called, "TEXT"; "": a flag
+  std::vector<std::string> words;  ///< that a value may be; none: anything
+  std::string help;
+  bool argument = false;
+};
+
+/// A command that is not hidden, or a group of them.
+struct CommandFacts {
+  std::vector<std::string> path;  ///< {"graph", "report"}; of the program itself empty
+  std::string summary;
+  std::string examples;
+  std::string help;  ///< the whole text of --help
+  std::vector<OptionFacts> options;
+  std::vector<std::string> commands;  ///< of a group
+};
+
+/// The program first, then each command behind its group: what completions, man pages and the
+/// reference are made of.
+std::vector<CommandFacts> describe(const Command& program);
+
+/// The row of the program itself, with all commands.
+Command whole_program(const PeerParts& parts = {});
+
+/// The program `grapevine`, whole: reads the arguments, runs the command they name, prints errors
+/// on stderr and returns the exit code (peer/runtime/exit_code.h). Nothing is thrown. `parts` take
+/// the place of the real ones in the command `peer`; a program with a planted bug is made so.
+int run_program(int argc, char** argv, const PeerParts& parts = {});
 
 }  // namespace gv::cli

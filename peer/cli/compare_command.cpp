@@ -12,7 +12,7 @@
 #include "peer/study/compare/comparison_json.h"
 #include "peer/study/compare/comparison_text.h"
 #include "peer/study/compare/expectations.h"
-#include "peer/study/compare/map_text.h"
+#include "peer/study/compare/first_map.h"
 #include "peer/study/compare/run_map.h"
 
 namespace gv::cli {

@@ -1,11 +1,172 @@
-#include <fmt/format.h>
+#include <algorithm>
+#include <string>
+#include <vector>
 
-#include "peer/cli/completion.h"
-#include "peer/cli/program.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "peer/cli/command.h"
+#include "peer/fleet/reference/key_table.h"
 #include "peer/runtime/exit_code.h"
 
 namespace gv::cli {
 namespace {
+
+std::string path_text(const CommandFacts& command) {
+  return fmt::format("{}", fmt::join(command.path, " "));
+}
+
+/// Returns what may stand behind the command: the commands of a group, else its options.
+std::vector<std::string> words_behind(const CommandFacts& command) {
+  std::vector<std::string> words = command.commands;
+  for (const OptionFacts& option : command.options)
+    if (!option.argument)
+      for (const std::string& name : option.names)
+        if (name.starts_with("--")) words.push_back(name);
+  for (const OptionFacts& option : command.options)
+    if (option.argument) words.insert(words.end(), option.words.begin(), option.words.end());
+  return words;
+}
+
+std::string first_sentence(const std::string& text) {
+  const std::size_t end = text.find_first_of(".;:(");
+  return text.substr(0, end);
+}
+
+/// Puts a text in a shell's single quotes; `escaped` stands for a quote within it.
+std::string quoted(const std::string& text, std::string_view escaped) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string(escaped) : std::string(1, c);
+  return out + "'";
+}
+
+/// A line of a shell's `case` for each option of a command that takes one of some words.
+std::string value_cases(const std::vector<CommandFacts>& all, std::string_view variable) {
+  std::string text;
+  for (const CommandFacts& command : all)
+    for (const OptionFacts& option : command.options) {
+      if (option.argument || option.words.empty()) continue;
+      for (const std::string& name : option.names)
+        text += fmt::format("    {}) {}={} ;;\n",
+                            quoted(path_text(command) + " " + name, "'\\''"),
+                            variable,
+                            quoted(fmt::format("{}", fmt::join(option.words, " ")), "'\\''"));
+    }
+  return text;
+}
+
+std::string word_cases(const std::vector<CommandFacts>& all, std::string_view variable) {
+  std::string text;
+  for (const CommandFacts& command : all)
+    text += fmt::format("    {}) {}={} ;;\n",
+                        quoted(path_text(command), "'\\''"),
+                        variable,
+                        quoted(fmt::format("{}", fmt::join(words_behind(command), " ")), "'\\''"));
+  return text;
+}
+
+/// Returns the keys of the fleet file that `--set` takes, each with its `=`: all but those within
+/// the items of lists.
+std::string settable_keys() {
+  std::vector<std::string> keys;
+  std::string list;  // the last key whose values may be lists
+  for (const KeyRow& row : fleet_file_keys()) {
+    if (!list.empty() && row.key.starts_with(list)) continue;
+    if (row.takes.find("list") != std::string::npos) list = row.key + ".";
+    keys.push_back(row.key + "=");
+  }
+  return fmt::format("{}", fmt::join(keys, " "));
+}
+
+std::string groups(const std::vector<CommandFacts>& all) {
+  std::vector<std::string> names;
+  for (const CommandFacts& command : all)
+    if (command.path.size() == 1 && !command.commands.empty()) names.push_back(command.path[0]);
+  return fmt::format("{}", fmt::join(names, "|"));
+}
+
+/// A script that completes commands, options and their words; files everywhere else.
+std::string bash_completion(const std::vector<CommandFacts>& all) {
+  return fmt::format(
+      "# Completion of grapevine for bash, written by `grapevine completion bash`.\n"
+      "_grapevine() {{\n"
+      "  local word=\"${{COMP_WORDS[COMP_CWORD]}}\" before=\"${{COMP_WORDS[COMP_CWORD-1]}}\" path= "
+      "words= k\n"
+      "  for ((k = 1; k < COMP_CWORD; ++k)); do\n"
+      "    [[ ${{COMP_WORDS[k]}} == -* ]] && break\n"
+      "    path=\"${{path:+$path }}${{COMP_WORDS[k]}}\"\n"
+      "    case \"$path\" in {}) ;; *) break ;; esac\n"
+      "  done\n"
+      "  case \"$path $before\" in\n    *' --set') words={} ;;\n{}    *) ;;\n  esac\n"
+      "  [[ $before == --set ]] && compopt -o nospace 2> /dev/null\n"
+      "  [[ -z $words ]] && case \"$path\" in\n{}    *) ;;\n  esac\n"
+      "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+      "}}\n"
+      "complete -o default -F _grapevine grapevine\n",
+      groups(all),
+      quoted(settable_keys(), "'\\''"),
+      value_cases(all, "words"),
+      word_cases(all, "words"));
+}
+
+std::string zsh_completion(const std::vector<CommandFacts>& all) {
+  return fmt::format(
+      "#compdef grapevine\n"
+      "# Completion of grapevine for zsh, written by `grapevine completion zsh`.\n"
+      "_grapevine() {{\n"
+      "  local before=\"${{words[CURRENT-1]}}\" path_= found= k\n"
+      "  local -a line; line=(\"${{words[@]}}\")\n"
+      "  for ((k = 2; k < CURRENT; ++k)); do\n"
+      "    [[ ${{line[k]}} == -* ]] && break\n"
+      "    path_=\"${{path_:+$path_ }}${{line[k]}}\"\n"
+      "    case \"$path_\" in {}) ;; *) break ;; esac\n"
+      "  done\n"
+      "  local offers=\n"
+      "  [[ $before == --set ]] && {{ compadd -S '' -- ${{=:-{}}}; return }}\n"
+      "  case \"$path_ $before\" in\n{}    *) ;;\n  esac\n"
+      "  [[ -z $offers ]] && case \"$path_\" in\n{}    *) ;;\n  esac\n"
+      "  [[ -n $offers ]] && compadd -- ${{=offers}}\n"
+      "  _files\n"
+      "}}\n"
+      "compdef _grapevine grapevine\n",
+      groups(all),
+      settable_keys(),
+      value_cases(all, "offers"),
+      word_cases(all, "offers"));
+}
+
+std::string fish_completion(const std::vector<CommandFacts>& all) {
+  std::string text =
+      "# Completion of grapevine for fish, written by `grapevine completion fish`.\n"
+      "function __grapevine_keys; string split ' ' " +
+      quoted(settable_keys(), "\\'") + "; end\n";
+  for (const CommandFacts& command : all) {
+    if (!command.path.empty()) {
+      const std::string before =
+          command.path.size() == 1 ? "__fish_use_subcommand"
+                                   : fmt::format("__fish_seen_subcommand_from {}", command.path[0]);
+      text += fmt::format("complete -c grapevine -n '{}' -a {} -d {}\n",
+                          before,
+                          command.path.back(),
+                          quoted(first_sentence(command.summary), "\\'"));
+    }
+    const std::string seen =
+        command.path.empty() ? "__fish_use_subcommand"
+                             : fmt::format("__fish_seen_subcommand_from {}", command.path.back());
+    for (const OptionFacts& option : command.options) {
+      if (option.argument) continue;
+      text += fmt::format("complete -c grapevine -n '{}'", seen);
+      for (const std::string& name : option.names)
+        text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+      if (!option.value.empty()) text += " -r";
+      if (std::ranges::find(option.names, "--set") != option.names.end())
+        text += " -f -a '(__grapevine_keys)'";
+      if (!option.words.empty()) text += fmt::format(" -f -a '{}'", fmt::join(option.words, " "));
+      text += fmt::format(" -d {}\n", quoted(first_sentence(option.help), "\\'"));
+    }
+  }
+  return text;
+}
 
 struct CompletionArguments {
   std::string shell;

@@ -1,13 +1,19 @@
 #include <cmath>
 #include <filesystem>
+#include <memory>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "optim/models/objective.h"
 #include "optim/printable.h"
 #include "peer/cli/fleet_options.h"
-#include "peer/cli/program_evaluation.h"
+#include "peer/cli/this_program.h"
 #include "peer/fleet/json/json.h"
+#include "peer/fleet/sections.h"
+#include "peer/launch/program/start_file.h"
 #include "peer/launch/resume.h"
 #include "peer/model/card/data_digest.h"
 #include "peer/model/card/labelled_data.h"
@@ -17,6 +23,26 @@
 
 namespace gv::cli {
 namespace {
+
+/// Returns what the model in `path` is worth, which a fleet of programs has trained: the program of
+/// the fleet in `options` is started again, alone, and asked. `digest`: of that fleet when the run
+/// began; "": the user names another one. Throws std::invalid_argument if the fleet has changed
+/// since then or its program evaluates nothing, and std::runtime_error if it cannot be asked.
+Evaluation evaluate_by_program(const std::string& path,
+                               const std::string& run_folder,
+                               FleetOptions options,
+                               const std::string& digest) {
+  Fleet spec = read_file(options);
+  if (!digest.empty()) check_again(run_folder, spec, digest);
+  std::unique_ptr<Scout> scout;
+  const Assembly fleet = assemble_to_run(std::move(spec), options, peer_program(), scout);
+  if (!scout || !scout->introduction().evaluates)
+    throw std::invalid_argument(
+        about_program(fleet.fleet,
+                      "its program says nothing of how good a model is",
+                      "give `evaluate=` to DistributedOptimizer, or load the run's model.pt"));
+  return scout->evaluate(read_values(path, model_of(scout->introduction(), {})));
+}
 
 namespace fs = std::filesystem;
 

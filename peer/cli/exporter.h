@@ -6,10 +6,10 @@
 #include "peer/fleet/json/json.h"
 #include "peer/record/export/exported_run.h"
 
+namespace gv::cli {
+
 // The table of what `export` writes. A row stands in one file, *_export.cpp, and has an option of
 // its own.
-
-namespace gv::cli {
 
 /// The files that were written, and what else is said of them.
 struct Written {

@@ -10,7 +10,7 @@
 #include "peer/fleet/json/json.h"
 #include "peer/record/report/console.h"
 #include "peer/runtime/exit_code.h"
-#include "peer/study/predict/forecast/graph_score.h"
+#include "peer/study/predict/forecast/mixing_law.h"
 
 namespace gv::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "graph/spec/parameters.h"
 #include "peer/fleet/json/json.h"
 #include "peer/record/report/console.h"
-#include "peer/show/page/graph_row.h"
+#include "peer/show/page/graph_page.h"
 
 namespace gv::cli {
 

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "peer/cli/version.h"
+#include "peer/cli/this_program.h"
 #include "peer/fleet/file/value.h"
 #include "peer/launch/resume.h"
 #include "peer/launch/run_record.h"

@@ -11,7 +11,7 @@
 #include "optim/printable.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/start_checks.h"
-#include "peer/cli/version.h"
+#include "peer/cli/this_program.h"
 #include "peer/fleet/net_address.h"
 #include "peer/fleet/sections.h"
 #include "peer/launch/address_pattern.h"

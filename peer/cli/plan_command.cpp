@@ -9,31 +9,95 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
-#include "peer/cli/asked_fleet.h"
 #include "peer/cli/fleet_options.h"
-#include "peer/cli/mixing_figures.h"
-#include "peer/cli/parallel_answer.h"
-#include "peer/cli/placement_answer.h"
-#include "peer/cli/plan_batch.h"
-#include "peer/cli/plan_gain.h"
-#include "peer/cli/plan_notes.h"
-#include "peer/cli/plan_steps.h"
-#include "peer/cli/plan_time.h"
+#include "peer/cli/plan_answers.h"
+#include "peer/cli/plan_text.h"
+#include "peer/cli/run_screen.h"
+#include "peer/fleet/fleet.h"
 #include "peer/fleet/json/json.h"
 #include "peer/fleet/work_shares.h"
 #include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
+#include "peer/runtime/assembly.h"
 #include "peer/runtime/views.h"
 #include "peer/study/predict/calibrate/calibrated_forecast.h"
-#include "peer/study/predict/calibrate/calibration_view.h"
+#include "peer/study/predict/calibrate/calibrated_model.h"
 #include "peer/study/predict/forecast/codec_trial.h"
 #include "peer/study/predict/forecast/forecast_view.h"
 #include "peer/study/predict/forecast/round_prediction.h"
-#include "peer/study/sweep/free_memory.h"
+#include "peer/study/sweep/trial_job.h"
 #include "peer/wire/frame/frame.h"
 
 namespace gv::cli {
 namespace {
+
+// What `plan` says of the local steps of a fleet.
+
+/// "1 local step", "4 local steps" or "1 .. 9 local steps, 4 on average".
+std::string local_steps_text(const Fleet& fleet) {
+  if (fleet.own_steps.empty())
+    return fmt::format("{} local step{}", fleet.local_steps, fleet.local_steps == 1 ? "" : "s");
+  const auto [least, most] = std::ranges::minmax(fleet.own_steps);
+  return fmt::format("{} .. {} local steps, {} on average", least, most, fleet.local_steps);
+}
+
+/// Says what becomes of the peers' rates where their numbers of steps differ; else nothing.
+std::string own_rates_note(const Fleet& fleet) {
+  if (fleet.own_steps.empty()) return "";
+  const auto [least, most] = std::ranges::minmax(fleet.own_steps);
+  const double mean = fleet.local_steps;
+  return fmt::format(
+      "       each at lr times {} / its steps, {:.3g} .. {:.3g} lr, so that all count\n"
+      "       alike (FedNova, Wang et al. 2020)\n",
+      fleet.local_steps,
+      mean / most,
+      mean / least);
+}
+
+/// The scout took its steps alone.
+std::string sharing_text(const Fleet& fleet) {
+  const double times = crowding(fleet);
+  if (times == 1) return "one peer alone";
+  return fmt::format("one alone, times {:.3g} for the cores that they share", times);
+}
+
+/// Returns whether the run goes on until somebody ends it, so that nothing takes so long in all.
+bool endless(const Assembly& fleet) {
+  return fleet.rounds == std::numeric_limits<Round>::max();
+}
+
+/// Says in seconds what the alpha-beta model says of a round, and of all of them; as `predicted`
+/// of `plan --json`.
+Json predicted_json(const Assembly& fleet, const RoundPrediction& round) {
+  const double seconds = round.seconds_per_round * static_cast<double>(fleet.rounds);
+  return {{"seconds_per_round", round.seconds_per_round},
+          {"compute_seconds", round.compute_seconds},
+          {"network_seconds", round.network_seconds},
+          {"network_shape", name_of(fleet.fleet.network.shape)},
+          {"seconds", endless(fleet) ? Json(nullptr) : Json(seconds)}};
+}
+
+/// Prints the same, as the row `time` of `plan`.
+void print_prediction(const Assembly& fleet, const RoundPrediction& round) {
+  const std::string measured =
+      fleet.fleet.program
+          ? "as the program's steps took, " + sharing_text(fleet.fleet)
+          : fmt::format("at {:.3g} GFLOP/s\n       (simulate.flops)", fleet.fleet.flops / 1e9);
+  const std::string text =
+      fmt::format("time   about {} a round: {} of compute {}, {} of waiting for the network ({})",
+                  seconds_text(round.seconds_per_round),
+                  seconds_text(round.compute_seconds),
+                  measured,
+                  seconds_text(round.network_seconds),
+                  name_of(fleet.fleet.network.shape));
+  fmt::print("{}\n", fleet.fleet.program ? wrapped(text, 7) : text);
+  if (endless(fleet)) return;
+  fmt::print(
+      "       about {} in all ({}), as `simulate` counts it, and `run` with\n"
+      "       network.emulate\n",
+      seconds_text(round.seconds_per_round * static_cast<double>(fleet.rounds)),
+      name_of(fleet.fleet.network.shape));
+}
 
 /// Counts the bytes that peer i puts on the wire in one round of gossip.
 double gossip_bytes(const Assembly& fleet, PeerId i) {

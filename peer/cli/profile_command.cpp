@@ -6,7 +6,7 @@
 
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/written_file.h"
-#include "peer/study/bench/stage_bench.h"
+#include "peer/study/bench/bench.h"
 
 namespace gv::cli {
 namespace {

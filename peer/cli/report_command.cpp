@@ -11,9 +11,9 @@
 #include "peer/runtime/exit_code.h"
 #include "peer/show/page/graph_page.h"
 #include "peer/show/page/picture_file.h"
-#include "peer/show/page/report_figures.h"
+#include "peer/show/page/report_page.h"
 #include "peer/show/page/run_report.h"
-#include "peer/study/compare/figures.h"
+#include "peer/study/compare/comparison_text.h"
 #include "peer/study/compare/run_map.h"
 
 namespace gv::cli {

@@ -9,17 +9,13 @@
 #include <fmt/format.h>
 
 #include "optim/unknown_figure.h"
-#include "peer/cli/asked_fleet.h"
 #include "peer/cli/batch_job.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/grown_run.h"
-#include "peer/cli/kept_run.h"
-#include "peer/cli/mixing_figures.h"
 #include "peer/cli/run_end.h"
 #include "peer/cli/run_screen.h"
 #include "peer/cli/start_checks.h"
 #include "peer/cli/this_program.h"
-#include "peer/cli/version.h"
 #include "peer/fleet/host_names.h"
 #include "peer/fleet/keys/key_words.h"
 #include "peer/launch/agent/lan.h"

@@ -1,25 +1,31 @@
 #include "peer/cli/run_end.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
+#include <stdexcept>
 #include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "optim/printable.h"
-#include "peer/cli/end_advice.h"
+#include "peer/cli/this_program.h"
+#include "peer/fleet/host_names.h"
+#include "peer/launch/run_meter.h"
 #include "peer/launch/run_record.h"
 #include "peer/record/report/culprits.h"
 #include "peer/record/report/edges.h"
 #include "peer/record/report/metrics.h"
 #include "peer/record/report/screen.h"
 #include "peer/record/report/time_shares.h"
+#include "peer/record/runs/peer_totals.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/runtime/open_remedies.h"
 #include "peer/runtime/views.h"
 #include "peer/show/live/run_finder.h"
-#include "peer/study/predict/forecast/dry_run.h"
 #include "peer/study/predict/forecast/expectation.h"
+#include "peer/study/predict/forecast/proposal.h"
 
 namespace gv::cli {
 namespace {
@@ -40,6 +46,16 @@ std::string ending_text(const Assembly& fleet,
                                         observer.hashes(),
                                         fleet.looked_at().get());
   return was_interrupted(result) ? as_stopped(text) : text;
+}
+
+/// A damaged record is no reason to say nothing of a run that has ended well.
+std::vector<Culprit> culprits_in(const std::string& folder) {
+  if (folder.empty()) return {};
+  try {
+    return culprits(read_peer_times(folder));
+  } catch (const UnusableRun&) {
+    return {};
+  }
 }
 
 }  // namespace
@@ -134,6 +150,40 @@ std::string without_summary(const LaunchResult& result,
         "error: no chain has all its stages any more, so there is no model to save\n{}",
         resume_line(folder.path()));
   return fmt::format("error: no peer finished; their logs are in {}/peers", folder.path());
+}
+
+std::string advice_at_end(const Assembly& fleet,
+                          const FleetRecord& end,
+                          const std::string& folder) {
+  return time_advice(end, culprits_in(folder), host_names(fleet.fleet), remedies_of(fleet));
+}
+
+std::string save(const Assembly& fleet,
+                 const RunFolder& folder,
+                 const Observer& observer,
+                 const std::string& summary,
+                 const Json& ended) {
+  try {
+    end_run(fleet, folder, observer, observer.saved_model(), summary, version_text());
+    add_end(folder, ended);
+    return "";
+  } catch (const std::runtime_error& full) {
+    return full.what();
+  }
+}
+
+std::string save_whole(const RunFolder& folder, const Observer& observer, Scout* scout) {
+  if (scout == nullptr) return "";
+  const std::string path = std::filesystem::absolute(folder.file("model.pt")).string();
+  return scout->save(observer.saved_model(), path) ? ", and model.pt, which PyTorch loads" : "";
+}
+
+void end_without_model(const RunFolder& folder, const std::string& summary, const Json& ended) {
+  try {
+    end_unsaved(folder, summary);
+    add_end(folder, ended);
+  } catch (const std::runtime_error&) {  // the first such error has been told
+  }
 }
 
 }  // namespace gv::cli

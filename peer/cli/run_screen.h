@@ -9,7 +9,8 @@
 #include "peer/launch/run_writer.h"
 #include "peer/record/report/screen.h"
 #include "peer/record/watch/hold_ups.h"
-#include "peer/show/live/feed.h"
+#include "peer/runtime/assembly.h"
+#include "peer/show/live/observed_run.h"
 
 namespace gv::cli {
 
@@ -50,5 +51,19 @@ class Screen {
   double look_at_ = first_look_seconds;  ///< for who holds whom up, in seconds of the fleet
   LastingHoldUps held_up_by_;
 };
+
+/// The figures of a fleet's W, or of its schedule, that are known before anything runs.
+struct MixingFigures {
+  std::string text;  ///< one line for people
+  std::string name;  ///< of the graph or the schedule
+  double slem = 0;   ///< the factor of a disagreement per round
+  double gap = 0;
+  Json schedule;  ///< null when there is one W
+};
+MixingFigures mixing_figures(const Assembly& fleet);
+
+/// Counts the neighbours to which peer i sends in a round: the mean over a period, or over many
+/// rounds of a random schedule.
+double mean_receivers(const Assembly& fleet, PeerId i);
 
 }  // namespace gv::cli

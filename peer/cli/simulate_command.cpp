@@ -10,11 +10,10 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
-#include "peer/cli/end_advice.h"
 #include "peer/cli/fleet_options.h"
 #include "peer/cli/run_end.h"
 #include "peer/cli/swarm_options.h"
-#include "peer/cli/version.h"
+#include "peer/cli/this_program.h"
 #include "peer/launch/best_model.h"
 #include "peer/launch/resume.h"
 #include "peer/launch/run_meter.h"

@@ -10,7 +10,7 @@
 #include "peer/launch/agent/lan.h"
 #include "peer/launch/process.h"
 #include "peer/record/report/screen.h"
-#include "peer/study/sweep/free_memory.h"
+#include "peer/study/sweep/trial_job.h"
 
 namespace gv::cli {
 namespace {

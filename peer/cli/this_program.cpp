@@ -3,7 +3,10 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include <fmt/format.h>
 #include <sys/auxv.h>
+
+#include "peer/fleet/algorithm_reader.h"
 
 namespace gv::cli {
 
@@ -21,6 +24,18 @@ std::string this_program() {
 std::string peer_program() {
   const char* program = std::getenv("GRAPEVINE_PEER_BINARY");
   return program != nullptr ? program : this_program();
+}
+
+std::string version_text() {
+#if defined(__clang__)
+  const std::string compiler =
+      fmt::format("clang {}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
+#else
+  const std::string compiler =
+      fmt::format("g++ {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+#endif
+  return fmt::format(
+      "grapevine {} ({}, {}, sources {})", GV_VERSION, compiler, GV_BUILD_TYPE, sources_hash);
 }
 
 }  // namespace gv::cli

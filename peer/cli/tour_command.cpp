@@ -11,7 +11,6 @@
 #include "optim/workers.h"
 #include "peer/cli/command.h"
 #include "peer/cli/this_program.h"
-#include "peer/cli/version.h"
 #include "peer/launch/stop_signals.h"
 #include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
@@ -21,10 +20,10 @@
 #include "peer/show/page/run_report.h"
 #include "peer/study/compare/comparison_json.h"
 #include "peer/study/compare/comparison_text.h"
-#include "peer/study/sweep/counted.h"
+#include "peer/study/sweep/estimate.h"
 #include "peer/study/sweep/sweep.h"
+#include "peer/study/sweep/sweep_folder.h"
 #include "peer/study/sweep/sweep_screen.h"
-#include "peer/study/sweep/sweep_version.h"
 
 namespace gv::cli {
 namespace {

@@ -1,15 +1,56 @@
 #include "peer/cli/written_file.h"
 
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 
+#include <fmt/format.h>
+
+#include "peer/study/sweep/sweep_folder.h"
+
 namespace gv::cli {
+namespace {
+
+constexpr std::size_t largest_page = std::size_t{1} << 20;
+
+}  // namespace
 
 void write_file(const std::string& path, std::string_view bytes) {
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   out << bytes;
   out.close();
   if (!out) throw std::runtime_error(path + ": cannot be written");
+}
+
+AnswerPage::AnswerPage(const std::string& folder, const std::string& stem) {
+  const bool main = stem == "sweep";
+  const std::string which = main ? "" : ": " + stem;
+  page_ = (std::filesystem::path(folder) / "README.md").string();
+  picture_ = (std::filesystem::path(folder) / ((main ? "answer" : stem) + ".svg")).string();
+  begin_ = fmt::format("<!-- answer{} -->\n", which);
+  end_ = fmt::format("<!-- end of answer{} -->", which);
+}
+
+void AnswerPage::write(const std::string& answer) const {
+  const std::optional<std::string> text = read_whole(page_, largest_page);
+  if (!text) throw std::runtime_error(page_ + ": cannot be read; the answer goes into it");
+  const std::size_t begin = text->find(begin_);
+  const std::size_t end = text->find(end_);
+  if (begin == std::string::npos || end == std::string::npos || end < begin)
+    throw std::runtime_error(
+        fmt::format("{}: there is no place for the answer\nhelp:  write the lines `{}` and `{}`",
+                    page_,
+                    begin_.substr(0, begin_.size() - 1),
+                    end_));
+  write_whole(page_, text->substr(0, begin + begin_.size()) + answer + text->substr(end));
+}
+
+void AnswerPage::draw(const std::string& svg) const {
+  std::error_code ignored;
+  if (svg.empty())
+    std::filesystem::remove(picture_, ignored);
+  else
+    write_whole(picture_, svg);
 }
 
 }  // namespace gv::cli

@@ -1,6 +1,6 @@
 #include <cstdlib>
 
-#include "peer/cli/program.h"
+#include "peer/cli/command.h"
 #include "tests/mutants/mutants.h"
 
 /// The program with one deliberate bug in its peers: own_degree, or what GRAPEVINE_MUTANT names.

@@ -2,7 +2,7 @@
 #include <stdexcept>
 
 #include "optim/check.h"
-#include "peer/show/live/run_view.h"
+#include "peer/show/live/observed_run.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/refusal.h"
 

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "optim/printable.h"
-#include "peer/cli/embed/descriptors.h"
 #include "peer/cli/embed/fault.h"
+#include "peer/cli/embed/program_peer.h"
 #include "peer/launch/launcher_line.h"
 #include "peer/launch/program/program_words.h"
 

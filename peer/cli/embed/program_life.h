@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -11,6 +13,7 @@
 
 #include "peer/cli/embed/fault.h"
 #include "peer/runtime/tcp_peer.h"
+#include "peer/wire/tcp/lent_thread.h"
 
 namespace gv::embed {
 
@@ -67,5 +70,94 @@ class ProgramLife {
   std::vector<int> descriptors_;
   std::thread loop_;
 };
+
+/// The turns that a program takes; what it has no answer to is over when it is asked. A turn that
+/// another thread's job has brought, and that the program has not been given yet, is not one that
+/// its next word could end.
+class ProgramTurns : public HeldTurns {
+ public:
+  bool evaluates = false;
+  bool saves = false;
+
+  /// Gives the program the turn at hand; or `none`.
+  Turn give() {
+    const Turn turn = at_hand();
+    if (turn != Turn::none) given_ = true;
+    return turn;
+  }
+  /// Returns the turn that the program was given and has not ended; or `none`.
+  Turn given() const { return given_ ? at_hand() : Turn::none; }
+  /// Ends the turn given; without one it only takes what is told.
+  void end_given(const Told& told) { given_.exchange(false) ? done(told) : tell(told); }
+
+  void ask(Turn turn) override {
+    if (turn == Turn::evaluate && !evaluates) return;
+    if (turn == Turn::save && !saves) return;
+    HeldTurns::ask(turn);
+  }
+  /// NaN stands for what the program has not said of its model.
+  Told told() const override {
+    Told told = HeldTurns::told();
+    if (!told.evaluation)
+      told.evaluation =
+          Evaluation{.loss = std::numeric_limits<double>::quiet_NaN(), .accuracy = {}};
+    return told;
+  }
+
+ private:
+  std::atomic<bool> given_ = false;
+};
+
+/// The thread that does the arithmetic of a program's peer: the program's own while it waits, or
+/// one of the library.
+class Hands {
+ public:
+  explicit Hands(ProgramTurns& turns) : turns_(turns), lent_(std::make_shared<LentThread>(turns)) {}
+  virtual ~Hands() = default;
+
+  const std::shared_ptr<LentThread>& arithmetic() const { return lent_; }
+  /// Waits for a turn on the program's thread, which is given it: see LentThread::lend.
+  virtual Turn wait(std::chrono::nanoseconds at_most) {
+    const Turn turn = lent_->lend(at_most);
+    return turn == Turn::over ? turn : turns_.give();
+  }
+  /// See LentThread::help. In a turn no other thread does any job.
+  void help(std::chrono::nanoseconds at_most) { lent_->help(at_most); }
+  /// Makes help() come back soon; from any thread.
+  void interrupt() { lent_->interrupt(); }
+  /// Ends the turn given, or only tells.
+  virtual void done(const Told& told) { turns_.end_given(told); }
+  /// No more turns; see HeldTurns::close.
+  virtual void close() { turns_.close(); }
+  /// Returns whether no job can run now, for the program's thread.
+  virtual bool rests() const { return true; }
+
+ protected:
+  ProgramTurns& turns_;
+  std::shared_ptr<LentThread> lent_;
+};
+
+/// A thread of the library, which lends itself, and stands still while the program has a turn.
+class OwnHands : public Hands {
+ public:
+  explicit OwnHands(ProgramTurns& turns);
+  ~OwnHands() override;
+  Turn wait(std::chrono::nanoseconds at_most) override;
+  void done(const Told& told) override;
+  void close() override;
+  bool rests() const override { return over_ || turns_.at_hand() != Turn::none; }
+
+ private:
+  void work();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;  ///< a turn has come, or is over
+  std::atomic<bool> over_ = false;
+  std::thread thread_;
+};
+
+/// A thread that takes none of the process's signals: they are for the program's own threads.
+/// `name`: 15 bytes at most.
+std::thread quiet_thread(const char* name, std::function<void()> work);
 
 }  // namespace gv::embed

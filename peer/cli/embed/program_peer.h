@@ -1,22 +1,47 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "peer/cli/embed/hands.h"
+#include <fcntl.h>
+
 #include "peer/cli/embed/program.h"
 #include "peer/cli/embed/program_life.h"
-#include "peer/cli/embed/program_log.h"
+#include "peer/cli/embed/program_seat.h"
 #include "peer/cli/embed/program_tensors.h"
-#include "peer/cli/embed/verb_at_hand.h"
+#include "peer/cli/embed/program_words.h"
 #include "peer/launch/launcher_line.h"
 #include "peer/launch/peer_reports.h"
 #include "peer/launch/watch_thread.h"
 
 namespace gv::embed {
+
+/// The descriptors of the launcher's line in a program: out of the way of what it reads and prints.
+inline constexpr LauncherLine::Descriptors launchers_descriptors{
+    .ear = 4, .mouth = 5, .vectors = 3};
+
+/// Programs that this process starts do not hold them.
+inline void keep_from_children(const LauncherLine::Descriptors& descriptors) {
+  for (const int fd : {descriptors.ear, descriptors.mouth, descriptors.vectors})
+    ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+/// The log of what a program says of its training beside loss and accuracy: FOLDER/program.jsonl, a
+/// line a call. Any thread.
+class ProgramLog {
+ public:
+  explicit ProgramLog(const std::string& folder) : path_(folder + "/program.jsonl") {}
+  /// Throws Fault (GV_E_FAILED) where the disk takes no more.
+  void keep(Round round, const SayWords& words);
+
+ private:
+  std::mutex mutex_;
+  std::string path_;
+};
 
 /// A peer, whose replica is the program's.
 class ProgramPeer : public Program {

@@ -7,11 +7,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "gossip/transfers.h"
+#include "gossip/verbs.h"
 #include "optim/check.h"
 #include "optim/printable.h"
 #include "optim/unknown_figure.h"
 #include "peer/cli/embed/grapevine_program.h"
-#include "peer/cli/embed/quiet_thread.h"
+#include "peer/cli/embed/program_life.h"
+#include "peer/cli/embed/program_seat.h"
 #include "peer/model/tensors/start_values.h"
 #include "peer/record/life/recorder.h"
 #include "peer/record/report/metrics.h"
@@ -67,6 +70,178 @@ void check_same(const ProgramModel& mine, const ProgramModel& fleets) {
 }
 
 }  // namespace
+
+/// A simulation keeps no checkpoint, so that nobody needs a program's state.
+void SeatTurns::ask(Turn turn) {
+  if (turn == Turn::save || (turn == Turn::evaluate && !evaluates)) return;
+  std::unique_lock lock(mutex_);
+  if (closed_) return;
+  turn_ = turn;
+  let_it_work(lock);
+}
+
+void SeatTurns::let_it_work(std::unique_lock<std::mutex>& lock) {
+  changed_.notify_all();
+  changed_.wait(lock, [this] { return turn_ == Turn::none || yields_; });
+  holds_ = yields_;
+}
+
+bool SeatTurns::take_hold() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(holds_, false);
+}
+
+void SeatTurns::resume() {
+  std::unique_lock lock(mutex_);
+  if (!yields_) return;
+  yields_ = false;
+  let_it_work(lock);
+}
+
+bool SeatTurns::yield(std::chrono::nanoseconds at_most) {
+  std::unique_lock lock(mutex_);
+  if (!closed_ && !over_ && !std::exchange(yielded_, true)) {
+    yields_ = true;
+    changed_.notify_all();
+  }
+  const auto is_over = [this] { return !yields_ || over_; };
+  if (!changed_.wait_for(lock, at_most, is_over)) return false;
+  yielded_ = false;
+  return true;
+}
+
+Told SeatTurns::told() const {
+  const std::lock_guard lock(mutex_);
+  Told told = told_;
+  if (!told.evaluation) told.evaluation = Evaluation{.loss = unknown_figure(), .accuracy = {}};
+  return told;
+}
+
+void SeatTurns::end() {
+  const std::lock_guard lock(mutex_);
+  over_ = true;
+  changed_.notify_all();
+}
+
+Turn SeatTurns::at_hand() const {
+  const std::lock_guard lock(mutex_);
+  return turn_;
+}
+
+Turn SeatTurns::given() const {
+  const std::lock_guard lock(mutex_);
+  return given_ ? turn_ : Turn::none;
+}
+
+Turn SeatTurns::wait(std::chrono::nanoseconds at_most) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, at_most, [this] { return over_ || turn_ != Turn::none; });
+  if (over_) return Turn::over;
+  given_ = turn_ != Turn::none;
+  return turn_;
+}
+
+void SeatTurns::done(const Told& told) {
+  const std::lock_guard lock(mutex_);
+  take(told, told_);
+  if (std::exchange(given_, false)) turn_ = Turn::none;
+  changed_.notify_all();
+}
+
+void SeatTurns::close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  turn_ = Turn::none;
+  yields_ = false;
+  changed_.notify_all();
+}
+
+// What programs of a simulation do together. It happens within their turns, in which the simulator
+// stands still, so that a program's thread may begin it; while the program waits, the simulator
+// continues.
+
+/// Sits down, if it has not yet, and waits for its first turn. False: it is not there yet.
+bool ProgramSeat::is_in_turn(const char* call, int timeout_ms) {
+  if (!begun_) throw Fault(GV_E_USE, fmt::format("{} comes after gv_begin", call));
+  if (!std::exchange(sits_, true)) simulation_->sit(seat_, fleet_.id);
+  return seat_.turns.wait(time_of(timeout_ms)) != Turn::none;
+}
+
+std::function<void(VerbEnd)> ProgramSeat::ends(const std::shared_ptr<VerbAtHand>& verb) {
+  return [this, verb](VerbEnd end) {
+    verb->end(as_told(std::move(end), seat_.peer->running()));
+    if (awaited_ != verb.get()) return;
+    awaited_ = nullptr;
+    simulation_->go_on_soon(seat_, fleet_.id);
+  };
+}
+
+/// Touches nothing of the simulator until it is known that this one stands still again.
+Waited ProgramSeat::wait_for(VerbAtHand& verb, int timeout_ms) {
+  if (!waits_) {
+    if (std::optional<VerbEnd> end = verb.take_end()) return {.end = std::move(end)};
+    awaited_ = &verb;
+    waits_ = true;
+  }
+  if (!seat_.turns.yield(time_of(timeout_ms))) return {.more = true};
+  waits_ = false;
+  return {.end = verb.take_end()};
+}
+
+int ProgramSeat::verb(const gv_call& said, std::span<std::byte> data, int timeout_ms) {
+  if (!is_peer()) return Program::verb(said, data, timeout_ms);
+  const VerbCall call = verb_call_of(said);
+  if (!verb_) {
+    if (!is_in_turn("gv_verb", timeout_ms)) return GV_MORE;
+    if (seat_.peer == nullptr || simulation_->over(std::chrono::nanoseconds(0)))
+      return code_of(Waited{}, call.op, data, simulation_->failure());
+    VerbCall whole = call;
+    whole.data.assign(data.begin(), data.end());
+    if (const std::string why = seat_.peer->verbs().objection(whole); !why.empty())
+      throw Fault(GV_E_USE, "gv_verb: " + why);
+    verb_ = std::make_shared<VerbAtHand>(call, data.size());
+    seat_.peer->verbs().begin(std::move(whole), ends(verb_));
+  }
+  verb_->check_same(call, data.size());
+  const Waited waited = wait_for(*verb_, timeout_ms);
+  if (!waited.more) verb_.reset();
+  return code_of(waited, call.op, data, simulation_->failure());
+}
+
+std::uint64_t ProgramSeat::push(const gv_call& said, std::vector<std::byte> data) {
+  if (!is_peer()) return Program::push(said, std::move(data));
+  return begin_transfer(push_of(said, std::move(data)), true);
+}
+
+std::uint64_t ProgramSeat::pull(const gv_call& said, std::size_t bytes) {
+  if (!is_peer()) return Program::pull(said, bytes);
+  return begin_transfer(pull_of(said, bytes), false);
+}
+
+std::uint64_t ProgramSeat::begin_transfer(VerbCall call, bool pushes) {
+  const char* const name = pushes ? "gv_push" : "gv_pull";
+  transfers_.check_room(name);
+  is_in_turn(name, -1);
+  const auto verb = transfer_at_hand(call, pushes);
+  if (seat_.peer == nullptr || simulation_->over(std::chrono::nanoseconds(0))) {
+    verb->end({.why = VerbEnd::Why::over});
+    return transfers_.add({verb});
+  }
+  if (const std::string why = seat_.peer->transfers().objection(call); !why.empty())
+    throw Fault(GV_E_USE, fmt::format("{}: {}", name, why));
+  Transfers& transfers = seat_.peer->transfers();
+  pushes ? transfers.push(std::move(call), ends(verb))
+         : transfers.pull(std::move(call), ends(verb));
+  return transfers_.add({verb});
+}
+
+int ProgramSeat::wait(std::uint64_t handle, std::span<std::byte> data, int timeout_ms) {
+  if (!is_peer()) return Program::wait(handle, data, timeout_ms);
+  const TransfersAtHand::Transfer transfer = transfers_.at(handle, data.size());
+  const Waited waited = wait_for(*transfer.verb, timeout_ms);
+  if (!waited.more) transfers_.erase(handle);
+  return code_of(waited, VerbOp::transfer, data, simulation_->failure());
+}
 
 ProgramSimulation::ProgramSimulation(SimulationWords words)
     : words_(std::move(words)),

@@ -1,10 +1,12 @@
 #include "peer/show/live/http_server.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <memory>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -18,13 +20,78 @@
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/write.hpp>
+#include <fmt/format.h>
 #include <pthread.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 
 #include "peer/wire/tcp/as_result.h"
 
 namespace gv::http {
 namespace {
+
+/// Takes as long for a wrong digit at the front as for one at the end.
+bool same_secret(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  unsigned difference = 0;
+  for (std::size_t k = 0; k < a.size(); ++k)
+    difference |= static_cast<unsigned>(static_cast<unsigned char>(a[k] ^ b[k]));
+  return difference == 0;
+}
+
+bool is_ours(const Door& door, const Request& request) {
+  const std::string* const host = request.header("host");
+  if (host == nullptr) return false;
+  std::string name = *host;
+  for (char& c : name)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return std::ranges::find(door.hosts, name) != door.hosts.end();
+}
+
+bool has_bearer(const Door& door, const Request& request) {
+  constexpr std::string_view scheme = "Bearer ";
+  const std::string* const header = request.header("authorization");
+  return header != nullptr && header->starts_with(scheme) &&
+         same_secret(std::string_view(*header).substr(scheme.size()), door.token);
+}
+
+bool has_cookie(const Door& door, const Request& request) {
+  const std::string* const header = request.header("cookie");
+  if (header == nullptr) return false;
+  const auto value = cookie_value(*header, door.cookie);
+  return value && same_secret(*value, door.token);
+}
+
+std::string_view reason_of(int status) {
+  switch (status) {
+    case 200:
+      return "OK";
+    case 202:
+      return "Accepted";
+    case 400:
+      return "Bad Request";
+    case 403:
+      return "Forbidden";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case 408:
+      return "Request Timeout";
+    case 413:
+      return "Content Too Large";
+    case 431:
+      return "Request Header Fields Too Large";
+    case 501:
+      return "Not Implemented";
+    case 503:
+      return "Service Unavailable";
+    case 505:
+      return "HTTP Version Not Supported";
+    default:
+      return "Error";
+  }
+}
 
 using Protocol = asio::generic::stream_protocol;
 using Socket = Protocol::socket;
@@ -168,6 +235,54 @@ class WithoutSignals {
 };
 
 }  // namespace
+
+Admission admit(const Door& door, const Request& request) {
+  if (door.control) return {};
+  if (!is_ours(door, request))
+    return {.status = 403, .why = "Host is not the address that this run listens on"};
+  if (door.token.empty()) return {};
+  const auto given = query_value(request.query, "token");
+  if (given && same_secret(*given, door.token)) return {.keep_cookie = true};
+  if (has_bearer(door, request) || has_cookie(door, request)) return {};
+  return {.status = 403,
+          .why =
+              "the token is missing or wrong: open the address that grapevine run has printed, "
+              "or send Authorization: Bearer TOKEN"};
+}
+
+std::string cookie_header(const Door& door) {
+  return fmt::format(
+      "Set-Cookie: {}={}; Path=/; SameSite=Strict; HttpOnly", door.cookie, door.token);
+}
+
+std::string new_token() {
+  std::array<unsigned char, 16> bytes{};
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
+    throw std::runtime_error("the system gives no random bytes for a token");
+  std::string token;
+  for (const unsigned char byte : bytes) token += fmt::format("{:02x}", byte);
+  return token;
+}
+
+Answer refusal(int status, std::string_view why) {
+  Answer answer{.status = status, .body = fmt::format("{}\n", why)};
+  if (status == 405) answer.headers.emplace_back("Allow: GET");
+  return answer;
+}
+
+std::string text_of(const Answer& answer) {
+  std::string text = fmt::format(
+      "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nConnection: close\r\nCache-Control: no-store\r\n"
+      "X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n"
+      "Cross-Origin-Resource-Policy: same-origin\r\n",
+      answer.status,
+      reason_of(answer.status),
+      answer.type);
+  // A stream's end is the end of the connection (RFC 9112, section 6.3).
+  if (!answer.stream) text += fmt::format("Content-Length: {}\r\n", answer.body.size());
+  for (const std::string& header : answer.headers) text += header + "\r\n";
+  return text + "\r\n" + answer.body;
+}
 
 class Server::Impl {
  public:

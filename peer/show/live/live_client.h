@@ -4,7 +4,7 @@
 #include <string>
 
 #include "peer/show/live/live_address.h"
-#include "peer/show/live/run_view.h"
+#include "peer/show/live/observed_run.h"
 
 namespace gv {
 

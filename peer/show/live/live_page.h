@@ -1,9 +1,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "peer/show/live/run_view.h"
+#include "peer/record/report/metrics.h"
+#include "peer/show/live/observed_run.h"
 
 namespace gv {
 
@@ -19,5 +21,12 @@ std::string live_peers(const RunView& view);
 std::string live_page(const RunView& view, const std::vector<MetricsRow>& curve);
 /// Lets the page run its one script and its one style, and talk to where it came from.
 std::string live_page_policy();
+
+/// 'sha256-...' of an inline script or style (CSP Level 3, section 2.3.1).
+std::string csp_hash(std::string_view inline_text);
+
+/// The curves of a run over its rounds, each a figure of its own: loss, accuracy (where there is
+/// one) and consensus distance. Values that are not finite are left out.
+std::string live_figures(const std::vector<MetricsRow>& curve);
 
 }  // namespace gv

@@ -6,8 +6,7 @@
 
 #include "peer/record/run_folder.h"
 #include "peer/record/watch/orders.h"
-#include "peer/show/live/feed.h"
-#include "peer/show/live/run_view.h"
+#include "peer/show/live/observed_run.h"
 
 namespace gv {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "peer/show/live/run_view.h"
+#include "peer/show/live/observed_run.h"
 
 namespace gv {
 

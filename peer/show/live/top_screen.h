@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "peer/show/live/run_view.h"
+#include "peer/show/live/observed_run.h"
 
 namespace gv {
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "peer/study/compare/comparison.h"
+#include "peer/study/compare/target.h"
 
 namespace gv {
 
@@ -23,5 +25,12 @@ std::string race_picture(const Comparison& comparison, const std::string& title)
 /// common to all lines, and would hide how they differ. `whole` has one section. A seed that misses
 /// the target leaves a gap. Empty where nobody has such a value.
 std::string axis_picture(const Comparison& whole, const AnswerAxes& axes, const std::string& title);
+
+/// Seconds of a round of this contender by the closed forms of
+/// peer/study/predict/forecast/wall_clock.h, from the network, the peers and the parameters of its
+/// runs, and the seconds that their gradients took. Nothing where there is no form: another method
+/// than D-PSGD on a graph of known degree, ring all-reduce and the synchronous parameter server;
+/// links that differ; local steps.
+std::optional<double> modelled_round_seconds(const Contender& contender);
 
 }  // namespace gv

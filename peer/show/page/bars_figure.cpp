@@ -1,11 +1,10 @@
-#include "peer/show/page/bars_figure.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "peer/show/page/svg_plot.h"
+#include "peer/show/page/figures.h"
+#include "peer/show/page/svg.h"
 
 namespace gv {
 namespace {

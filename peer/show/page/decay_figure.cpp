@@ -1,5 +1,3 @@
-#include "peer/show/page/decay_figure.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,7 +5,8 @@
 #include <fmt/format.h>
 
 #include "graph/predict/mixing.h"
-#include "peer/show/page/svg_plot.h"
+#include "peer/show/page/figures.h"
+#include "peer/show/page/svg.h"
 
 namespace gv {
 namespace {

@@ -10,11 +10,10 @@
 
 #include <fmt/format.h>
 
-#include "peer/show/page/decay_figure.h"
-#include "peer/show/page/page_frame.h"
-#include "peer/show/page/spectrum_figure.h"
+#include "graph/predict/mixing.h"
+#include "peer/show/page/figures.h"
+#include "peer/show/page/report_page.h"
 #include "peer/show/page/svg.h"
-#include "peer/show/page/topology_figure.h"
 
 namespace gv {
 namespace {
@@ -139,6 +138,32 @@ std::string lead(const std::vector<GraphRow>& rows) {
 }
 
 }  // namespace
+
+double rounds_to_thousandth(const Spectrum& s) {
+  return rounds_to(s.slem < 1e-12 ? 1 : s.gap, 1e-3);
+}
+
+std::string rounds_cell(const Spectrum& s) {
+  const double rounds = rounds_to_thousandth(s);
+  return std::isfinite(rounds) ? fmt::format("{:.0f}", std::ceil(rounds)) : "never";
+}
+
+std::string degree_cell(const GraphRow& r) {
+  return r.degree_min == r.degree_max ? fmt::format("{}", r.degree_min)
+                                      : fmt::format("{}..{}", r.degree_min, r.degree_max);
+}
+
+std::string diameter_cell(const GraphRow& r) {
+  return r.diameter && *r.diameter >= 0 ? fmt::format("{}", *r.diameter) : "-";
+}
+
+std::string eigenvalue_cell(const std::optional<double>& value) {
+  return value ? fmt::format("{:.6f}", *value) : "-";
+}
+
+std::string estimate_cell(const std::optional<Estimate>& e) {
+  return e ? fmt::format("{:.4g}", e->value) : "-";
+}
 
 std::string graph_page(const std::vector<GraphRow>& rows, double discount) {
   const std::string title =

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "peer/show/page/figures.h"
 #include "peer/show/page/svg.h"
 
 namespace gv::svg {
@@ -38,3 +39,18 @@ std::vector<std::string> telling_names(const std::vector<std::string>& names);
 std::string draw(const Label& label);
 
 }  // namespace gv::svg
+
+namespace gv {
+
+/// A unit in which the largest value of an axis is a number of at most four digits.
+struct Unit {
+  double size = 1;   ///< in seconds, bytes or ones
+  std::string name;  ///< "ms", "MB"; empty for ones
+};
+
+Unit unit_for(Quantity what, double largest);
+
+/// "1.25 s", "3.4 MB", "935".
+std::string quantity_text(Quantity what, double value);
+
+}  // namespace gv

@@ -1,14 +1,13 @@
-#include "peer/show/page/map_figure.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "peer/show/page/figures.h"
+#include "peer/show/page/labels.h"
 #include "peer/show/page/svg.h"
-#include "peer/show/page/unit.h"
-#include "peer/study/compare/map_text.h"
+#include "peer/study/compare/first_map.h"
 
 namespace gv {
 namespace {

@@ -1,13 +1,12 @@
-#include "peer/show/page/ratio_figure.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "peer/show/page/svg_plot.h"
-#include "peer/show/page/unit.h"
+#include "peer/show/page/figures.h"
+#include "peer/show/page/labels.h"
+#include "peer/show/page/svg.h"
 
 namespace gv {
 namespace {

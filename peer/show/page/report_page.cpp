@@ -2,15 +2,42 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <map>
+#include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "peer/show/page/page_frame.h"
+#include "peer/show/page/page_style.h"
 #include "peer/show/page/svg.h"
 
 namespace gv {
 namespace {
+
+constexpr const char* unset = "-";
+
+const std::string& value_of(const FleetKeys& group, const std::string& key) {
+  static const std::string none = unset;
+  const auto at = group.keys.find(key);
+  return at == group.keys.end() ? none : at->second;
+}
+
+std::string differing_rows(const std::vector<FleetKeys>& groups,
+                           const std::vector<std::string>& keys) {
+  std::string out = "<div class=\"scroll\"><table class=\"words\">\n<thead><tr><th>key</th>";
+  for (const FleetKeys& g : groups)
+    out += fmt::format(
+        "<th><span class=\"key {}\"></span>{}</th>", svg::series(g.series), svg::escape(g.name));
+  out += "</tr></thead>\n<tbody>\n";
+  for (const std::string& key : keys) {
+    out += "<tr><td>" + svg::escape(key) + "</td>";
+    for (const FleetKeys& g : groups) out += "<td>" + svg::escape(value_of(g, key)) + "</td>";
+    out += "</tr>\n";
+  }
+  return out + "</tbody>\n</table></div>\n";
+}
 
 std::string list(const char* css, const std::vector<std::string>& items) {
   if (items.empty()) return "";
@@ -95,7 +122,93 @@ std::string glossary() {
   return out + "</dl>\n";
 }
 
+/// Letters and digits, and a hyphen for whatever is between them.
+void add_words(const std::string& title, std::string& name) {
+  bool gap = !name.empty();
+  for (const char c : title) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) == 0) {
+      gap = !name.empty();
+      continue;
+    }
+    if (gap) name += '-';
+    gap = false;
+    name += static_cast<char>(std::tolower(byte));
+  }
+}
+
+/// A picture is one image, or several next to each other. What a legend holds is none.
+std::vector<std::string> images_of(const std::string& picture) {
+  constexpr std::string_view open = "<svg ", close = "</svg>";
+  std::vector<std::string> images;
+  for (std::size_t at = 0; (at = picture.find(open, at)) != std::string::npos;) {
+    const std::size_t end = picture.find(close, at);
+    if (end == std::string::npos) break;
+    const std::string image = picture.substr(at, end + close.size() - at);
+    if (image.find("class=\"swatch\"") == std::string::npos) images.push_back(image);
+    at = end;
+  }
+  return images;
+}
+
 }  // namespace
+
+std::string table_html(const DataTable& table) {
+  std::string out = "<div class=\"scroll\"><table>\n<thead><tr>";
+  for (const std::string& head : table.heads) out += "<th>" + svg::escape(head) + "</th>";
+  out += "</tr></thead>\n<tbody>\n";
+  for (const std::vector<std::string>& row : table.rows) {
+    out += "<tr>";
+    for (const std::string& cell : row) out += "<td>" + svg::escape(cell) + "</td>";
+    out += "</tr>\n";
+  }
+  return out + "</tbody>\n</table></div>\n";
+}
+
+std::string figure_html(const Figure& f) {
+  std::string out = fmt::format(
+      "<figure class=\"{}\"><figcaption>{}", f.wide ? "panel wide" : "panel", svg::escape(f.title));
+  if (!f.note.empty()) out += "<small>" + svg::escape(f.note) + "</small>";
+  out += "</figcaption>\n<div class=\"picture\">" + f.picture + "</div>\n";
+  if (!f.numbers.rows.empty())
+    out += "<details><summary>numbers</summary>\n" + table_html(f.numbers) + "</details>\n";
+  return out + "</figure>\n";
+}
+
+std::string page_around(std::string_view title, std::string_view body) {
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n<meta "
+      "name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>{}</title>\n"
+      "<style>{}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
+      svg::escape(title),
+      page_style(),
+      body);
+}
+
+std::string fleet_diff(const std::vector<FleetKeys>& groups) {
+  if (groups.empty()) return "";
+  std::set<std::string> all;
+  for (const FleetKeys& g : groups)
+    for (const auto& [key, value] : g.keys) all.insert(key);
+  std::vector<std::string> differing;
+  std::string common;
+  for (const std::string& key : all) {
+    const std::string& first = value_of(groups.front(), key);
+    const auto same = [&](const FleetKeys& g) { return value_of(g, key) == first; };
+    if (std::ranges::all_of(groups, same)) {
+      common += svg::escape(key + ": " + first) + "\n";
+    } else {
+      differing.push_back(key);
+    }
+  }
+  std::string out;
+  if (!differing.empty()) out += differing_rows(groups, differing);
+  if (!common.empty())
+    out += fmt::format("<details><summary>{}</summary>\n<pre>{}</pre></details>\n",
+                       groups.size() > 1 ? "what they have in common" : "the fleet file's keys",
+                       common);
+  return out;
+}
 
 std::string report_page(const RunReport& report) {
   std::string out = "<h1>" + svg::escape(report.title) + "</h1>\n";
@@ -113,6 +226,26 @@ std::string report_page(const RunReport& report) {
   if (!report.runs.rows.empty()) out += table_html(report.runs);
   out += list("notes", report.notes) + glossary();
   return page_around(report.title, out);
+}
+
+std::vector<NamedFigure> named_figures(const RunReport& report) {
+  std::vector<NamedFigure> figures;
+  std::map<std::string, int> seen;
+  const auto add = [&](const ReportSection& section, const ReportRow& row, const Figure& figure) {
+    if (figure.picture.empty()) return;
+    std::string name;
+    for (const std::string& title : {section.title, row.name, figure.title}) add_words(title, name);
+    for (const std::string& image : images_of(figure.picture)) {
+      const int again = ++seen[name];
+      figures.push_back({again == 1 ? name : fmt::format("{}-{}", name, again), image});
+    }
+  };
+  for (const ReportSection& section : report.sections)
+    for (const ReportRow& row : section.rows) {
+      for (const Figure& figure : row.figures) add(section, row, figure);
+      for (const Figure& figure : row.folded) add(section, row, figure);
+    }
+  return figures;
 }
 
 }  // namespace gv

@@ -1,13 +1,49 @@
 #pragma once
 
+#include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "peer/show/page/data_table.h"
-#include "peer/show/page/fleet_diff.h"
-
 namespace gv {
+
+/// The numbers below a figure, as text. Every row has as many cells as there are heads.
+struct DataTable {
+  std::vector<std::string> heads;
+  std::vector<std::vector<std::string>> rows;
+};
+
+/// A table that scrolls by itself where it is wider than the page. Cells are escaped.
+std::string table_html(const DataTable& table);
+
+/// A figure of a page: its title, a sentence on how it is read, the picture and, folded, its
+/// numbers.
+struct Figure {
+  std::string title;
+  std::string note = {};
+  std::string picture = {};  ///< SVG, or several beside each other
+  DataTable numbers = {};
+  bool wide = false;  ///< takes the whole width; a narrow screen scrolls it
+};
+
+std::string figure_html(const Figure& figure);
+
+/// A self-contained page around `body`: style inline, nothing is loaded, no script. The title is
+/// escaped, the body is not.
+std::string page_around(std::string_view title, std::string_view body);
+
+/// A group of runs and the keys of its fleet file, flattened by paths, with their values as
+/// written.
+struct FleetKeys {
+  std::string name;
+  std::size_t series = 0;
+  std::map<std::string, std::string> keys;
+};
+
+/// The keys whose value is not the same in all, a column per group ("-" where a group does not set
+/// it); below, folded, what they have in common. Empty without groups.
+std::string fleet_diff(const std::vector<FleetKeys>& groups);
 
 /// Figures beside each other, and those that only who asks will want to see.
 struct ReportRow {
@@ -47,5 +83,14 @@ struct RunReport {
 
 /// One self-contained page: no script, nothing is loaded. Every text of the report is escaped.
 std::string report_page(const RunReport& report);
+
+/// A figure of a report, by a name that is made of its headings: "the-race-accuracy-against-time".
+struct NamedFigure {
+  std::string name;
+  std::string picture;
+};
+
+/// All that have a picture, in the order of the page; no two of one name.
+std::vector<NamedFigure> named_figures(const RunReport& report);
 
 }  // namespace gv

@@ -1,5 +1,3 @@
-#include "peer/show/page/report_sentences.h"
-
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -9,11 +7,11 @@
 
 #include "peer/record/runs/groups.h"
 #include "peer/record/runs/peer_totals.h"
+#include "peer/show/page/labels.h"
+#include "peer/show/page/report_sections.h"
 #include "peer/show/page/states.h"
-#include "peer/show/page/unit.h"
 #include "peer/study/compare/comparison_text.h"
 #include "peer/study/compare/critical_path.h"
-#include "peer/study/compare/verdict_text.h"
 
 namespace gv {
 namespace {

@@ -1,5 +1,3 @@
-#include "peer/show/page/report_states.h"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -13,10 +11,9 @@
 
 #include "graph/topologies.h"
 #include "peer/record/report/culprits.h"
-#include "peer/show/page/bars_figure.h"
-#include "peer/show/page/shares_figure.h"
-#include "peer/show/page/topology_figure.h"
-#include "peer/show/page/unit.h"
+#include "peer/show/page/figures.h"
+#include "peer/show/page/labels.h"
+#include "peer/show/page/report_sections.h"
 #include "peer/study/compare/critical_path.h"
 
 namespace gv {

@@ -10,14 +10,9 @@
 #include <fmt/ranges.h>
 
 #include "peer/record/runs/stored_run.h"
-#include "peer/show/page/map_figure.h"
-#include "peer/show/page/ratio_figure.h"
-#include "peer/show/page/report_groups.h"
-#include "peer/show/page/report_queue.h"
-#include "peer/show/page/report_sentences.h"
-#include "peer/show/page/report_states.h"
-#include "peer/show/page/report_tuning.h"
-#include "peer/show/page/unit.h"
+#include "peer/show/page/figures.h"
+#include "peer/show/page/labels.h"
+#include "peer/show/page/report_sections.h"
 
 namespace gv {
 namespace {

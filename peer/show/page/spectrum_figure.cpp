@@ -1,12 +1,11 @@
-#include "peer/show/page/spectrum_figure.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "peer/show/page/svg_plot.h"
+#include "peer/show/page/figures.h"
+#include "peer/show/page/svg.h"
 
 namespace gv {
 namespace {

@@ -1,5 +1,3 @@
-#include "peer/show/page/topology_figure.h"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -8,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "graph/topologies.h"
+#include "peer/show/page/figures.h"
 
 namespace gv {
 namespace {

@@ -1,12 +1,11 @@
-#include "peer/show/page/tuning_figure.h"
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "peer/show/page/svg_plot.h"
+#include "peer/show/page/figures.h"
+#include "peer/show/page/svg.h"
 
 namespace gv {
 namespace {
@@ -85,12 +84,12 @@ std::string trial_mark(const Tuning& t, const TuningTrial& trial, const Axis& x,
 }
 
 std::string edge_mark(const Tuning& t, const Axis& x) {
-  const TuningEdge edge = best_at_edge(t);
-  if (edge == TuningEdge::none) return "";
+  const EdgeOfRange edge = best_at_edge(t);
+  if (edge == EdgeOfRange::none) return "";
   const Values v = range_of(knob_values(t));
-  const double from = edge == TuningEdge::least ? x.from() : x.at(v.high);
-  const double to = edge == TuningEdge::least ? x.at(v.low) : x.to();
-  const bool least = edge == TuningEdge::least;
+  const double from = edge == EdgeOfRange::least ? x.from() : x.at(v.high);
+  const double to = edge == EdgeOfRange::least ? x.at(v.low) : x.to();
+  const bool least = edge == EdgeOfRange::least;
   return svg::rect({from, top}, to - from, tall - bottom - top, "edge-of-range") +
          svg::text({least ? x.from() + 4 : x.to(), top - 42},
                    least ? "start" : "end",
@@ -100,16 +99,16 @@ std::string edge_mark(const Tuning& t, const Axis& x) {
 
 }  // namespace
 
-TuningEdge best_at_edge(const Tuning& t) {
+EdgeOfRange best_at_edge(const Tuning& t) {
   const TuningTrial* best = best_of(t);
   const Values v = range_of(knob_values(t));
-  if (best == nullptr || v.low == v.high) return TuningEdge::none;
+  if (best == nullptr || v.low == v.high) return EdgeOfRange::none;
   const auto as_good_inside = [&](const TuningTrial& trial) {
     return trial.value > v.low && trial.value < v.high && trial.score && !is_better(*best, trial);
   };
-  if (std::ranges::any_of(t.trials, as_good_inside)) return TuningEdge::none;
-  if (best->value == v.low) return TuningEdge::least;
-  return best->value == v.high ? TuningEdge::most : TuningEdge::none;
+  if (std::ranges::any_of(t.trials, as_good_inside)) return EdgeOfRange::none;
+  if (best->value == v.low) return EdgeOfRange::least;
+  return best->value == v.high ? EdgeOfRange::most : EdgeOfRange::none;
 }
 
 std::string tuning_figure(const Tuning& t) {

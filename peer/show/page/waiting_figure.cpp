@@ -1,5 +1,3 @@
-#include "peer/show/page/waiting_figure.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -9,7 +7,8 @@
 #include <fmt/format.h>
 
 #include "peer/record/report/culprits.h"
-#include "peer/show/page/unit.h"
+#include "peer/show/page/figures.h"
+#include "peer/show/page/labels.h"
 
 namespace gv {
 namespace {

@@ -1,10 +1,32 @@
-#include "peer/study/bench/exchange_bench.h"
-
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <exception>
+#include <functional>
 #include <map>
 #include <memory>
+#include <new>
 #include <numeric>
+#include <stdexcept>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "gossip/collectives.h"
 #include "gossip/links.h"
@@ -14,13 +36,240 @@
 #include "optim/check.h"
 #include "optim/stopwatch.h"
 #include "optim/train/host_replica.h"
-#include "peer/study/bench/forked.h"
-#include "peer/study/bench/plain_streams.h"
+#include "peer/study/bench/bench.h"
+#include "peer/wire/lend/descriptor.h"
 #include "peer/wire/tcp/named_socket.h"
 #include "peer/wire/tcp/tcp_world.h"
 
 namespace gv {
 namespace {
+
+/// The memory that the processes of one measurement share.
+struct Gathering {
+  static constexpr std::size_t most = 64;
+  std::uint32_t processes = 0;
+  std::atomic<std::uint32_t> listening{0};
+  std::atomic<std::uint16_t> ports[most] = {};
+  double seconds[most] = {};      ///< what each measured
+  double cpu_seconds[most] = {};  ///< and how long its threads worked for it, all together
+
+  /// Publishes a process's port, and waits for those of all.
+  std::vector<std::uint16_t> exchange_ports(std::uint32_t rank, std::uint16_t port);
+};
+
+/// Measures one process, all its threads, and writes what a round took into the gathering.
+class Stopwatches {
+ public:
+  Stopwatches(Gathering& gathering, std::uint32_t rank) : gathering_(gathering), rank_(rank) {}
+  void start();
+  void stop(int rounds);
+
+ private:
+  Gathering& gathering_;
+  std::uint32_t rank_;
+  double began_ = 0;
+  double cpu_began_ = 0;
+};
+
+/// The figures that the processes wrote into the arrays of these names, by rank.
+struct Measured {
+  std::vector<double> seconds, cpu_seconds;
+};
+
+class SharedGathering {
+ public:
+  SharedGathering()
+      : memory_(::mmap(nullptr,
+                       sizeof(Gathering),
+                       PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS,
+                       -1,
+                       0)) {
+    if (memory_ == MAP_FAILED) throw std::runtime_error("cannot share memory");
+    new (memory_) Gathering;
+  }
+  ~SharedGathering() { ::munmap(memory_, sizeof(Gathering)); }
+  SharedGathering(const SharedGathering&) = delete;
+  SharedGathering& operator=(const SharedGathering&) = delete;
+  Gathering& operator*() { return *static_cast<Gathering*>(memory_); }
+
+ private:
+  void* memory_;
+};
+
+double seconds_on(clockid_t clock) {
+  timespec time{};
+  ::clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+int guarded(const std::function<void()>& body) {
+  try {
+    body();
+    return 0;
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "error: {}\n", e.what());
+    return 1;
+  }
+}
+
+constexpr std::size_t piece = 512 * 1024;
+
+[[noreturn]] void fail(const char* what) {
+  throw std::runtime_error(std::string(what) + ": " + std::strerror(errno));
+}
+
+SocketAddress loopback(std::uint16_t port) {
+  return known_addresses(loopback_host(), port).front();
+}
+
+/// A socket with the options of the peers' own, and these buffers: the window that a connection
+/// offers is fixed as it is made, so a listening one hands them on.
+int new_socket(int buffer) {
+  const int fd = ::socket(loopback(0).bytes.ss_family, SOCK_STREAM, 0);
+  if (fd < 0) fail("socket");
+  constexpr int one = 1;
+  constexpr std::string_view reno = "reno";
+  ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  ::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, reno.data(), reno.size());
+  if (buffer == 0) return fd;
+  ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof buffer);
+  ::setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer);
+  return fd;
+}
+
+struct Listener {
+  int fd = -1;
+  std::uint16_t port = 0;
+};
+
+Listener listen_somewhere(int buffer) {
+  Listener listener{new_socket(buffer), 0};
+  const SocketAddress address = loopback(0);
+  if (::bind(listener.fd, address.get(), address.size) != 0) fail("bind");
+  if (::listen(listener.fd, 8) != 0) fail("listen");
+  listener.port = address_of_socket(listener.fd).port();
+  return listener;
+}
+
+/// One neighbour: how far this round's vector has gone out and come in.
+struct Neighbour {
+  int fd;
+  std::vector<std::byte> received;
+  std::size_t out = 0;
+  std::size_t in = 0;
+};
+
+void move_some(Neighbour& n, const std::vector<std::byte>& vector, short events) {
+  if ((events & POLLOUT) != 0 && n.out < vector.size()) {
+    const std::size_t most = std::min(piece, vector.size() - n.out);
+    const ssize_t count = ::send(n.fd, vector.data() + n.out, most, MSG_NOSIGNAL);
+    if (count > 0) n.out += static_cast<std::size_t>(count);
+    if (count < 0 && errno != EAGAIN) fail("send");
+  }
+  if ((events & POLLIN) != 0 && n.in < n.received.size()) {
+    const std::size_t most = std::min(piece, n.received.size() - n.in);
+    const ssize_t count = ::recv(n.fd, n.received.data() + n.in, most, 0);
+    if (count > 0) n.in += static_cast<std::size_t>(count);
+    if (count == 0 || (count < 0 && errno != EAGAIN)) fail("recv");
+  }
+}
+
+void round_trip(std::array<Neighbour, 2>& neighbours, const std::vector<std::byte>& vector) {
+  for (Neighbour& n : neighbours) n.in = n.out = 0;
+  for (;;) {
+    std::array<pollfd, 2> fds{};
+    bool busy = false;
+    for (std::size_t i = 0; i < fds.size(); ++i) {
+      const Neighbour& n = neighbours[i];
+      const int wanted =
+          (n.out < vector.size() ? POLLOUT : 0) | (n.in < vector.size() ? POLLIN : 0);
+      fds[i] = {wanted != 0 ? n.fd : -1, static_cast<short>(wanted), 0};
+      busy = busy || wanted != 0;
+    }
+    if (!busy) return;
+    ::poll(fds.data(), fds.size(), -1);
+    for (std::size_t i = 0; i < fds.size(); ++i) move_some(neighbours[i], vector, fds[i].revents);
+  }
+}
+
+void Stopwatches::start() {
+  began_ = seconds_on(CLOCK_MONOTONIC);
+  cpu_began_ = seconds_on(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+void Stopwatches::stop(int rounds) {
+  gathering_.seconds[rank_] = (seconds_on(CLOCK_MONOTONIC) - began_) / rounds;
+  gathering_.cpu_seconds[rank_] = (seconds_on(CLOCK_PROCESS_CPUTIME_ID) - cpu_began_) / rounds;
+}
+
+std::vector<std::uint16_t> Gathering::exchange_ports(std::uint32_t rank, std::uint16_t port) {
+  ports[rank] = port;
+  ++listening;
+  while (listening < processes) ::usleep(200);
+  return {ports, ports + processes};
+}
+
+/// Runs `body(rank, gathering)` in n new processes at once. The caller must have no other thread.
+/// Throws std::runtime_error when one of them fails; none outlives the call.
+Measured run_forked(std::uint32_t n, const std::function<void(std::uint32_t, Gathering&)>& body) {
+  if (n > Gathering::most) throw std::invalid_argument("too many processes");
+  SharedGathering shared;
+  (*shared).processes = n;
+  std::fflush(nullptr);
+  std::vector<pid_t> pids;
+  for (std::uint32_t rank = 0; rank < n; ++rank) {
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      ::_exit(guarded([&] { body(rank, *shared); }));
+    }
+    if (pid > 0) pids.push_back(pid);
+  }
+  bool fine = pids.size() == n;
+  for (std::size_t left = pids.size(); left > 0; --left) {
+    int status = 0;
+    ::wait(&status);
+    const bool ended_well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (fine && !ended_well)
+      for (const pid_t pid : pids) ::kill(pid, SIGKILL);
+    fine = fine && ended_well;
+  }
+  if (!fine) throw std::runtime_error("a measuring process failed");
+  const Gathering& result = *shared;
+  return {{result.seconds, result.seconds + n}, {result.cpu_seconds, result.cpu_seconds + n}};
+}
+
+/// Bare TCP between the neighbours of a ring of n processes, as a yardstick: per round each sends
+/// its vector of `bytes` bytes to both neighbours and receives theirs into vectors of its own.
+/// Plain sockets, one thread, pieces of 512 KiB, nothing checked and nothing computed.
+/// `socket_buffer`: bytes asked for with SO_SNDBUF and SO_RCVBUF; 0: whatever the system gives.
+/// What waits in a large one waits in memory and no longer in cache, so the best size is the
+/// machine's.
+void plain_streams(std::uint32_t rank,
+                   Gathering& gathering,
+                   int socket_buffer,
+                   std::size_t bytes,
+                   int warmup,
+                   int rounds) {
+  const Listener listener = listen_somewhere(socket_buffer);
+  const auto ports = gathering.exchange_ports(rank, listener.port);
+  const int next = new_socket(socket_buffer);
+  const SocketAddress address = loopback(ports[(rank + 1) % gathering.processes]);
+  if (::connect(next, address.get(), address.size) != 0) fail("connect");
+  const int previous = ::accept(listener.fd, nullptr, nullptr);
+  if (previous < 0) fail("accept");
+  const std::vector<std::byte> vector(bytes, std::byte{1});
+  for (const int fd : {next, previous}) never_block(fd);
+  std::array<Neighbour, 2> neighbours{Neighbour{next, std::vector<std::byte>(bytes)},
+                                      Neighbour{previous, std::vector<std::byte>(bytes)}};
+  Stopwatches watches(gathering, rank);
+  for (int round = 0; round < warmup + rounds; ++round) {
+    if (round == warmup) watches.start();
+    round_trip(neighbours, vector);
+  }
+  watches.stop(rounds);
+}
 
 struct Rounds {
   int warmup, measured;

@@ -1,5 +1,3 @@
-#include "peer/study/bench/hogwild_bench.h"
-
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -9,6 +7,7 @@
 #include "optim/stopwatch.h"
 #include "optim/train/predictor.h"
 #include "optim/workers.h"
+#include "peer/study/bench/bench.h"
 
 namespace gv {
 namespace {

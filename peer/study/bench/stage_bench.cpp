@@ -1,5 +1,3 @@
-#include "peer/study/bench/stage_bench.h"
-
 #include <algorithm>
 #include <chrono>
 #include <numeric>
@@ -13,6 +11,7 @@
 #include "optim/train/mixing.h"
 #include "optim/train/predictor.h"
 #include "optim/train/stage_objective.h"
+#include "peer/study/bench/bench.h"
 
 namespace gv {
 namespace {

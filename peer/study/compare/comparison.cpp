@@ -11,8 +11,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "peer/study/compare/pareto.h"
-
 namespace gv {
 namespace {
 
@@ -265,6 +263,19 @@ Comparison compare_runs(const std::vector<StoredRun>& runs, const CompareOptions
                     "a smaller evaluate.every gives more exact costs",
                     100 * c.coarseness));
   return c;
+}
+
+std::vector<bool> not_dominated(const std::vector<std::pair<double, double>>& costs) {
+  const auto dominates = [](const auto& a, const auto& b) {
+    return a.first <= b.first && a.second <= b.second && (a.first < b.first || a.second < b.second);
+  };
+  std::vector<bool> best;
+  for (const auto& mine : costs) {
+    const bool finite = std::isfinite(mine.first) && std::isfinite(mine.second);
+    best.push_back(finite && std::ranges::none_of(
+                                 costs, [&](const auto& other) { return dominates(other, mine); }));
+  }
+  return best;
 }
 
 }  // namespace gv

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "peer/record/runs/groups.h"
-#include "peer/study/compare/contender.h"
-#include "peer/study/compare/pair.h"
+#include "peer/study/compare/statistics.h"
+#include "peer/study/compare/target.h"
 
 namespace gv {
 
@@ -46,5 +46,9 @@ Comparison compare_runs(const std::vector<StoredRun>& runs, const CompareOptions
 
 /// "network.latency 5 ms, network.bandwidth 100 Mbit"; "" where nothing was asked.
 std::string name_of(const Section& section);
+
+/// Tells which of these pairs of costs no other one dominates: none is at most as dear in both and
+/// cheaper in one. Costs that are not finite are dominated by every finite pair.
+std::vector<bool> not_dominated(const std::vector<std::pair<double, double>>& costs);
 
 }  // namespace gv

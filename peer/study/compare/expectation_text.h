@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "peer/study/compare/contender.h"
+#include "peer/study/compare/target.h"
 
 namespace gv {
 

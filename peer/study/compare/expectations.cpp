@@ -12,9 +12,7 @@
 #include "optim/printable.h"
 #include "peer/record/report/console.h"
 #include "peer/study/compare/comparison_text.h"
-#include "peer/study/compare/figures.h"
 #include "peer/study/compare/statistics.h"
-#include "peer/study/compare/verdict_text.h"
 
 namespace gv {
 namespace {

@@ -17,7 +17,7 @@
 #include "peer/fleet/digest.h"
 #include "peer/fleet/fleet.h"
 #include "peer/launch/resume.h"
-#include "peer/study/predict/forecast/dry_run.h"
+#include "peer/study/predict/forecast/proposal.h"
 
 namespace gv {
 namespace {

@@ -15,8 +15,7 @@
 #include "peer/record/report/screen.h"
 #include "peer/sim/blank_replica.h"
 #include "peer/sim/simulation.h"
-#include "peer/study/sweep/counted.h"
-#include "peer/study/sweep/replay.h"
+#include "peer/study/sweep/simulated_trial.h"
 #include "peer/study/sweep/trial_job.h"
 
 namespace gv {

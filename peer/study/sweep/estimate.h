@@ -5,7 +5,7 @@
 #include <string>
 
 #include "peer/fleet/json/json.h"
-#include "peer/study/sweep/trial_memory.h"
+#include "peer/study/sweep/trial_job.h"
 #include "peer/study/sweep/trial_plan.h"
 
 namespace gv {
@@ -34,5 +34,12 @@ SweepEstimate estimate_sweep(const SweepPlan& plan, std::size_t workers, MemoryR
 
 std::string estimate_text(const SweepPlan& plan, const SweepEstimate& estimate);
 Json estimate_json(const SweepPlan& plan, const SweepEstimate& estimate);
+
+/// "1 cell", "3 cells"; `many` where an s is not enough.
+inline std::string counted(std::size_t number,
+                           const std::string& one,
+                           const std::string& many = "") {
+  return std::to_string(number) + " " + (number == 1 ? one : many.empty() ? one + "s" : many);
+}
 
 }  // namespace gv

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "peer/fleet/json/json.h"
+#include "peer/study/sweep/claims.h"
 #include "peer/study/sweep/trial_plan.h"
 
 namespace gv {
@@ -72,5 +73,19 @@ Json trial_json(const TrialSlot& slot, const TrialEnd& end);
 void write_whole(const std::string& path, const std::string& text);
 /// The text of a file of at most `most` bytes; nothing when it cannot be read.
 std::optional<std::string> read_whole(const std::string& path, std::size_t most);
+
+/// Returns 32 hex digits over the words of a sweep file and of its fleet file, and over the build
+/// whose trials count as done ("": any). Who works on the same ones in one folder shares the work;
+/// who works on others would take each other's trials for outdated, and do them again and again.
+/// Throws std::runtime_error where one cannot be read.
+std::string version_of(const SweepPlan& plan, const std::string& build);
+
+/// Throws std::runtime_error, with who it is and what to do, where somebody else who is alive works
+/// on another version in this folder. `claims`: of the folder; what the dead left there is taken
+/// away.
+void refuse_other_versions(const SweepPlan& plan, const std::string& build, Claims& claims);
+
+/// From now on, and as long as the claims live and are renewed, we work on this version.
+void claim_version(const SweepPlan& plan, const std::string& build, Claims& claims);
 
 }  // namespace gv

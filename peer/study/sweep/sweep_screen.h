@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "peer/fleet/json/json.h"
+#include "peer/study/sweep/sweep.h"
 #include "peer/study/sweep/sweep_folder.h"
 #include "peer/study/sweep/sweep_state.h"
-#include "peer/study/sweep/worker_pool.h"
 
 namespace gv {
 

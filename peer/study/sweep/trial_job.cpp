@@ -1,22 +1,31 @@
 #include "peer/study/sweep/trial_job.h"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
+#include <iterator>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 #include <sys/wait.h>
 
 #include "optim/printable.h"
+#include "optim/workers.h"
 #include "peer/fleet/json/json.h"
 #include "peer/launch/process.h"
 #include "peer/launch/run_record.h"
+#include "peer/record/report/screen.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/sim/simulation.h"
 
 namespace gv {
 namespace {
@@ -89,6 +98,82 @@ TrialOutcome real_trial(const TrialJob& job,
                  .build = version},
                 *summary);
   return {true, ""};
+}
+
+constexpr std::size_t most_measured = 6;  ///< families; the largest counts
+constexpr Round measured_rounds = 2;      ///< in the second, all buffers are there
+
+/// Memory of this process that no other one shares: proc(5), /proc/pid/status.
+double own_bytes() {
+  std::ifstream in("/proc/self/status");
+  for (std::string word; in >> word;) {
+    double kib = 0;
+    if (word == "RssAnon:" && in >> kib) return kib * 1024;
+  }
+  return 0;
+}
+
+/// Thrown to leave a simulation of which enough was seen.
+struct SeenEnough {};
+
+/// The most that it takes in its first rounds, on one thread as in a worker.
+double bytes_in_rounds(const Assembly& fleet) {
+  double most = 0;
+  SimulationOptions options;
+  options.threads = 1;
+  options.rounds = std::min<Round>(fleet.rounds, 1'000'000'000);  // without evaluations
+  options.on_progress = [&](Round round, Time) {
+    most = std::max(most, own_bytes());
+    if (round >= measured_rounds) throw SeenEnough{};
+  };
+  // It waits for one report more than there are peers, so it never looks at models.
+  Observer blind(fleet.fleet.size() + 1, nullptr, {});
+  try {
+    simulate(fleet, blind, options);
+  } catch (const SeenEnough&) {
+  }
+  return std::max(most, own_bytes());
+}
+
+/// Hears what the child tells, until it ends; nothing, and `why`, where it tells no number.
+std::optional<double> heard(Child& child, std::string& why) {
+  std::optional<double> bytes;
+  std::string last_words;
+  const auto take = [&](const std::string& line) {
+    if (line.starts_with("{\"bytes\"")) bytes = json_number(parse_json(line, "worker"), "bytes");
+  };
+  hear_out(child, take, [&](const std::string& line) { last_words = printable(line, 200); });
+  if (bytes && std::isfinite(*bytes) && *bytes > 0) return bytes;
+  why = fmt::format("{}{}{}", child.ending(), last_words.empty() ? "" : ": ", last_words);
+  return std::nullopt;
+}
+
+/// The whole number with which the text begins, behind blanks.
+std::optional<std::uint64_t> number_at(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end == text.data()) return std::nullopt;
+  return value;
+}
+
+/// The number behind a name with which a line begins.
+std::optional<std::uint64_t> value_of(const std::string& text, const std::string& name) {
+  const std::size_t at = text.starts_with(name) ? 0 : text.find("\n" + name);
+  if (at == std::string::npos) return std::nullopt;
+  return number_at(std::string_view(text).substr(text.find(name, at) + name.size()));
+}
+
+/// Reads a line of /proc/meminfo, which counts in KiB.
+std::optional<std::uint64_t> bytes_of(const std::string& meminfo, const std::string& name) {
+  const std::optional<std::uint64_t> kib = value_of(meminfo, name);
+  if (!kib || *kib > UINT64_MAX / 1024) return std::nullopt;
+  return *kib * 1024;
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 }  // namespace
@@ -175,6 +260,87 @@ std::uint64_t rounds_in(double fraction, std::uint64_t rounds, std::uint64_t eva
   const auto evaluations =
       static_cast<std::uint64_t>(std::max(1.0, std::ceil(wanted / every - 1e-9)));
   return std::min(rounds, evaluations * evaluate_every);
+}
+
+double memory_in_this_process(const Fleet& spec) {
+  const Assembly fleet(spec);
+  const double data = own_bytes();
+  const std::unique_ptr<Objective> objective = fleet.evaluator();
+  objective->evaluate(std::vector<float>(fleet.dimension, 0.01F));
+  const double evaluation = std::max(0.0, own_bytes() - data);
+  return bytes_in_rounds(fleet) + evaluation * fleet.fleet.trainers();
+}
+
+int tell_trial_memory() {
+  std::string line;
+  std::getline(std::cin, line);
+  const TrialJob job = job_of(line);
+  const double bytes = memory_in_this_process(read_fleet(job.file, job.sets, nullptr));
+  fmt::print("{}\n", Json{{"bytes", bytes}}.dump());
+  return 0;
+}
+
+std::size_t MemoryRoom::fitting(std::size_t wanted) const {
+  if (!free_bytes || trial_bytes <= 0) return wanted;
+  const double room = std::floor(0.9 * static_cast<double>(*free_bytes) / trial_bytes);
+  return room >= static_cast<double>(wanted)
+             ? wanted
+             : std::max<std::size_t>(1, static_cast<std::size_t>(room));
+}
+
+std::string MemoryRoom::words() const {
+  if (trial_bytes <= 0) return "what one trial takes could not be measured";
+  const std::string one = fmt::format("one trial takes {}", bytes_text(trial_bytes));
+  if (!free_bytes) return one + ", and how much is free is not known";
+  return fmt::format("{}, and {} are free", one, bytes_text(static_cast<double>(*free_bytes)));
+}
+
+MemoryRoom memory_room(const SweepPlan& plan, const std::string& program) {
+  MemoryRoom room;
+  room.free_bytes = free_memory();
+  const std::size_t n = plan.families.size();
+  const std::size_t measured = std::min(n, most_measured);
+  for (std::size_t k = 0; k < measured; ++k) {
+    const SweepFamily& family = plan.families[k * n / measured];
+    TrialJob job;
+    job.file = plan.file.base;
+    job.sets = plan.sets_of(family.cells[0], {}, plan.seeds[0]);
+    Child child({program, "sweep", "--worker", "memory"});
+    child.tell(to_line(job));
+    if (const auto bytes = heard(child, room.unmeasured))
+      room.trial_bytes = std::max(room.trial_bytes, *bytes);
+  }
+  return room;
+}
+
+std::optional<std::uint64_t> available_in(const std::string& meminfo) {
+  return bytes_of(meminfo, "MemAvailable:");
+}
+
+std::optional<std::uint64_t> free_swap() {
+  return bytes_of(text_of("/proc/meminfo"), "SwapFree:");
+}
+
+std::optional<std::uint64_t> left_in_group(const std::string& max,
+                                           const std::string& current,
+                                           const std::string& stat) {
+  const std::optional<std::uint64_t> most = number_at(max);  // else "max": no limit
+  const std::optional<std::uint64_t> taken = number_at(current);
+  if (!most || !taken) return std::nullopt;
+  const std::uint64_t idle = std::min(*taken, value_of(stat, "inactive_file ").value_or(0));
+  const std::uint64_t held = *taken - idle;
+  return *most > held ? *most - held : 0;
+}
+
+std::optional<std::uint64_t> free_memory() {
+  std::optional<std::uint64_t> least = available_in(text_of("/proc/meminfo"));
+  for (const std::string& folder : control_groups()) {
+    const auto left = left_in_group(text_of(folder + "memory.max"),
+                                    text_of(folder + "memory.current"),
+                                    text_of(folder + "memory.stat"));
+    if (left) least = std::min(*left, least.value_or(*left));
+  }
+  return least;
 }
 
 }  // namespace gv

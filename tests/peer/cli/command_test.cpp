@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/cli/program.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/runtime/peer_plan.h"
 

@@ -10,8 +10,7 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include "peer/cli/describe.h"
-#include "peer/cli/program.h"
+#include "peer/cli/command.h"
 #include "peer/fleet/fleet.h"
 #include "tests/peer/cli/project_folder.h"
 #include "tests/places.h"

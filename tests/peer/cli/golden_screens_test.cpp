@@ -9,8 +9,7 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include "peer/cli/describe.h"
-#include "peer/cli/program.h"
+#include "peer/cli/command.h"
 #include "peer/record/report/screen.h"
 #include "tests/peer/cli/golden_screen.h"
 #include "tests/peer/cli/project_folder.h"

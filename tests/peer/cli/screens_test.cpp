@@ -1,8 +1,8 @@
 #include <regex>
 
-#include "peer/cli/plan_notes.h"
+#include "peer/cli/plan_text.h"
 #include "peer/record/report/screen.h"
-#include "peer/study/bench/exchange_bench.h"
+#include "peer/study/bench/bench.h"
 #include "tests/peer/launch/program.h"
 #include "tests/places.h"
 #include "tests/scratch_folder.h"

@@ -9,7 +9,7 @@
 #include "peer/fleet/work_shares.h"
 #include "peer/runtime/assembly.h"
 #include "peer/runtime/make_replica.h"
-#include "peer/study/bench/device_bench.h"
+#include "peer/study/bench/bench.h"
 #include "tests/scratch_folder.h"
 
 namespace gv {

@@ -10,7 +10,7 @@
 #include "graph/predict/transient.h"
 #include "graph/topologies.h"
 #include "graph/weights.h"
-#include "peer/study/predict/forecast/candidate.h"
+#include "peer/study/predict/forecast/forecast.h"
 
 namespace gv {
 namespace {

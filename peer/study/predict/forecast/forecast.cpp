@@ -3,9 +3,20 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
-#include "peer/study/predict/forecast/candidate.h"
-#include "peer/study/predict/forecast/forecast_advice.h"
+#include <fmt/format.h>
+
+#include "graph/best_graphs.h"
+#include "graph/formats/graph_file.h"
+#include "graph/predict/mixing.h"
+#include "graph/schedule/schedule.h"
+#include "graph/schedule/schedule_rate.h"
+#include "graph/schedules.h"
+#include "graph/spectrum/spectrum.h"
+#include "graph/topologies.h"
+#include "graph/weights.h"
+#include "peer/study/predict/forecast/forecast_view.h"
 #include "peer/study/predict/forecast/round_prediction.h"
 
 namespace gv {
@@ -123,6 +134,112 @@ std::optional<Forecast> first_there(const FleetForecast& f) {
   return *first;
 }
 
+constexpr PeerId search_limit = 4096;  ///< peers for whom others are looked for
+constexpr PeerId sample_limit = 128;   ///< peers for whose schedules rounds are drawn
+constexpr std::size_t n_graphs = 10;
+constexpr double own_work = 3e9, other_work = 3e8;  ///< multiplications
+
+std::size_t most_heard(const MixingSchedule& schedule) {
+  const bool random = schedule.period() == 0;
+  const std::uint64_t rounds = random ? (schedule.size() > 512 ? 4 : 64) : schedule.period();
+  std::size_t most = 0;
+  for (std::uint64_t k = 0; k < rounds; ++k) {
+    for (PeerId i = 0; i < schedule.size(); ++i)
+      most = std::max(most, schedule.row(k, i).peers.size());
+  }
+  return most;
+}
+
+Candidate of_graph(const Topology& topology, const MixingMatrix& w, const std::string& weights) {
+  const TopologySpec spec = spec_of_name(topology).value_or(file_topology(""));
+  const Spectrum s = spectrum(w, &spec, weights);
+  const auto rounds = std::make_shared<PeriodicSchedule>(std::vector<MixingMatrix>{w});
+  return {.name = topology.name,
+          .rounds = rounds,
+          .law = MixingLaw(w, spec, weights),
+          .degree = most_heard(*rounds),
+          .slem = s.slem,
+          .gap = s.gap,
+          .rounds_to_thousandth = std::ceil(rounds_to(s.slem < 1e-12 ? 1 : s.gap, 1e-3))};
+}
+
+Candidate of_schedule(const ScheduleSpec& spec,
+                      std::shared_ptr<const MixingSchedule> rounds,
+                      double most_work) {
+  const double n = rounds->size();
+  const auto samples = static_cast<int>(std::clamp(1e7 / (n * n), 20.0, 4000.0));
+  const ScheduleRate rate = schedule_rate(*rounds, samples);
+  return {.name = to_string(spec),
+          .rounds = rounds,
+          .law = MixingLaw(spec, rounds, most_work),
+          .degree = most_heard(*rounds),
+          .slem = rate.per_round,
+          .gap = 1 - rate.per_round,
+          .rounds_to_thousandth = rate.rounds_to(1e-3)};
+}
+
+void add_graphs(const Assembly& fleet, std::size_t max_degree, std::vector<Candidate>& found) {
+  GraphSearch search;
+  search.peers = fleet.fleet.trainers();
+  search.max_degree = static_cast<PeerId>(max_degree);
+  search.weights = weights_for_all(fleet.fleet.weights);
+  for (const GraphCandidate& c : best_graphs(search)) {
+    if (found.size() == n_graphs) break;
+    const Topology t = build(c.spec.topology, search.peers);
+    if (t.name == fleet.topology.name) continue;
+    found.push_back(of_graph(t, mixing_matrix(search.weights, t), search.weights));
+  }
+}
+
+/// The fleet's own schedule, whatever its seed.
+bool is_same_choice(const ScheduleSpec& own, const ScheduleSpec& other) {
+  if (own.family != other.family) return false;
+  return !own.parameters.has("k") || own.parameters.count("k") == other.parameters.count("k");
+}
+
+void add_schedules(const Assembly& fleet, std::size_t max_degree, std::vector<Candidate>& found) {
+  const PeerId n = fleet.fleet.trainers();
+  std::vector<std::string> names{"one-peer-exponential", "random-matching", "od-equi-dyn"};
+  if (n <= sample_limit) names.emplace_back("ou-equi-dyn");
+  for (std::size_t k = 1; k <= std::min<std::size_t>(max_degree, 4) && n <= sample_limit; ++k)
+    names.push_back(fmt::format("base:k={}", k));
+  for (const std::string& name : names) {
+    const ScheduleSpec spec = parse_schedule(name);
+    if (fleet.fleet.schedule && is_same_choice(*fleet.fleet.schedule, spec)) continue;
+    try {
+      Candidate c = of_schedule(spec, make_schedule(spec, n), other_work);
+      // Base graphs of many k are the sequence of a smaller k.
+      const bool other_k = spec.parameters.has("k") && c.degree < spec.parameters.count("k");
+      if (c.degree <= max_degree && c.slem < 1 && !other_k) found.push_back(std::move(c));
+    } catch (const std::invalid_argument&) {
+      continue;  // impossible on so many peers
+    }
+  }
+}
+
+/// Says what the losses are of: a calibration knows the end of the run, not where training rests.
+const char* come_to(const FleetForecast& f) {
+  return f.calibrated ? "end the run" : "settle";
+}
+
+std::string traffic(const Forecast& own, const Forecast& other) {
+  const double factor = other.bytes_per_round / own.bytes_per_round;
+  return std::abs(factor - 1) < 0.005 ? "at the same traffic"
+                                      : fmt::format("at {:.3g} times the traffic", factor);
+}
+
+/// The least traffic that costs at most 5 % of loss; null unless it saves a third.
+const Forecast* thriftier(const FleetForecast& f) {
+  const Forecast* least = nullptr;
+  for (const Forecast& other : f.others) {
+    const bool near = other.excess_local && f.own.excess_local &&
+                      *other.excess_local <= 1.05 * *f.own.excess_local;
+    const bool saves = other.bytes_per_round < 0.67 * f.own.bytes_per_round;
+    if (near && saves && (!least || other.bytes_per_round < least->bytes_per_round)) least = &other;
+  }
+  return least;
+}
+
 }  // namespace
 
 std::optional<double> Forecast::seconds_to_target() const {
@@ -192,6 +309,80 @@ std::optional<FleetForecast> forecast(const Assembly& fleet,
     result.warning = warning_of(*problem, result.own);
   }
   return result;
+}
+
+std::string weights_for_all(const std::string& weights) {
+  const WeightRule* rule = find_weight_rule(weights);
+  return rule != nullptr && rule->compares_graphs ? weights : "metropolis";
+}
+
+Candidate own_candidate(const Assembly& fleet) {
+  if (fleet.schedule) return of_schedule(*fleet.fleet.schedule, fleet.schedule, own_work);
+  return of_graph(fleet.topology, *fleet.w, fleet.fleet.weights);
+}
+
+std::vector<Candidate> other_candidates(const Assembly& fleet, std::size_t max_degree) {
+  const PeerId n = fleet.fleet.trainers();
+  std::vector<Candidate> found;
+  if (n < 2 || n > search_limit || max_degree < 1) return found;
+  add_graphs(fleet, max_degree, found);
+  add_schedules(fleet, max_degree, found);
+  return found;
+}
+
+std::string advice_of(const FleetForecast& f) {
+  if (f.others.empty()) return "";
+  const Forecast& best = f.others.front();
+  const Forecast& own = f.own;
+  const bool losses = best.excess_local.has_value() && own.excess_local.has_value();
+  if (losses && *best.excess_local < 0.98 * *own.excess_local) {
+    return fmt::format("{}: local models {} at an excess loss of {:.4g} instead of {:.4g}, {}",
+                       best.topology,
+                       come_to(f),
+                       *best.excess_local,
+                       *own.excess_local,
+                       traffic(own, best));
+  }
+  if (!losses && best.rounds_to_thousandth < 0.9 * own.rounds_to_thousandth) {
+    return fmt::format(
+        "{}: a disagreement is a thousandth after {:.0f} rounds instead of {:.0f}, {}",
+        best.topology,
+        best.rounds_to_thousandth,
+        own.rounds_to_thousandth,
+        traffic(own, best));
+  }
+  if (const Forecast* other = thriftier(f)) {
+    return fmt::format("{}: local models {} at {:.4g}, hardly above the {:.4g} of {}, {}",
+                       other->topology,
+                       come_to(f),
+                       *other->excess_local,
+                       *own.excess_local,
+                       own.topology,
+                       traffic(own, *other));
+  }
+  return fmt::format(
+      "keep {}: no other graph of degree {} or less is clearly better", own.topology, f.max_degree);
+}
+
+std::string warning_of(const QuadraticProblem& problem, const Forecast& own) {
+  const QuadraticFleet& f = problem.parts.front().fleet;
+  if (!own.stable_rates || own.stable_rates->contains(problem.rate())) return "";
+  const bool lian = f.order == "lian" && f.momentum == 0 && f.local_steps == 1;
+  std::string text = unstable_text(*own.stable_rates, problem.rate(), "");
+  if (lian && own.period == 1 && own.stable_rates->limit() > 0)
+    text += fmt::format(" = (1 + lambda_n) / L, L = {:g}", problem.curvature());
+  return text + ": the fleet diverges; lower train.optimizer.lr" + (lian ? ", or order atc" : "");
+}
+
+std::string rate_warning(const Assembly& fleet) {
+  constexpr PeerId most_peers = 512;
+  const std::optional<QuadraticProblem> problem = quadratic_problem(fleet);
+  if (!problem || fleet.fleet.trainers() > most_peers) return "";
+  const Candidate own = own_candidate(fleet);
+  Forecast f;
+  f.period = own.rounds->period();
+  f.stable_rates = own.law.stable_rates(*problem);
+  return warning_of(*problem, f);
 }
 
 }  // namespace gv

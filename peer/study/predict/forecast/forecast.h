@@ -1,12 +1,15 @@
 #pragma once
 
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "peer/study/predict/forecast/quadratic_problem.h"
+#include "peer/runtime/assembly.h"
+#include "peer/study/predict/forecast/expectation.h"
+#include "peer/study/predict/forecast/mixing_law.h"
 
 namespace gv {
 
@@ -88,5 +91,31 @@ Forecast forecast_alone(const Assembly& fleet, double bytes_per_round);
 std::optional<FleetForecast> forecast(const Assembly& fleet,
                                       double bytes_per_round,
                                       const ForecastOptions& options);
+
+/// A graph or a schedule that a fleet averages over, or could.
+struct Candidate {
+  std::string name;
+  std::shared_ptr<const MixingSchedule> rounds;  ///< period 1: one W for all rounds
+  MixingLaw law;
+  std::size_t degree = 0;    ///< most neighbours that a peer hears in a round
+  double slem = 0, gap = 1;  ///< of a schedule: the factor of a disagreement per round, 1 - it
+  double rounds_to_thousandth = 1;  ///< of pure averaging; infinite when never
+};
+
+/// The fleet's weights where any undirected graph can have them, else metropolis: those of the
+/// other candidates.
+std::string weights_for_all(const std::string& weights);
+
+Candidate own_candidate(const Assembly& fleet);
+/// Graphs of at most `max_degree` on the same peers, the ten that average fastest, then the
+/// schedules of graph/schedules.h that need no parameters. The fleet's own is left out.
+std::vector<Candidate> other_candidates(const Assembly& fleet, std::size_t max_degree);
+
+/// One line: the graph to take, and why. Empty without alternatives.
+std::string advice_of(const FleetForecast& f);
+/// Warns of a rate that makes the fleet diverge; empty where it does not.
+std::string warning_of(const QuadraticProblem& problem, const Forecast& own);
+/// Does the same for a fleet that is about to start; empty too where nothing is known of it.
+std::string rate_warning(const Assembly& fleet);
 
 }  // namespace gv

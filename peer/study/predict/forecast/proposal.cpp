@@ -1,19 +1,97 @@
 #include "peer/study/predict/forecast/proposal.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "peer/study/predict/forecast/dry_run.h"
+#include "optim/rng.h"
+#include "peer/sim/blank_replica.h"
+#include "peer/sim/simulation.h"
+#include "peer/study/predict/forecast/round_prediction.h"
 
 namespace gv {
 namespace {
 
+/// A dry run of more rounds would take too long, and the rare one hardly counts.
+constexpr Round most_period = 1000;
+
+constexpr Round least_rounds = 8;
+
+/// Rounds of all peers together if rounds take unlike times.
+constexpr Round most_unlike = 10'000;
+
+/// Returns whether rounds take unlike times: pairs, graphs or the peers that train are drawn, or
+/// whoever comes first is served.
+bool is_drawn(const Assembly& fleet) {
+  const Setup& setup = *fleet.setup;
+  const auto fraction = setup.settings.find("fraction");
+  const bool some = fraction != setup.settings.end() && fraction->second < 1;
+  return !fleet.algorithm->synchronous || setup.scheduled || some;
+}
+
+/// A whole number of periods.
+Round rounds_that_tell(const Assembly& fleet) {
+  const auto period_of = fleet.algorithm->period;
+  const Round period = period_of == nullptr ? 1 : std::min(most_period, period_of(*fleet.setup));
+  return period * std::max<Round>(1, least_rounds / period);
+}
+
+/// The last rounds of a chain without a flush, in which less and less goes forward.
+Round rounds_that_empty(const Assembly& fleet) {
+  const std::optional<ParallelSpec>& parallel = fleet.fleet.parallel;
+  const bool flushes = !parallel || parallel->schedule == ParallelSpec::Schedule::flush;
+  return flushes ? 0 : parallel->stages - 1;
+}
+
+/// The fleet is done when its slowest peer is.
+Round rounds_of_all(const Assembly& fleet) {
+  return std::min(fleet.rounds, std::max(least_rounds, most_unlike / fleet.fleet.size()));
+}
+
+/// Their rows when they stand so.
+std::vector<Neighborhood> rows_of(const MixingMatrix& w, const std::vector<PeerId>& peers) {
+  std::vector<Neighborhood> rows(peers.size());
+  for (PeerId place = 0; place < peers.size(); ++place) {
+    Neighborhood row = w.row(place);
+    for (PeerId& each : row.peers) each = peers[each];
+    for (PeerId& each : row.receivers) each = peers[each];
+    std::ranges::sort(row.receivers);  // in which order a model goes to its neighbours
+    rows[peers[place]] = std::move(row);
+  }
+  return rows;
+}
+
+Topology placed(const Topology& graph, const std::vector<PeerId>& peers) {
+  Topology other{
+      .name = graph.name, .directed = graph.directed, .neighbors = {}, .edge_weights = {}};
+  other.neighbors.resize(graph.size());
+  for (PeerId place = 0; place < graph.size(); ++place) {
+    std::vector<PeerId>& heard = other.neighbors[peers[place]];
+    for (const PeerId each : graph.neighbors[place]) heard.push_back(peers[each]);
+    std::ranges::sort(heard);
+  }
+  return other;
+}
+
+/// A smaller predicted gain may as well be a loss: predictions are no better than a few per cent.
+constexpr double worth_moving = 0.95;
+
+void check(const Assembly& fleet) {
+  if (!fleet.is_plain_d_psgd() || !fleet.w)
+    throw std::invalid_argument(
+        "--place: only d-psgd on a graph that stays has places to choose; this fleet has none");
+  if (fleet.fleet.weights.starts_with("file:") || !fleet.topology.edge_weights.empty())
+    throw std::invalid_argument(
+        "--place: the weights come from a file, which fixes who stands where; leave them out");
+}
+
 using Sets = std::vector<std::string>;
 
-constexpr double worth_moving = 0.95;  ///< predictions are no better than a few per cent
 constexpr PeerId most_leaves = 3;
 constexpr PeerId most_placed = 64;  ///< peers for whom graphs with leaves are looked for
 constexpr const char* local_steps = "train.local_steps=8";
@@ -114,6 +192,70 @@ class Search {
 };
 
 }  // namespace
+
+DryRun dry_run(const Assembly& fleet, const NetworkSpec& network) {
+  const bool alike = !is_drawn(fleet);
+  const Round half = rounds_that_tell(fleet);
+  SimulationOptions options;
+  options.threads = 1;
+  options.network = network;
+  options.rounds = alike ? 2 * half + rounds_that_empty(fleet) : rounds_of_all(fleet);
+  options.replica = blank_replicas(fleet);
+  // The second half: the first holds the start, and what may follow it the end.
+  Time began{0};
+  Time ended{0};
+  options.on_progress = [&](Round round, Time now) {
+    if (round <= half) began = now;
+    if (round <= 2 * half) ended = now;
+  };
+  // It waits for one report more than there are peers, so it never looks at models.
+  Observer blind(fleet.fleet.size() + 1, nullptr, {});
+  const Time all = simulate(fleet, blind, options).virtual_time;
+  std::uint64_t most = 0;
+  for (const auto& [peer, report] : blind.finals()) most = std::max(most, report.costs.sent_bytes);
+  const auto rounds = static_cast<double>(options.rounds);
+  return {.seconds_per_round = alike ? in_seconds(ended - began) / static_cast<double>(half)
+                                     : in_seconds(all) / rounds,
+          .bytes_per_round = static_cast<double>(most) / rounds};
+}
+
+Placement best_placement(const Assembly& fleet) {
+  check(fleet);
+  const PeerId n = fleet.fleet.trainers();
+  const GossipClock clock(fleet);
+  Placement best;
+  best.peers.resize(n);
+  std::iota(best.peers.begin(), best.peers.end(), 0U);
+  const std::vector<Neighborhood> rows = rows_of(*fleet.w, best.peers);
+  best.seconds = best.seconds_as_numbered = clock.seconds(rows);
+  constexpr double most_work = 1e9;
+  const auto swaps =
+      static_cast<std::size_t>(std::clamp(most_work / clock.work(rows), 300.0, 10'000.0));
+  Rng rng = Rng(fleet.fleet.seed).derive("placement");
+  std::vector<PeerId> peers = best.peers;
+  double seconds = best.seconds;
+  for (; n > 2 && best.tried < swaps; ++best.tried) {
+    const auto a = static_cast<std::size_t>(rng.below(n));
+    const auto b = static_cast<std::size_t>(rng.below(n));
+    std::swap(peers[a], peers[b]);
+    const double other = a == b ? seconds : clock.seconds(rows_of(*fleet.w, peers));
+    if (other > seconds) {
+      std::swap(peers[a], peers[b]);
+      continue;
+    }
+    seconds = other;
+    if (seconds < best.seconds) {
+      best.seconds = seconds;
+      best.peers = peers;
+    }
+  }
+  if (best.seconds > worth_moving * best.seconds_as_numbered) {
+    std::iota(best.peers.begin(), best.peers.end(), 0U);
+    best.seconds = best.seconds_as_numbered;
+  }
+  best.graph = placed(fleet.topology, best.peers);
+  return best;
+}
 
 Topology ring_with_leaves(PeerId peers, PeerId leaves) {
   const PeerId ring = peers - leaves;

@@ -5,7 +5,7 @@
 namespace gv {
 
 /// The figures that the closed forms of a step's wall clock need, all in seconds and bytes:
-/// Hockney's alpha-beta model (see round_model.h) with one full-duplex card per machine.
+/// Hockney's alpha-beta model (see round_prediction.h) with one full-duplex card per machine.
 struct WallClock {
   std::size_t peers = 1;
   double latency = 0;      ///< alpha, one way

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -9,14 +10,52 @@
 #include <string>
 #include <vector>
 
+#include "graph/topology/topology.h"
+#include "optim/models/network_builder.h"
 #include "peer/fleet/model_profile.h"
+#include "peer/fleet/specs.h"
 #include "peer/runtime/assembly.h"
-#include "peer/study/predict/forecast/dry_run.h"
-#include "peer/study/predict/parallel/member_pieces.h"
-#include "peer/study/predict/parallel/parallel_proposal.h"
+#include "peer/study/predict/forecast/proposal.h"
 #include "peer/study/predict/parallel/timetable.h"
 
 namespace gv {
+
+/// What one member of a stage has of a piece between two places (optim/models/network_cut.h).
+struct MemberPiece {
+  std::size_t parameters = 0;
+  std::size_t floats_in = 0;   ///< of a row that it begins with; 0: those of the data
+  std::size_t slot_bytes = 0;  ///< of a row that went forward and has not come back
+  std::size_t told = 0;        ///< floats of a row that each other member is sent, there and back
+  bool divided = false;        ///< else it has all of it
+};
+
+/// Of each piece, in their order. Empty: so many members cannot divide the network, since no layer
+/// of it can be divided, or one that can has rows that they do not divide evenly.
+std::vector<MemberPiece> member_pieces(const NeuralNetwork& network, PeerId members);
+
+/// A way to train the fleet's model on its peers.
+struct ParallelProposal {
+  std::vector<std::string> stages{};  ///< the modules that they begin with
+  std::vector<PeerId> place{};        ///< of the peers, stage by stage and chain by chain
+  std::vector<PeerId> copies{};       ///< peers of each stage; empty: one of each
+  PeerId tensor = 1;                  ///< members of each stage
+  PeerId chains = 1;
+  std::uint32_t batch = 1;  ///< of a chain and round
+  std::uint32_t microbatches = 1;
+  std::uint32_t ahead = 1;  ///< ParallelSpec::all: as many as there are
+  bool recompute = false;
+  ParallelSpec::Schedule schedule = ParallelSpec::Schedule::flush;
+  bool vertical_sync = false;
+  double seconds_per_round = 0;
+  double samples_per_second = 0;
+  double idle = 0;             ///< share of the peers' time in which they do not compute
+  double bytes_per_round = 0;  ///< sent by the busiest peer
+  double memory_bytes = 0;     ///< of the peer that needs most
+  std::string bottleneck{};    ///< what a round would be shorter with less of
+
+  /// Several peers train one model: else each has one of its own.
+  bool is_divided() const { return stages.size() > 1 || !copies.empty() || tensor > 1; }
+};
 
 /// One way to divide a network over the peers of a fleet.
 struct Strategy {

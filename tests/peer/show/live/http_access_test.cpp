@@ -1,8 +1,8 @@
-#include "peer/show/live/http_access.h"
-
 #include <set>
 
 #include <gtest/gtest.h>
+
+#include "peer/show/live/http_server.h"
 
 namespace gv::http {
 namespace {

@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/show/live/csp_hash.h"
-#include "peer/show/live/live_figures.h"
 #include "tests/peer/show/live/views.h"
 
 namespace gv {

@@ -1,10 +1,9 @@
-#include "peer/show/live/run_view.h"
-
 #include <cmath>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
 
+#include "peer/show/live/observed_run.h"
 #include "tests/peer/show/live/views.h"
 
 namespace gv {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "peer/show/live/run_view.h"
+#include "peer/show/live/observed_run.h"
 
 namespace gv {
 

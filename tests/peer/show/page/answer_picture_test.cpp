@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "peer/record/runs/stored_run.h"
-#include "peer/show/page/modelled_seconds.h"
 #include "tests/peer/record/runs/stored_runs.h"
 #include "tests/peer/show/page/svg_reader.h"
 

@@ -1,17 +1,11 @@
+#include "peer/show/page/figures.h"
+
 #include <cmath>
 
 #include <gtest/gtest.h>
 
-#include "peer/show/page/data_table.h"
-#include "peer/show/page/fleet_diff.h"
-#include "peer/show/page/lines_figure.h"
-#include "peer/show/page/page_frame.h"
-#include "peer/show/page/ratio_figure.h"
-#include "peer/show/page/shares_figure.h"
-#include "peer/show/page/timeline_figure.h"
-#include "peer/show/page/tuning_figure.h"
-#include "peer/show/page/unit.h"
-#include "peer/show/page/waiting_figure.h"
+#include "peer/show/page/labels.h"
+#include "peer/show/page/report_page.h"
 #include "tests/peer/show/page/svg_reader.h"
 
 namespace gv {
@@ -155,12 +149,12 @@ TEST(TuningFigure, OfEqualTrialsTheOneThatEndsBetterIsRinged) {
   const SvgRuler x(figure, "x", "middle", true);
   EXPECT_NEAR(of_class(elements(figure, "circle"), "target").at(0).number("cx"), x.pixel(0.1), 0.5);
   std::swap(t.trials[0].then, t.trials[1].then);
-  EXPECT_EQ(best_at_edge(t), TuningEdge::least) << "the one inside is as soon, but ends worse";
+  EXPECT_EQ(best_at_edge(t), EdgeOfRange::least) << "the one inside is as soon, but ends worse";
 }
 
 TEST(TuningFigure, TheBestIsRingedAndAnEdgeIsMarked) {
   Tuning t{"d-psgd", "lr", "rounds", {{0.01, 900, "a"}, {0.1, 500, "b"}, {1, 700, "c"}}};
-  EXPECT_EQ(best_at_edge(t), TuningEdge::none);
+  EXPECT_EQ(best_at_edge(t), EdgeOfRange::none);
   std::string figure = tuning_figure(t);
   const SvgRuler x(figure, "x", "middle", true);
   const SvgRuler y(figure, "y", "end", false);
@@ -169,12 +163,12 @@ TEST(TuningFigure, TheBestIsRingedAndAnEdgeIsMarked) {
   EXPECT_NEAR(ring.number("cy"), y.pixel(500), 0.5);
   EXPECT_EQ(figure.find("edge-of-range"), std::string::npos);
   t.trials[2].score = 400;
-  EXPECT_EQ(best_at_edge(t), TuningEdge::most);
+  EXPECT_EQ(best_at_edge(t), EdgeOfRange::most);
   figure = tuning_figure(t);
   EXPECT_NE(figure.find("edge-of-range"), std::string::npos);
   EXPECT_NE(figure.find("the best is the largest tried"), std::string::npos);
   t.trials[1].score = 400;
-  EXPECT_EQ(best_at_edge(t), TuningEdge::none) << "one inside is as good";
+  EXPECT_EQ(best_at_edge(t), EdgeOfRange::none) << "one inside is as good";
   t.trials[2].score.reset();
   figure = tuning_figure(t);
   EXPECT_EQ(of_class(elements(figure, "path"), "missed").size(), 1U);

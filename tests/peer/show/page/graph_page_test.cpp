@@ -5,10 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "graph/topologies.h"
-#include "peer/show/page/decay_figure.h"
-#include "peer/show/page/spectrum_figure.h"
-#include "peer/show/page/svg_plot.h"
-#include "peer/show/page/topology_figure.h"
+#include "peer/show/page/figures.h"
+#include "peer/show/page/svg.h"
 #include "tests/peer/show/page/svg_reader.h"
 #include "tests/scratch_folder.h"
 #include "tests/text_of.h"

@@ -1,6 +1,6 @@
-#include "peer/show/page/report_queue.h"
-
 #include <gtest/gtest.h>
+
+#include "peer/show/page/report_sections.h"
 
 namespace gv {
 namespace {

@@ -5,10 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "peer/record/runs/stored_run.h"
-#include "peer/show/page/report_states.h"
-#include "peer/show/page/report_tuning.h"
+#include "peer/show/page/report_sections.h"
 #include "peer/show/page/run_report.h"
-#include "peer/study/compare/verdict_text.h"
+#include "peer/study/compare/comparison_text.h"
 #include "tests/peer/record/runs/run_folders.h"
 #include "tests/peer/show/page/peer_records.h"
 #include "tests/peer/show/page/svg_reader.h"
@@ -301,7 +300,7 @@ TEST(Report, TrialsOfASweepAreDrawnByTheirKnob) {
   EXPECT_EQ(tunings[0].method, "ring");
   EXPECT_EQ(tunings[0].knob, "train.optimizer.lr");
   ASSERT_EQ(tunings[0].trials.size(), 3U);
-  EXPECT_EQ(best_at_edge(tunings[0]), TuningEdge::none);
+  EXPECT_EQ(best_at_edge(tunings[0]), EdgeOfRange::none);
   const auto middle = std::ranges::find(tunings[0].trials, 0.1, &TuningTrial::value);
   ASSERT_NE(middle, tunings[0].trials.end());
   EXPECT_NEAR(middle->score.value_or(0), 0.15, 1e-12);

@@ -7,7 +7,7 @@
 #include "peer/sim/accounted_replica.h"
 #include "peer/sim/blank_replica.h"
 #include "peer/sim/swarm.h"
-#include "peer/study/predict/forecast/dry_run.h"
+#include "peer/study/predict/forecast/proposal.h"
 #include "tests/peer/sim/chains/chain_fleets.h"
 #include "tests/peer/sim/injecting.h"
 #include "tests/peer/sim/told.h"

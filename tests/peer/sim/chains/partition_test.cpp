@@ -1,5 +1,3 @@
-#include "peer/study/predict/parallel/partition.h"
-
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -7,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "optim/rng.h"
+#include "peer/study/predict/parallel/proposals.h"
 
 namespace gv {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "peer/fleet/model_profile.h"
-#include "peer/study/bench/stage_bench.h"
+#include "peer/study/bench/bench.h"
 #include "tests/peer/fleet/first_problem.h"
 #include "tests/peer/sim/chains/chain_fleets.h"
 #include "tests/scratch_folder.h"

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/study/predict/parallel/strategy_moves.h"
 #include "peer/study/predict/parallel/strategy_search.h"
 #include "tests/peer/sim/chains/unlike_fleets.h"
 

@@ -1,8 +1,8 @@
-#include "peer/study/bench/fma_peak.h"
-
 #include <set>
 
 #include <gtest/gtest.h>
+
+#include "peer/study/bench/bench.h"
 
 namespace gv {
 namespace {

@@ -8,9 +8,7 @@
 #include "peer/record/report/console.h"
 #include "peer/study/compare/comparison_json.h"
 #include "peer/study/compare/comparison_text.h"
-#include "peer/study/compare/explain.h"
-#include "peer/study/compare/figures.h"
-#include "peer/study/compare/verdict_text.h"
+#include "peer/study/compare/critical_path.h"
 #include "tests/peer/record/runs/stored_runs.h"
 
 namespace gv {

@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/show/page/map_figure.h"
-#include "peer/study/compare/map_text.h"
+#include "peer/show/page/figures.h"
 
 namespace gv {
 namespace {

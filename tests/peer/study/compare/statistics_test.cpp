@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "optim/rng.h"
-#include "peer/study/compare/pair.h"
 #include "tests/peer/record/runs/stored_runs.h"
 
 namespace gv {

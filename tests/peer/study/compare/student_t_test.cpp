@@ -1,9 +1,9 @@
-#include "peer/study/compare/student_t.h"
-
 #include <array>
 #include <cmath>
 
 #include <gtest/gtest.h>
+
+#include "peer/study/compare/statistics.h"
 
 namespace gv {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "peer/study/compare/pareto.h"
+#include "peer/study/compare/comparison.h"
 #include "tests/peer/record/runs/stored_runs.h"
 
 namespace gv {

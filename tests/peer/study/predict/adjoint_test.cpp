@@ -1,10 +1,10 @@
-#include "peer/study/predict/calibrate/adjoint.h"
-
 #include <array>
 #include <cmath>
 #include <span>
 
 #include <gtest/gtest.h>
+
+#include "peer/study/predict/calibrate/fleet_calibration.h"
 
 namespace gv {
 namespace {

@@ -1,10 +1,10 @@
-#include "peer/study/predict/calibrate/drift.h"
-
 #include <array>
 #include <cmath>
 #include <limits>
 
 #include <gtest/gtest.h>
+
+#include "peer/study/predict/calibrate/local_calibration.h"
 
 namespace gv {
 namespace {

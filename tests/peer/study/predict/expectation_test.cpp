@@ -9,7 +9,7 @@
 #include "peer/record/report/metrics.h"
 #include "peer/sim/simulation.h"
 #include "peer/study/predict/forecast/forecast.h"
-#include "peer/study/predict/forecast/regression_problem.h"
+#include "peer/study/predict/forecast/mixing_law.h"
 #include "tests/peer/fleet/test_fleet.h"
 
 namespace gv {

@@ -1,5 +1,3 @@
-#include "peer/study/predict/forecast/graph_score.h"
-
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -7,6 +5,7 @@
 #include "graph/predict/transient.h"
 #include "graph/schedules.h"
 #include "graph/topologies.h"
+#include "peer/study/predict/forecast/mixing_law.h"
 
 namespace gv {
 namespace {

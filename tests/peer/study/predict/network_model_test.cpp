@@ -5,7 +5,6 @@
 
 #include "graph/topologies.h"
 #include "peer/sim/simulation.h"
-#include "peer/study/predict/forecast/round_model.h"
 #include "peer/study/predict/forecast/round_prediction.h"
 #include "tests/peer/fleet/test_fleet.h"
 

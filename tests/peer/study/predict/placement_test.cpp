@@ -1,5 +1,3 @@
-#include "peer/study/predict/forecast/placement.h"
-
 #include <algorithm>
 #include <fstream>
 #include <stdexcept>
@@ -7,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/formats/graph_file.h"
+#include "peer/study/predict/forecast/proposal.h"
 #include "peer/study/predict/forecast/round_prediction.h"
 #include "tests/scratch_folder.h"
 

@@ -1,6 +1,6 @@
 #include "peer/study/sweep/axes.h"
 
-#include "peer/study/sweep/cell_check.h"
+#include "peer/study/sweep/trial_plan.h"
 #include "tests/peer/study/sweep/sweep_fixture.h"
 
 namespace gv {

@@ -1,6 +1,6 @@
-#include "peer/study/sweep/free_memory.h"
-
 #include <gtest/gtest.h>
+
+#include "peer/study/sweep/trial_job.h"
 
 namespace gv {
 namespace {

@@ -1,9 +1,9 @@
-#include "peer/study/sweep/points.h"
-
 #include <cmath>
 #include <set>
 
 #include <gtest/gtest.h>
+
+#include "peer/study/sweep/tuning.h"
 
 namespace gv {
 namespace {

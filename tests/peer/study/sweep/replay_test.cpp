@@ -1,5 +1,4 @@
-#include "peer/study/sweep/replay.h"
-
+#include "peer/study/sweep/simulated_trial.h"
 #include "tests/peer/study/sweep/trial_fixture.h"
 
 namespace gv {

@@ -1,7 +1,6 @@
-#include "peer/study/sweep/trial_memory.h"
-
 #include <filesystem>
 
+#include "peer/study/sweep/trial_job.h"
 #include "tests/peer/study/sweep/sweep_fixture.h"
 #include "tests/places.h"
 

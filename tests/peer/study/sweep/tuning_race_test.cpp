@@ -1,6 +1,6 @@
-#include "peer/study/sweep/tuning_race.h"
-
 #include <gtest/gtest.h>
+
+#include "peer/study/sweep/sweep_state.h"
 
 namespace gv {
 namespace {
