@@ -2,7 +2,9 @@
 
 import contextlib
 import functools
+import sys
 import types
+from types import FrameType
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 import torch
@@ -33,6 +35,7 @@ class Hooks:
         self.synchronize = synchronize
         self._handles: list = []
         self._goes_by, self._inside, self._steps = goes_by, False, 0
+        self._outermost: Optional[FrameType] = None     # the call of step() under way, or one that failed
         self._began: Dict[int, int] = {}        # how many steps this optimizer had made when another one began
         self._optimizer = optimizer
         vars(optimizer).update({"synchronize": synchronize, "skip_synchronize": contextlib.nullcontext, MARK: self})
@@ -83,7 +86,14 @@ class Hooks:
         self._goes_by(optimizer)
 
     def _pre(self, optimizer: torch.optim.Optimizer, args: tuple, kwargs: dict) -> Optional[Tuple[tuple, dict]]:
-        """args: the optimizer itself, and perhaps the closure."""
+        """args: the optimizer itself, and perhaps the closure.
+
+        Does nothing inside another step: PyTorch calls hooks again when a subclass's step calls its base's.
+        """
+        step = sys._getframe(1)
+        if self._outermost is not None and is_within(self._outermost, step):
+            return None
+        self._outermost = step
         self._inside = True
         self._steps += 1
         closure = args[1] if len(args) > 1 else kwargs.get("closure")
@@ -116,8 +126,18 @@ class Hooks:
                     p.grad = None       # of which every optimizer makes no step
 
     def _post(self, optimizer: torch.optim.Optimizer, args: tuple, kwargs: dict) -> None:
+        if self._outermost is not sys._getframe(1):
+            return
+        self._outermost = None
         self._inside = False
         self._after()
+
+
+def is_within(outer: FrameType, frame: Optional[FrameType]) -> bool:
+    """Returns whether a call is made by another one, directly or not."""
+    while frame is not None and frame is not outer:
+        frame = frame.f_back
+    return frame is outer
 
 
 def wrapped(optimizer: torch.optim.Optimizer, pre: Callable, post: Callable) -> Callable:

@@ -45,6 +45,25 @@ class HooksTest(unittest.TestCase):
         self.assertEqual(self.calls, [("before", [1.0, 1.0], 1.0), ("after", [0.5, 0.5]),
                                       ("before", [0.5, 0.5], 0.25), ("after", [0.25, 0.25])])
 
+    def test_a_subclass_whose_step_calls_its_bases_makes_one_step(self):
+        class Own(torch.optim.SGD):
+            def step(self, closure=None):
+                return super().step(closure)
+        torch.optim.SGD([self.x], lr=0.5)       # from the first one on, PyTorch calls hooks in the base's step too
+        optimizer = Own([self.x], lr=0.5)
+        self.hooked(optimizer)
+        self.loss()
+        optimizer.step()
+        optimizer.step(self.loss)
+        self.assertEqual(self.calls, [("before", [1.0, 1.0], None), ("after", [0.5, 0.5]),
+                                      ("before", [0.5, 0.5], 0.25), ("after", [0.25, 0.25])])
+        with self.assertRaises(ValueError):
+            optimizer.step(lambda: float("nothing"))
+        self.calls.clear()
+        self.loss()
+        optimizer.step()        # of one that failed nothing is left
+        self.assertEqual([name for name, *_ in self.calls], ["before", "after"])
+
     def test_more_than_one_gradient_a_step_is_refused(self):
         with self.assertRaisesRegex(Error, "LBFGS computes several"):
             self.hooked(torch.optim.LBFGS([self.x]))
