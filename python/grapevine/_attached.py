@@ -26,7 +26,7 @@ class Attached:
                  state: Sequence[Any]) -> None:
         objections(process.info, optimizers)
         self._servers = ServersStep(process.info)
-        self._servers.check(optimizers)
+        self._servers.check(optimizers, trained.parameters)
         self._process, self._model, self._evaluate = process, model, evaluate
         self._optimizers, self._state = optimizers, list(state)
         self._trained, self._tensors = trained, Tensors(trained.parameters)
@@ -97,7 +97,7 @@ class Attached:
         Raises Disagreement if they train a tensor that does not travel.
         """
         objections(self._process.info, optimizers)
-        self._servers.check(optimizers)
+        self._servers.check(optimizers, self._trained.parameters)
         before, self._trained.optimizers = self._trained.optimizers, optimizers
         try:
             self._trained.look()
@@ -200,10 +200,14 @@ class Attached:
         self._quiet = 0
         self._servers.look(self._optimizers)
         frozen = self._trained.look()
+        reads = self._process.info["gradients"]
         if frozen:
             self._process.session.say(text=f"{', '.join(frozen)}: frozen by the script from now on. The fleet still "
-                                           "averages their values until all peers have the same")
-        reads = self._process.info["gradients"]
+                                           + ("takes their values from the servers" if reads == "read" else
+                                              "averages their values until all peers have the same"))
+        moved = self._servers.moves(self._tensors.without_gradients()) if reads == "read" else None
+        if moved:
+            self._process.session.say(text=moved)
         if reads == "read" and self._hooks.skips():
             return False
         self._steps += 1

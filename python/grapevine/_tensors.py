@@ -200,6 +200,10 @@ class Tensors:
         return all(bool(torch.isfinite(torch.stack([norm for norm in norms if norm.device == device]).sum()))
                    for device in devices) or not self.broken_gradients()
 
+    def without_gradients(self) -> List[str]:
+        """Returns the names of tensors whose gradient the script has not computed."""
+        return [name for name, p in zip(self.names, self.parameters) if p.grad is None]
+
     def broken_gradients(self) -> List[str]:
         """Returns the names of tensors whose gradient is not finite."""
         return [name for name, p in zip(self.names, self.parameters)

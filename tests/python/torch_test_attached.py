@@ -285,8 +285,9 @@ class AttachedTest(unittest.TestCase):
                   ({"momentum": 0.9}, self.sgd, "lr: 0.5, momentum: 0.9 of the fleet file"),
                   ({"kind": "adam"}, self.sgd, "kind: adam"),
                   ({}, torch.optim.AdamW(parameters, lr=0.5), "kind: adamw, lr: 0.5$"),
-                  ({}, torch.optim.RMSprop(parameters, lr=0.5), "kind: RMSprop, lr: 0.5$"),
-                  ({}, torch.optim.SGD(parameters, lr=0.5, momentum=0.9, dampening=0.1), "dampening: 0.1"),
+                  ({}, torch.optim.RMSprop(parameters, lr=0.5), "kind: RMSprop, lr: 0.5: the servers have no RMSprop"),
+                  ({}, torch.optim.SGD(parameters, lr=0.5, momentum=0.9, dampening=0.1), "the servers have no dampening"),
+                  ({}, torch.optim.SGD(parameters[:1], lr=0.5), "would step bias, which the script's optimizer does"),
                   ({"kind": "adagrad", "lr": 0.1}, self.sgd, "rate is 0.5, and the servers step at 0.1"),
                   ({}, torch.optim.SGD([{"params": parameters[:1]}, {"params": parameters[1:], "lr": 1.0}], lr=0.5),
                    "lr: 1.0$")]
@@ -301,6 +302,21 @@ class AttachedTest(unittest.TestCase):
                 {"kind": "adam", "lr": 1e-3, "beta1": 0.8, "beta2": 0.99, "epsilon": 1e-6, "weight_decay": 0.1}, adam)]:
             _, made = attached([lib.GRADIENT] * 2, self.model, [optimizer], **self.servers(**step))
             stepped(self.model, optimizer)
+            made.detach()
+
+    def test_what_servers_move_without_a_gradient_is_said_once(self):
+        parameters = list(self.model.parameters())
+        for values, said in [({"momentum": 0.0}, 0), ({"momentum": 0.9}, 1)]:
+            optimizer = torch.optim.SGD(parameters, lr=0.5, **values)
+            process, made = attached([lib.GRADIENT] * 4, self.model, [optimizer], **self.servers(**values))
+            self.model.bias.requires_grad_(False)
+            for _ in range(2):
+                optimizer.zero_grad(set_to_none=True)
+                stepped(self.model, optimizer)
+            texts = [call[1]["text"] for call in process.session.calls if isinstance(call, tuple) and call[0] == "say"]
+            self.assertIn("bias: frozen by the script from now on. The fleet still takes their values", texts[0])
+            self.assertEqual([text[:26] for text in texts[1:]], ["bias: no gradient here. The"[:26]] * said)
+            self.model.bias.requires_grad_(True)
             made.detach()
 
     def test_a_schedule_of_the_script_alone_is_refused_under_servers(self):
