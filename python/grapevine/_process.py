@@ -109,10 +109,11 @@ _installed = False
 
 
 class Virtual(threading.local):
-    """Of a thread of a simulation: how its peer is opened, and that peer."""
+    """Of a thread of a simulation: how its peer is opened, that peer, and whether the function has ended it itself."""
 
     open: Optional[Callable[[], Session]] = None
     current: Optional[Process] = None
+    has_left = False
 
 
 virtual = Virtual()
@@ -195,6 +196,7 @@ def shutdown() -> None:
     global _current
     if virtual.open is not None:
         process, virtual.current = virtual.current, None
+        virtual.has_left = process is not None and process.attached
     else:
         process, _current = _current, None
     if process is not None and not process.forked:

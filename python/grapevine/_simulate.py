@@ -143,7 +143,7 @@ class Seat(threading.Thread):
 
     def _leave(self) -> None:
         process = _process.virtual.current
-        if process is None or not process.attached:
+        if not (_process.virtual.has_left if process is None else process.attached):
             self._fail(Error(f"{self.name}: the function ended before DistributedOptimizer"))
         if process is not None:
             process.failed = self._failed

@@ -128,6 +128,15 @@ class SimulateTest(unittest.TestCase):
                 draws = {random_number for _, random_number in first["returned"]}
                 self.assertEqual(len(draws), 5)
 
+    def test_a_function_may_leave_by_itself(self):
+        def leaving():
+            returned = quadratic()
+            gv.shutdown()
+            return returned
+        simulated, left = (gv.simulate(QUADRATIC, function, step=0.001) for function in (quadratic, leaving))
+        self.assertEqual(simulated["returned"], left["returned"])
+        self.assertEqual(simulated["params_hash"], left["params_hash"])
+
     def test_the_clock_goes_by_the_given_step_or_by_a_measured_one(self):
         once = gv.simulate(QUADRATIC, quadratic, step=0.5)
         self.assertGreaterEqual(once["seconds"], 12 * 0.5)
