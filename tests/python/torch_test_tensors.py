@@ -133,6 +133,15 @@ class MemoryTest(unittest.TestCase):
             tensors.take_gradients(means)
             self.assertEqual(x.grad if x.grad is None else x.grad.tolist(), expected)
 
+    def test_a_gradient_of_negative_zeros_is_there(self):
+        tensors, (x, y) = self.tensors((3,), (2, 2))
+        x.grad = torch.full((3,), -0.0)
+        y.grad = torch.full((2, 2), -0.0).t()       # another layout: a copy
+        tensors.gradients()
+        for given in tensors._given:
+            self.assertFalse(bool(torch.signbit(given).all()))
+            self.assertFalse(bool(given.any()))
+
     def test_gradients_that_are_not_finite_are_named(self):
         tensors, (x, y) = self.tensors((3,), (2,))
         self.assertTrue(tensors.finite_gradients())
