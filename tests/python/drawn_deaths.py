@@ -14,7 +14,7 @@ from drawn_scripts import METHODS, Script, draw_script
 from fleets import PATIENCE_S, SCRIPTS
 from grapevine._program import program_path
 
-WAYS = {"raises": r"exit 1\)", "exits": r"exit 9\)", "kills": r"(signal 9|SIGKILL|killed)"}
+WAYS = {"raises": r"exit 1\b", "exits": r"exit 9\b", "kills": r"(signal 9|SIGKILL|killed)"}
 GOES_ON = ("d-psgd", "ad-psgd", "parameter-server")     # without a rank
 
 
@@ -62,7 +62,8 @@ def complaints(death: Death, code: int, output: str, folder: Path) -> List[str]:
     results = [json.loads(line) for line in re.findall("RESULT (.*)", output)]
     if code != 3:
         said.append(f"the run's code is {code}, not 3")
-    if not re.search(rf"peer {death.rank} lost at round .*{WAYS[death.way]}", output):
+    live, row = rf"peer {death.rank} lost at round .*{WAYS[death.way]}", rf"(?m)^ +{death.rank} +\d+ +{WAYS[death.way]}"
+    if not re.search(live, output) and not re.search(row, output):
         said.append(f"peer {death.rank} is not named as lost")
     if death.way == "raises" and "drawn to fail" not in output:
         said.append("its last words are missing")

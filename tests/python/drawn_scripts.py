@@ -268,7 +268,7 @@ class Shadow:
         for mine, group in zip(self._optimizer.param_groups, optimizer.param_groups):
             mine.update({key: value for key, value in group.items() if key != "params"})
         for p, mine in self.pairs:
-            mine.grad = None if p.grad is None else p.grad.detach().clone(memory_format=torch.preserve_format)
+            mine.grad = None if p.grad is None else p.grad.detach().clone()
         self._optimizer.step()
 
 
