@@ -55,6 +55,8 @@ def draw_script(seed: int, method: Optional[str] = None) -> Script:
     local_steps = draw.randint(1, 4) if method == "local-sgd" or order and draw.random() < 0.3 else 1
     script = Script(seed, method, order, peers, draw_graph(draw, peers), draw.randint(2, 5), local_steps,
                     draw_model(draw), draw_optimizer(draw), {})
+    if script.model["spare"] == "never" and seed % 3 == 0:
+        script = script.changed(model={**script.model, "spare": "nothing of it"})
     script = script.changed(habits=draw_habits(draw, script))
     if script.habits["scaler"]:     # which would never look at what is outside, where infinite values would stay
         script = script.changed(optimizer={**script.optimizer, "outside": False})
@@ -173,6 +175,8 @@ class Life:
                 x = x.to(self.kind)
             output = self.model(x, spare=uses_spare(self.script.model, self.rank, self.step), seed=hash(seed))
             loss = torch.nn.functional.cross_entropy(output, y) / self.habits["accumulate"]
+            if self.script.model["spare"] == "nothing of it" and self.rank % 2:
+                loss = loss - 0.0 * sum(p.sum() for p in self.model.spare.parameters())     # a gradient of -0.0
             if self.habits["masked"] == (self.rank, self.step):
                 loss = loss * 0.0
             if self.habits["infinite"] == (self.rank, self.step):
