@@ -207,7 +207,8 @@ Task<> await_answer(Peer& me, PeerId peer, Time asked, const std::shared_ptr<Pai
 }
 
 /// A neighbour that is here and does not answer within the deadline is waited for no longer; one
-/// that is away, until it is back or known to be dead, unless this peer was told to stop.
+/// that is away, until it is back or known to be dead, unless this peer was told to stop. An answer
+/// that is here counts in any case, because its sender has applied its half.
 Task<> settle_all(Peer& me, Pairs& pairs) {
   Opens& opens = pairs.opens;
   const Time most = collective_deadline(me.plan);
@@ -218,7 +219,7 @@ Task<> settle_all(Peer& me, Pairs& pairs) {
     const bool away = std::ranges::none_of(opens, [&](const auto& o) { return me.here(o.first); });
     if (away) since = now;
     const bool late = most > Time{0} && now >= since + most;
-    if (late || (away && me.stopped())) co_return;
+    if ((late || (away && me.stopped())) && !me.waiting(Kind::push)) co_return;
     const Time left = most > Time{0} ? since + most - now : Time{0};
     Next next = co_await me.next(Kind::push, left, awaited);
     if (next.message) co_await take(me, std::move(*next.message), pairs);

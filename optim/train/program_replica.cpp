@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 #include "optim/check.h"
 #include "optim/dot.h"
 #include "optim/train/mixing.h"
+#include "optim/unknown_figure.h"
 
 namespace gv {
 
@@ -51,8 +51,7 @@ void ProgramReplica::forget_gradients() {
 }
 
 Evaluation ProgramReplica::evaluation() const {
-  constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
-  return turns_.told().evaluation.value_or(Evaluation{.loss = nothing, .accuracy = {}});
+  return turns_.told().evaluation.value_or(Evaluation{.loss = unknown_figure(), .accuracy = {}});
 }
 
 std::optional<std::string> ProgramReplica::take_restored() {
