@@ -87,6 +87,13 @@ std::uint32_t maps_of(const NeuralNetwork& network, std::uint32_t number) {
   return attended ? 3 : 1;
 }
 
+/// Returns ": batch, group"; "" for a number.
+std::string allowed_words(const ModelKey& key) {
+  std::string all;
+  for (const std::string& word : key.words) all += (all.empty() ? ": " : ", ") + word;
+  return all;
+}
+
 }  // namespace
 
 std::uint32_t ModelSpec::number(const std::string& key) const {
@@ -122,7 +129,9 @@ void check_model(const ModelSpec& spec) {
     const ModelKey* const key = find_key(row, name);
     if (key == nullptr) refuse(spec.kind, "has no key `" + name + "`");
     if (!allowed(*key, value))
-      refuse(spec.kind, "takes no `" + text_of(value) + "` as its " + name + ": " + key->help);
+      refuse(spec.kind,
+             "takes no `" + text_of(value) + "` as its " + name + ": " + key->help +
+                 allowed_words(*key));
   }
   if (row.object == nullptr) return;
   if (const auto objection = row.object(spec)) refuse(spec.kind, "is refused: " + objection->what);

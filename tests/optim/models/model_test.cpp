@@ -101,9 +101,8 @@ TEST(Model, SaysWhichDataItNeeds) {
             "model `lenet5` learns from pictures with class labels; these data are rows with class "
             "labels");
   EXPECT_EQ(message({"resnet20", {{"norm", "layer"}}}, *digits.train),
-            "model `resnet20` takes no `layer` as its norm: `batch` or `group`, of its norms; "
-            "group is for "
-            "data that differ between peers");
+            "model `resnet20` takes no `layer` as its norm: kind of normalization; group "
+            "suits data that differ between peers: batch, group");
   EXPECT_EQ(message({.kind = "transformer"}, *digits.train),
             "model `transformer` learns from a text; these data are pictures with class labels");
   EXPECT_EQ(message({.kind = "perceptron"}, *digits.train), "model `perceptron` is not known");

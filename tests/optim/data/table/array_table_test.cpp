@@ -166,7 +166,7 @@ TEST_F(ArrayTable, NotANumberIsMissing) {
   std::vector<float> gap = numbers;
   gap[3] = std::numeric_limits<float>::quiet_NaN();
   TableSpec spec = plain(npy("<f4", "(3, 3)", bytes_of(gap)));
-  EXPECT_EQ(error(spec).substr(0, 41), "a.npy: row 1: no value in column `x0`; sa");
+  EXPECT_EQ(error(spec).substr(0, 41), "a.npy: row 1: no value in column `x0`; wr");
   spec.missing = MissingValue::mean;
   EXPECT_EQ(read_table(spec, Rng(1)).train->floats, (std::vector<float>{1, 2, 3, 4, 5, 6}));
   spec.missing = MissingValue::drop;
