@@ -194,7 +194,8 @@ std::vector<std::string> table_warnings(const TableSpec& spec) {
     const std::string& name = rows->names()[k];
     const bool target = spec.target.empty() ? rows->usual_target() == k : name == spec.target;
     if (target && !spec.regression && looks[k].text == 0) add(same_numbers(looks[k].different));
-    if (target ? !spec.regression && looks[k].has_classes() : looks[k].text > 0)
+    const bool words = looks[k].text > 0 && !looks[k].is_dates();
+    if (target ? !spec.regression && looks[k].has_classes() : words)
       add(absent_word(name, looks[k], target));
     if (spec.one_hot || spec.given || target || looks[k].text == 0 || looks[k].numbers > 0 ||
         looks[k].has_commas() || is_listed(spec.ignore, name) || is_listed(spec.dates, name))

@@ -132,6 +132,17 @@ TEST_F(DirtyTable, DecimalCommasAreNoCategories) {
   EXPECT_NE(error(spec).find("write `decimal: \",\"`"), std::string::npos) << error(spec);
 }
 
+TEST_F(DirtyTable, WordsThatCountAsMissingAmongValuesAreSaid) {
+  EXPECT_EQ(table_warnings(plain("x,y\n1,+\n2,-\n3,-\n")),
+            std::vector<std::string>{"column `y`: `-` in 2 of the first rows counts as a missing "
+                                     "value, and these rows are left out; write another word if "
+                                     "it is one of its values"});
+  EXPECT_EQ(table_warnings(plain("c,y\nUS,1\nNA,2\n?,1\n")),
+            std::vector<std::string>{"column `c`: `NA` in 1 of the first rows counts as a missing "
+                                     "value; write another word if it is one of its values"});
+  EXPECT_TRUE(table_warnings(plain("x,y\n1,1.5\nNA,2.5\n3,-\n")).empty()) << "numbers";
+}
+
 TEST_F(DirtyTable, DatesAreNumbersOfDays) {
   TableSpec spec = plain("sold,y\n2024-03-01,u\n2.3.2024,v\n-,u\n");
   spec.missing = MissingValue::mean;
