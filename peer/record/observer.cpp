@@ -76,10 +76,7 @@ void add(const ExperienceFigures& of, FleetRecord& record) {
 }
 
 /// Beyond any loss of a model that has learnt something, whatever its unit.
-bool has_blown_up(double loss) {
-  constexpr double beyond = 1e30;
-  return has_diverged(loss) || loss > beyond;
-}
+constexpr double beyond_learning = 1e30;
 
 }  // namespace
 
@@ -208,10 +205,10 @@ void Observer::watch(FleetRecord& record) {
   const double median = losses_.empty() ? 0 : losses_[losses_.size() / 2];
   const bool high = losses_.size() >= least_known && loss > rounding &&
                     loss > hundredfold * median && loss > losses_.back() / hundredfold;
-  if (!loss_rise_ && (high || has_blown_up(loss)))
+  if (!loss_rise_ && (high || has_diverged(loss) || loss > beyond_learning))
     loss_rise_ = LossRise{.round = record.round, .from = median, .to = loss};
-  // Models that swing apart may have a mean that looks well.
-  if (!loss_rise_ && has_blown_up(record.loss_local))
+  // Models that swing apart may have a mean that looks well. A NaN may be a loss that nobody told.
+  if (!loss_rise_ && record.loss_local > beyond_learning)
     loss_rise_ = LossRise{.round = record.round, .from = median, .to = record.loss_local};
   record.loss_rise = loss_rise_;
   // A run may have a million records: they stay sorted, and are not sorted for each.
