@@ -184,7 +184,7 @@ std::optional<StagePlan> Assembly::stage(PeerId i) const {
 Plan Assembly::plan(PeerId i) const {
   const std::optional<StagePlan> own_stage = stage(i);
   const bool averaging = algorithm->mixes && !topology.directed;
-  // A stage that passed over rounds would leave the others of its chain without it.
+  // A stage that skipped rounds would leave the others of its chain without it.
   const bool catch_up = catches_up(*this) && chains.peers() == 1;
   Plan plan{
       .id = i,

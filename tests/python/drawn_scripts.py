@@ -276,7 +276,6 @@ class Shadow:
         self._optimizer.step()
 
 
-
 def make_optimizers(script: Script, model: Any) -> List[torch.optim.Optimizer]:
     values = script.optimizer
     base = getattr(torch.optim, values["kind"])

@@ -286,7 +286,7 @@ class AttachedTest(unittest.TestCase):
                   ({"kind": "adam"}, self.sgd, "kind: adam"),
                   ({}, torch.optim.AdamW(parameters, lr=0.5), "kind: adamw, lr: 0.5$"),
                   ({}, torch.optim.RMSprop(parameters, lr=0.5), "kind: RMSprop, lr: 0.5: the servers have no RMSprop"),
-                  ({}, torch.optim.SGD(parameters, lr=0.5, momentum=0.9, dampening=0.1), "the servers have no dampening"),
+                  ({}, torch.optim.SGD(parameters, lr=0.5, momentum=0.9, dampening=0.1), "servers have no dampening"),
                   ({}, torch.optim.SGD(parameters[:1], lr=0.5), "would step bias, which the script's optimizer does"),
                   ({"kind": "adagrad", "lr": 0.1}, self.sgd, "rate is 0.5, and the servers step at 0.1"),
                   ({}, torch.optim.SGD([{"params": parameters[:1]}, {"params": parameters[1:], "lr": 1.0}], lr=0.5),

@@ -142,7 +142,7 @@ void RoundRows::begin(Round rounds, Time now) {
   before_.now = now;
 }
 
-/// Rounds that a peer passed over count with the one after them.
+/// Rounds that a peer skipped count with the next one.
 void RoundRows::add(const RoundDone& round) {
   RoundRow row{.first = before_.rounds,
                .rounds = round.rounds - std::min(round.rounds, before_.rounds),

@@ -13,7 +13,7 @@ bool same(const Payload& a, const Payload& b) {
   return a->size() == b->size() && std::memcmp(a->data(), b->data(), a->size()) == 0;
 }
 
-/// A peer that was restored asks for what it had before, or passes over what it has had elsewhere.
+/// A peer that was restored asks for what it had before, or skips what it has had elsewhere.
 TEST(SampleSource, GivesEachMinibatchByItsNumber) {
   Fleet fleet = quadratic_fleet(3, "ring", "d-psgd", "");
   const Assembly assembly(fleet);

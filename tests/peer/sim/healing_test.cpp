@@ -244,7 +244,7 @@ std::vector<Accident> one_stands_still(Time at) {
 }
 
 /// Found so: a peer whose neighbours were away before it had done sixteen rounds took each round
-/// alone for half as long as the last, did thousands, and the others passed over as many.
+/// alone for half as long as the last, did thousands, and the others skipped as many.
 /// relay-sgd and sgp, which push, took rounds for company in which nothing came of anybody.
 TEST_P(OnASlowNetwork, DoesNoMoreRoundsThanUndisturbed) {
   const auto& [row, graph] = GetParam();

@@ -4,11 +4,8 @@ import json
 import os
 import signal
 import sys
-from pathlib import Path
 
 import torch
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import grapevine.torch as gv
 from drawn_deaths import Death

@@ -56,7 +56,7 @@ TEST(RoundRows, BeginWhereALifeDoes) {
   RoundRows rows(8);
   rows.begin(40, Time{5});
   rows.add(round_at(41, 9));
-  rows.add(round_at(50, 20));  // passed over eight
+  rows.add(round_at(50, 20));  // skipped eight
   ASSERT_EQ(rows.rows().size(), 2U);
   EXPECT_EQ(rows.rows()[0].first, 40U);
   EXPECT_EQ(rows.rows()[0].begin, Time{5});
