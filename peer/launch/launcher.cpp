@@ -92,8 +92,9 @@ void Launcher::stop_in_order() {
   if (agree_by_ || stop_by_) return;  // by an order, and then by a signal
   begin_to_stop();
   agree_by_ = Clock::now() + std::min<Time>(std::chrono::seconds(1), fleet_.fleet.grace / 4);
-  silent_until_ =
-      Clock::now() + std::min<Time>(fleet_.fleet.faults.dead_after, fleet_.fleet.grace / 2);
+  constexpr Time least = std::chrono::seconds(3);  // for a peer that has little of a processor
+  const Time silence = std::max<Time>(fleet_.fleet.faults.dead_after, least);
+  silent_until_ = Clock::now() + std::min<Time>(silence, fleet_.fleet.grace / 2);
   tell_all(control::line(control::Halt{}));
 }
 
