@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -27,7 +28,8 @@ std::string earlier_lines(const Assembly& was,
                           const std::vector<Checkpoint>& past) {
   std::vector<Costs> costs;
   for (const Checkpoint& each : past) costs.push_back(costs_at_end(each.state));
-  return earlier_metrics(was, folder, past.front().round, costs);
+  constexpr Round goes_on = std::numeric_limits<Round>::max();
+  return earlier_metrics(was, folder, past.front().round, goes_on, costs);
 }
 
 std::string value_of(const FlatKeys& keys, std::string_view key) {

@@ -101,7 +101,7 @@ Resumed go_on(const Assembly& fleet, const RunFolder& folder) {
     past.seconds = std::max(past.seconds, in_seconds(costs.spent.total()));
     past.training_seconds = std::max(past.training_seconds, in_seconds(costs.training_time()));
   }
-  const std::string lines = earlier_metrics(fleet, folder, round, past.costs);
+  const std::string lines = earlier_metrics(fleet, folder, round, fleet.rounds, past.costs);
   past.recalled = recalled(fleet, folder, lines);
   folder.write("metrics.jsonl", lines);
   // The evaluation of that round was told a little after its checkpoint.

@@ -108,7 +108,7 @@ ResumePoint resume_point(const Assembly& fleet, const std::string& path) {
                     .run = ResumedRun{.run = path, .round = round, .whole = is_whole(folder)}};
   std::vector<Costs> costs;
   for (const Checkpoint& past : point.checkpoints) costs.push_back(costs_at_end(past.state));
-  point.lines = earlier_metrics(fleet, folder, round, costs);
+  point.lines = earlier_metrics(fleet, folder, round, fleet.rounds, costs);
   point.recalled = recalled(fleet, folder, point.lines);
   return point;
 }

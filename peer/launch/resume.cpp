@@ -36,7 +36,6 @@ CheckpointStore store_of(const Assembly& fleet, const RunFolder& folder, Disk& d
 /// would not have made it: the one at the end of what was interrupted is of no planned round.
 bool is_later(const Assembly& fleet, const JsonValue& json, Round round, std::uint64_t ticks) {
   const auto of = json_integer<Round>(json, "round");
-  if (of >= fleet.rounds) return true;
   if (json.find("tick") != nullptr) return json_integer<std::uint64_t>(json, "tick") > ticks;
   return of > round || (of == round && fleet.evaluate_every > 0 && of % fleet.evaluate_every != 0);
 }
@@ -249,6 +248,7 @@ std::vector<Costs> costs_of(const Assembly& fleet, const RunFolder& folder, Roun
 std::string earlier_metrics(const Assembly& fleet,
                             const RunFolder& folder,
                             Round round,
+                            Round end,
                             const std::vector<Costs>& costs) {
   // By time, the peer that is furthest behind says which evaluation comes next.
   std::uint64_t ticks = 0;
@@ -263,7 +263,9 @@ std::string earlier_metrics(const Assembly& fleet,
       const JsonValue json = parse_json(line, "metrics.jsonl");
       const std::string event = json_text(json, "event");
       if (event == "summary") continue;
-      if (event == "evaluate" && is_later(fleet, json, round, ticks)) break;
+      if (event == "evaluate" &&
+          (is_later(fleet, json, round, ticks) || json_integer<Round>(json, "round") >= end))
+        break;
       kept += line + "\n";
     } catch (const std::runtime_error&) {  // half written when the run was killed
       break;
