@@ -53,7 +53,7 @@ class Acts {
   std::uint64_t due_ = 0;   ///< frames at which the next question is
 };
 
-/// Acts while both are there. Whoever begins again may have as much under way as the memory bears.
+/// Acts while learner and memory are there. A new memory may have as much under way as it bears.
 Task<> Acts::act_for_both() {
   for (;;) {
     while (goes_on() && (under_way() >= most_under_way || me_.waiting(taken_kind))) co_await hear();

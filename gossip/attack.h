@@ -19,7 +19,7 @@ struct AttackRow {
   std::string_view kind;
   double strength = 1;  ///< s, where the fleet file says nothing
   std::string_view summary;
-  /// It keeps to the method, and its gradients are false. Null: it sends lies instead of
+  /// The false gradient of an attacker that keeps to the method; null for one that sends false
   /// models.
   FalseGradient (*gradient)(double strength, std::uint64_t gradients) = nullptr;
 };

@@ -35,7 +35,7 @@ struct EdgeEnd {
   std::uint32_t pieces = 0;   ///< of the one left open, applied here
 };
 
-/// A loss that rose so much at once that training is not the cause (reports.h).
+/// A rise of the loss at once that training does not cause (reports.h).
 struct LossRise {
   Round round = 0;  ///< in which it was found
   double from = 0;  ///< what it was until then

@@ -29,9 +29,9 @@ Round told_by_two(const PeerCore& self, const Roster& roster, const Pace& pace) 
   return told.size() < 2 ? Round{0} : told[1];
 }
 
-/// Returns the round, from `clock` on, that is the first in which nobody of our row has continued
-/// without us, as far as we have heard: each waits for all of its row, so who has gone beyond a
-/// round whose row has us did it without us.
+/// Returns the first round from `clock` on in which no peer of our row has continued without us, as
+/// far as we have heard: each waits for all of its row, so a peer that is beyond a round whose row
+/// has us did the round without us.
 Round first_not_missed(const PeerCore& self, const Roster& roster, const Pace& pace) {
   const Round most = told_by_two(self, roster, pace);
   Round at = pace.clock();

@@ -30,10 +30,10 @@ struct Next {
 /// The deadline of a collective ends the run, so its clock is a fair one: it stands still while the
 /// neighbour is away, and while it says that it waits for somebody itself; and what this peer's own
 /// loop is late with is granted. So only the neighbour of a peer that is really stuck gives it up.
-/// Who misbehaves has no such excuse. Nor has who waits, in the end, for us (post_waits.h): where
-/// a message was refused, two peers may wait for each other. And a chain of those who are here
-/// lasts no longer than a deadline for each peer of the fleet; beyond twice that, it is an old
-/// story or a lie.
+/// A neighbour that misbehaves has no such excuse, nor has one that waits, in the end, for us
+/// (post_waits.h): if a message was refused, two peers may wait for each other. And a chain of
+/// waits lasts no longer than a deadline for each peer of the fleet; beyond twice that, it is an
+/// old story or a lie.
 class Post {
  public:
   using Awaited = std::function<bool(PeerId)>;  ///< whether a neighbour's message is missing

@@ -55,8 +55,8 @@ Task<> Parting::leave(std::size_t k) {
   if (--leaving_ == 0 && when_left_) std::exchange(when_left_, {}).resume();
 }
 
-/// A peer that has finished waits for the half that a neighbour owes it: for who is away only so
-/// long, and for a peer that has died only where somebody takes its place.
+/// A peer that has finished waits for the half that a neighbour owes it: for one that is away no
+/// longer than its patience, for one that has died only if another process takes its place.
 void Parting::begin_patience(std::size_t k) {
   const Time patience = roster_.dead(k) ? self_.plan.succession : self_.plan.patience;
   if (exchange_.open(k) && patience > Time{0})

@@ -46,7 +46,7 @@ struct StagePlan {
   PeerId member = 0;                 ///< which of them this one is
   std::vector<StagePiece> pieces{};  ///< of the stage, where members divide it
   bool recompute = false;            ///< each microbatch goes forward once more as it comes back
-  /// A minibatch comes back before the next one goes forward; else see stage.h.
+  /// A minibatch comes back before the next one goes forward; else weights have versions (below).
   bool flush = true;
   bool vertical_sync = false;  ///< without a flush: weights of one age at all stages
   std::size_t floats_in = 0;   ///< of a microbatch that cross the cut before it; 0: none does

@@ -261,7 +261,7 @@ void LinkLayer::wake_again(Time now) {
 
 // ---- The end.
 
-/// Leaves when nothing is owed to anybody (link_settings.h), or nobody is waited for any longer.
+/// Leaves when no message is owed (link_settings.h), or the wait for all receivers has ended.
 void LinkLayer::leave_when_told(Time now) {
   if (!shared_.ending || shared_.over) return;
   bool done = true;

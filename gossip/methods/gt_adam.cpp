@@ -53,7 +53,7 @@ struct Adaptation {
         epsilon(static_cast<float>(me.number("epsilon"))),
         bound(static_cast<float>(me.number("bound"))) {}
 
-  /// Of y both moments, and the direction of the step instead of y.
+  /// Updates both moments by y, and replaces y by the direction of the step.
   void take(std::span<float> y, std::span<float> m, std::span<float> v) const {
     for (std::size_t k = 0; k < y.size(); ++k) {
       m[k] = beta1 * m[k] + (1 - beta1) * y[k];

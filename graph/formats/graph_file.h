@@ -25,7 +25,7 @@ inline std::string_view without_mark(std::string_view text) {
   return text.starts_with(mark) ? text.substr(mark.size()) : text;
 }
 
-/// The family `file:PATH`: the user's own graph, in any format of graph/formats/graph_file.h.
+/// The family `file:PATH`: the user's own graph, in any of the formats below.
 extern const TopologyFamily file_family;
 
 TopologySpec file_topology(const std::string& path);

@@ -18,7 +18,7 @@ std::vector<Matching> matching_decomposition(const Topology& t);
 /// decomposition sampling", arXiv:1905.09435. Each round matching j is active with probability p_j,
 /// independently, and W = I - alpha sum of the active matchings' Laplacians.
 struct Matcha {
-  std::vector<Matching> matchings;  ///< of the graph: graph/schedule/matcha.h
+  std::vector<Matching> matchings;  ///< see matching_decomposition
   std::vector<double> probability;  ///< p_j, maximizing lambda_2(sum_j p_j L_j)
   double alpha = 0;                 ///< minimizing the contraction
   double contraction = 1;           ///< ||E[W^T W] - J||_2

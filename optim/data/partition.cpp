@@ -46,7 +46,7 @@ std::vector<std::size_t> proportional_sizes(std::size_t total, const std::vector
 }
 
 /// Draws for each class shares ~ Dir(alpha) over the peers, as in Yurochkin et al. 2019,
-/// arXiv:1905.12022, section 4. Sizes differ too; partition.h has mixes of equal sizes.
+/// arXiv:1905.12022, section 4. Sizes differ too; dirichlet-equal has mixes of equal sizes.
 Partition dirichlet_once(const std::vector<Rows>& classes,
                          std::uint32_t peers,
                          double alpha,

@@ -45,7 +45,7 @@ struct LearningRate {
 };
 
 struct OptimizerSpec {
-  /// sgd | adam | adamw; a server's also adagrad, adaptive-revision or one of optimizer.h.
+  /// sgd | adam | adamw; a server's also adagrad, adaptive-revision or a ServerOptimizer.
   std::string kind = "sgd";
   double lr = 0.1;
   double momentum = 0;  ///< sgd: u <- momentum u + g; x <- x - lr u (PyTorch's form)

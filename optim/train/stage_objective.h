@@ -14,8 +14,8 @@ struct StageSpec {
   NeuralNetwork network;  ///< the whole
   std::vector<Cut> cuts;  ///< between all stages of the chain
   std::uint32_t stage = 0;
-  /// A stage between two neighbouring cuts may have members: which of those that divide its layer,
-  /// where it can be divided (network_cut.h), this is.
+  /// A stage between two neighbouring cuts may have members, which divide its layer if that can be
+  /// divided (network_cut.h): the number of this member.
   std::uint32_t member = 0;
   std::uint32_t members = 1;
   std::uint32_t microbatches = 1;  ///< of a minibatch, which they divide

@@ -92,8 +92,8 @@ LaunchResult launch(const Assembly& fleet,
   return result;
 }
 
-/// Finds where the run of this folder continues. What came later is made again: it goes out of
-/// metrics.jsonl, and so does the old end.
+/// Finds the round from which the run of this folder continues, and takes later records and the old
+/// end out of metrics.jsonl.
 Resumed go_on(const Assembly& fleet, const RunFolder& folder) {
   const Round round = newest_common_round(fleet, folder);
   Resumed past{.costs = costs_of(fleet, folder, round), .round = round};

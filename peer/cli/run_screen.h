@@ -25,7 +25,7 @@ class Screen {
   void record(const FleetRecord& record, const Observer& observer);
   /// Prints on stderr, above the line of progress.
   void say(const std::string& text);
-  /// Waits for what is to be written, and says so if that takes long.
+  /// Waits until all is written, and prints a line if that takes long.
   void finish();
 
  private:

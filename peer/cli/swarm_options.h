@@ -11,7 +11,7 @@
 namespace gv::cli {
 
 /// `simulate --faults swarm`: many fault seeds instead of one undisturbed run, of the fleet of a
-/// file or of fleets that are drawn; `--faults heal`: see swarm_options.cpp.
+/// file or of fleets that are drawn; `--faults heal`: one accident after the other.
 struct SwarmArguments {
   std::string faults;  ///< "swarm", "heal"; empty: none
   std::string seeds;   ///< "": 1..100, of a drawn fleet 1..10
@@ -28,7 +28,7 @@ void add_swarm_options(Options& options, SwarmArguments& arguments);
 std::string option_of_swarm(const SwarmArguments& arguments);
 int run_swarm(const FleetOptions& file, const SwarmArguments& arguments);
 
-// For the two kinds of swarm (swarm_options.cpp, swarm_options.cpp).
+// For the two kinds of swarm: seeds of one fleet, and drawn fleets.
 
 /// Both ends inclusive.
 using SwarmRange = std::pair<std::uint64_t, std::uint64_t>;

@@ -127,7 +127,7 @@ void refuse_other_content(const std::string& folder) {
                     shell_word(printable(folder, longest_path) + "-2")));
 }
 
-/// Makes the folder with the two files that say what is trained.
+/// Makes the folder with the fleet file and the sweep file.
 void write_files(const std::string& folder) {
   refuse_other_content(folder);
   std::error_code error;

@@ -31,9 +31,9 @@ std::optional<EngineIdentity> engine_identity();
 bool restarted_by_engine(const std::function<const char*(const char*)>& variable);
 bool restarted_by_engine();
 
-/// Returns what a peer that nobody launched proves itself with, as `keygen` made it; null: there is
-/// nothing, and the links say whether they need some. `folder`: instead of the fleet file's;
-/// "": that one. Throws std::runtime_error as context_of_file does.
+/// Returns the keys of a peer that no launcher started, as `keygen` made them; null if there are
+/// none: the links report whether they need some. `folder` replaces the fleet file's if it is not
+/// empty. Throws std::runtime_error as context_of_file does.
 std::shared_ptr<const TlsContext> own_keys(const Fleet& fleet,
                                            PeerId id,
                                            const std::string& folder);

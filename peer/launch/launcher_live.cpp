@@ -11,7 +11,7 @@
 #include "peer/launch/launcher.h"
 #include "peer/record/run_folder.h"
 
-// What others see of a run while it continues, and what they ask of it.
+// The view of a run under way, and the orders to it.
 
 namespace gv {
 namespace {

@@ -46,11 +46,11 @@ class RunWriter {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::string> lines_;
-  std::size_t bytes_ = 0;  ///< of lines_
+  std::size_t bytes_ = 0;  ///< size of lines_
   std::size_t left_out_ = 0;
   std::function<void()> model_;
   std::vector<std::string> troubles_;
-  bool failed_ = false;  ///< metrics.jsonl, and that is said
+  bool failed_ = false;  ///< metrics.jsonl could not be written, and troubles() had it
   bool writing_ = false, over_ = false;
   std::thread thread_;
 };

@@ -207,7 +207,7 @@ void Observer::watch(FleetRecord& record) {
                     loss > hundredfold * median && loss > losses_.back() / hundredfold;
   if (!loss_rise_ && (high || has_diverged(loss) || loss > beyond_learning))
     loss_rise_ = LossRise{.round = record.round, .from = median, .to = loss};
-  // Models that swing apart may have a mean that looks well. A NaN may be a loss that nobody told.
+  // Models that swing apart may have a mean that looks well. A NaN may be a loss that is unknown.
   if (!loss_rise_ && record.loss_local > beyond_learning)
     loss_rise_ = LossRise{.round = record.round, .from = median, .to = record.loss_local};
   record.loss_rise = loss_rise_;

@@ -19,8 +19,8 @@ struct Interposed {
   std::unique_ptr<Journal> journal;
 };
 
-/// Parts of the peers that somebody puts instead of the real ones, in either world: the tests
-/// plant bugs so. Made again for each life of a peer; an empty function leaves the real part.
+/// Parts that replace a peer's real ones, in either world: tests plant bugs by them. Made again for
+/// each life of a peer; an empty function leaves the real part.
 struct PeerParts {
   std::function<void(Plan&)> change_plan;
   std::function<std::unique_ptr<Rules>()> rules;

@@ -217,8 +217,8 @@ void judge(Healing& healing, Hopes hopes) {
         fmt::format("models {:.3g} apart, undisturbed {:.3g}", after.consensus, before.consensus));
 }
 
-/// It ends by time, and looks at its models by time; but in the middle of a collective nobody looks
-/// at them, so where everybody waits for all peers by rounds.
+/// Ends the fleet by time and evaluates it by time; by rounds if all peers wait for each other,
+/// because there is no model in the middle of a collective.
 Fleet timed(Fleet fleet, const HealingTimes& times, const PeerParts& parts) {
   fleet.stop = {};
   fleet.stop.time = times.end();

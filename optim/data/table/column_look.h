@@ -16,7 +16,7 @@ namespace gv {
 /// The look of a column in its rows. A word that is neither missing nor a finite number is text.
 struct ColumnLook {
   std::uint64_t missing = 0;
-  std::map<std::string, std::uint64_t> absent;  ///< the words of these, and how often each stands
+  std::map<std::string, std::uint64_t> absent;  ///< words that count as missing, with their number
   std::uint64_t numbers = 0;
   std::uint64_t text = 0;      ///< of these so many
   std::uint64_t commas = 0;    ///< are numbers with a decimal comma: `12,5`

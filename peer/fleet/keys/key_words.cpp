@@ -201,8 +201,8 @@ std::span<const PlainKey> word_keys() {
   return rows;
 }
 
-// What readers ask for is alone here, as in key_words.cpp. What else a reference says of these keys
-// stands in their rows, which hold the place of the range as "{range}".
+// Readers ask for the ranges alone. The rows of the reference describe these keys, and have
+// "{range}" for the range.
 
 const KeyRange& key_range(std::string_view key) {
   const auto* const row = std::ranges::find(ranges, key, &KeyRange::key);

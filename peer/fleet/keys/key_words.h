@@ -43,7 +43,7 @@ struct KeyRange {
   double least, most;
 };
 
-/// Returns the range of a key, whose row stands in key_words.cpp. Readers and the reference of
+/// Returns the range of a key, which has a row of its own. Readers and the reference of
 /// keys take it from there, so that the two numbers stand in the row alone.
 const KeyRange& key_range(std::string_view key);
 

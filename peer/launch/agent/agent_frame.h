@@ -35,7 +35,7 @@ enum class AgentKind : std::uint8_t {
   shut,       ///< launcher: the door is needed no more
   look,       ///< launcher: {paths: [...], devices: true}: what lies there, and which are there?
   looked,     ///< agent: {data: [null | [{name, bytes, digest}]], free_bytes, devices}, or {error}
-  file,       ///< a piece of a file below the run's folder: see agent_frame.h; both ways
+  file,       ///< a piece of a file below the run's folder; both ways
   start,      ///< launcher: {args: [...], most_vector_bytes} of peer `peer`
   started,    ///< agent: {pid}, or {error}
   tell,       ///< launcher: a line to a peer's stdin

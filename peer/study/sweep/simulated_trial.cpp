@@ -324,7 +324,7 @@ TrialOutcome simulate_trial(const TrialJob& job,
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - began;
   end.wall_seconds = wall.count();
   end.ended = now_text();
-  // Trials run next to each other: what the machine used meanwhile says nothing of this one.
+  // Trials run next to each other, so the machine's use of the processor is not this one's.
   add_end(folder, {{"at", end.ended}});
   publish_trial(job, end, summary);
   return outcome;

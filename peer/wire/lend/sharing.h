@@ -122,7 +122,7 @@ class Lender : public BufferMemory {
   std::vector<std::optional<Borrowing>> rows_;
 };
 
-/// The parts that a test puts instead of those that ship, to show that the swarm notices.
+/// Parts by which a test replaces the ones that ship, to show that the swarm notices.
 struct SharingParts {
   std::function<std::shared_ptr<Lender>(Region ours, std::size_t smallest)> lender{};
   std::function<std::shared_ptr<Borrower>(Region theirs, Region ours, std::uint32_t row)>

@@ -63,8 +63,8 @@ class Standstill {
   Time before_{0};
 };
 
-/// The three files of this class: tcp_world.cpp is the world of one peer, tcp_carrier.cpp carries
-/// its link layer, tcp_carrier.cpp says which connections are encrypted, and whose they may be.
+/// The two files of this class: tcp_world.cpp is the world of one peer; tcp_carrier.cpp carries its
+/// link layer, and decides which connections are encrypted and which peers they may belong to.
 class TcpWorldImpl : public TcpWorld, private Carrier {
  public:
   explicit TcpWorldImpl(TcpOptions options);

@@ -227,7 +227,7 @@ TEST_F(Launch, TheLauncherEvaluatesOnOneThread) {
   for (const auto& thread : fs::directory_iterator(fmt::format("/proc/{}/task", program.pid()))) {
     std::string name;
     std::ifstream(thread.path() / "comm") >> name;
-    // These show the run or write its files, and evaluate nothing.
+    // The other threads show the run or write its files, and evaluate nothing.
     if (name != "live" && name != "console" && name != "run-writer") ++threads;
   }
   EXPECT_EQ(threads, 1);

@@ -26,7 +26,7 @@ TEST(RunWriter, WritesLinesInTheirOrder) {
   EXPECT_EQ(text_of(path), all);
 }
 
-/// A disk that does not answer: the job that writes the model waits until it is told to go on.
+/// A disk that does not answer: the job that writes the model waits for the test.
 TEST(RunWriter, ADiskThatDoesNotAnswerHoldsUpNobodyElse) {
   const ScratchFolder scratch;
   const std::string path = scratch.path() + "/metrics.jsonl";

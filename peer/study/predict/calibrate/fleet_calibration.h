@@ -51,10 +51,10 @@ RateCourse course_of(const Assembly& fleet);
 
 /// Trains on the mean of the peers' large minibatches, with steps that follow the curvature, as far
 /// in training time as the fleet will go, or as `flops` allow; looks at x_0, 1/64, 1/16, 1/4 and
-/// the end. Then goes back from each of them, for what pushes on the way have cost by then
-///. More than 64 peers: 64 of them. The same bits for the same fleet, but for the
-/// seconds. Throws FleetError where minibatches are as large as a share, and
-/// std::invalid_argument where not_calibrated(fleet) says why.
+/// the end. Then goes back from each point, for what pushes on the way have cost by then. Takes
+/// 64 peers at most. A fleet gives the same bits each time, but for the seconds. Throws FleetError
+/// where minibatches are as large as a share, and std::invalid_argument where
+/// not_calibrated(fleet) says why.
 FleetCalibration calibrate(const Assembly& fleet,
                            const std::function<void(const std::string&)>& progress,
                            double flops = 1e12);

@@ -26,7 +26,7 @@ constexpr Round least_rounds = 8;
 constexpr Round most_unlike = 10'000;
 
 /// Returns whether rounds take unlike times: pairs, graphs or the peers that train are drawn, or
-/// whoever comes first is served.
+/// the first to come is served.
 bool is_drawn(const Assembly& fleet) {
   const Setup& setup = *fleet.setup;
   const auto fraction = setup.settings.find("fraction");

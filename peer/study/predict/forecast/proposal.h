@@ -16,8 +16,8 @@ struct DryRun {
   double bytes_per_round = 0;    ///< out of the busiest peer
 };
 
-/// Runs some rounds, a whole number of periods if the method has one; all of them, or many, if
-/// nobody waits or if graphs or peers are drawn. Takes the time of the messages: no arithmetic.
+/// Runs some rounds, a whole number of periods if the method has one; all rounds, or many, if no
+/// peer waits or if graphs or peers are drawn. Takes the time of the messages: no arithmetic.
 DryRun dry_run(const Assembly& fleet, const NetworkSpec& network);
 
 /// The places of peers on a fleet's graph. The spectrum of W, and so the rounds to a target, is the

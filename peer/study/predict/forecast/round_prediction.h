@@ -11,8 +11,8 @@
 
 namespace gv {
 
-/// The cost of a fleet's round, by the alpha-beta model (study/predict/forecast/round_prediction.h)
-/// of its `network` and the compute speed of `simulate`.
+/// The cost of a fleet's round, by the alpha-beta model of its `network` and the compute speed of
+/// `simulate`.
 struct RoundPrediction {
   double seconds_per_round = 0;
   double network_seconds = 0;  ///< of which the peers do nothing but wait for each other

@@ -31,13 +31,13 @@ std::string bottleneck_of(const StrategyCosts& costs,
                           const ParallelProposal& in_rounds);
 
 /// Divides the fleet's model into 1 to n stages for its n peers as they stand, in as many chains as
-/// that leaves of them; cuts by proposals.h, times by timetable.h, and by the method's own rounds
-/// in virtual time for the best. The fleet's batch is that of a chain and round, and the schedule
+/// that leaves; cuts by the partitioner, times by timetable.h, and by the method's own rounds in
+/// virtual time for the best. The fleet's batch is that of a chain and round, and the schedule
 /// is its own: what another one would train is another model. Throws std::invalid_argument for a
 /// model without layers.
 ParallelAdvice advise_parallel(const StrategyCosts& costs);
 
-/// Takes in what a search has found, where it is faster, and advises again.
+/// Takes a division that a search has found if it is faster, and advises again.
 void add_found(ParallelAdvice& advice, const ParallelProposal& found);
 
 /// A network in pieces, and the peers of a chain that divide it.

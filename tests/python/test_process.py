@@ -5,7 +5,7 @@ import pathlib
 import tempfile
 import unittest
 
-from grapevine._traces import NewFolders
+from grapevine._process import NewFolders
 
 
 class TracesTest(unittest.TestCase):
