@@ -30,8 +30,8 @@ std::vector<Checkpoint> checkpoints_of(const Assembly& fleet, const RunFolder& f
 /// Returns what each peer took until the end of that round; see costs_at_end.
 std::vector<Costs> costs_of(const Assembly& fleet, const RunFolder& folder, Round round);
 /// The lines of metrics.jsonl that a run that goes on after `round` does not make again: the
-/// evaluations up to it, and what happened before them. `costs`: of each peer until then. `end`: the
-/// round of the last evaluation, which is made again.
+/// evaluations up to it, and what happened before them. `costs`: of each peer until then. `end`:
+/// the round of the last evaluation, which is made again.
 std::string earlier_metrics(const Assembly& fleet,
                             const RunFolder& folder,
                             Round round,
