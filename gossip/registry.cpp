@@ -252,7 +252,7 @@ std::string objection_to_chains(const AlgorithmRow& row, const Setup& setup) {
   if (!row.by_coordinate)
     return fmt::format(
         "{}{}{} cannot run on parts of a model: it does not act on each coordinate alone, or "
-        "exchanges before and behind a gradient: {}",
+        "exchanges before and after a gradient: {}",
         row.kind,
         row.order.empty() ? "" : " with order ",
         row.order,

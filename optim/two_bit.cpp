@@ -11,7 +11,7 @@ namespace gv {
 namespace {
 
 constexpr unsigned index_bits = 12;
-static_assert(std::size_t{1} << index_bits == two_bit_block, "an index says a place in a block");
+static_assert(std::size_t{1} << index_bits == two_bit_block, "an index is a place in a block");
 constexpr unsigned entry_bits = index_bits + 2;
 constexpr std::size_t sizes_bytes = 2 * sizeof(float);
 

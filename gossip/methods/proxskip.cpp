@@ -64,7 +64,7 @@ std::string objection(const Setup& setup, const MixingMatrix* w) {
            "train.local_steps, or take `k-gt`";
   if (setup.actors > 0)
     return "proxskip draws how many minibatches a round takes, and actors live for as many as "
-           "train.local_steps says: take `led`, or no `agent.actors`";
+           "train.local_steps gives: take `led`, or no `agent.actors`";
   const std::optional<double> least = least_eigenvalue(w, step_of(setup));
   if (!least || *least > -1e-9) return "";
   return fmt::format(

@@ -333,7 +333,7 @@ IncomingGradient::IncomingGradient(HostMemory& memory,
                                    const dnnl::memory& y,
                                    bool relu)
     : y_(y), relu_(relu) {
-  GV_CHECK(!parts.empty(), "a layer whose output somebody uses");
+  GV_CHECK(!parts.empty(), "a layer whose output is used");
   for (const Lease& part : parts) {
     GV_CHECK(part.tensor.get_desc() == y.get_desc(), "gradients in the layout of the value");
     parts_.push_back(part.tensor);

@@ -41,12 +41,12 @@ std::span<float> HostNetwork::logits() {
 }
 
 std::span<const float> HostNetwork::outputs() const {
-  GV_CHECK(ends_.gradient_out, "a value that goes on");
+  GV_CHECK(ends_.gradient_out, "a value that continues");
   return {floats(output_.tensor()), float_count(output_.tensor())};
 }
 
 std::span<float> HostNetwork::output_gradients() {
-  GV_CHECK(ends_.gradient_out, "a value that goes on");
+  GV_CHECK(ends_.gradient_out, "a value that continues");
   return {floats(output_gradient_.tensor), float_count(output_gradient_.tensor)};
 }
 

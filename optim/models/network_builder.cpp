@@ -126,7 +126,7 @@ std::uint32_t NetworkBuilder::shortcut(std::uint32_t x,
                                        std::uint32_t stride) {
   const Shape in = out(x);
   GV_CHECK(channels >= in.channels && (channels - in.channels) % 2 == 0,
-           "as many channels of zeros before as behind");
+           "as many channels of zeros before as after");
   return append({.op = Op::shortcut,
                  .inputs = {x},
                  .out = {.channels = channels,

@@ -56,19 +56,22 @@ Example example_of(const AlgorithmRow& row) {
 std::string_view meaning_of(const AlgorithmRow& row) {
   switch (row.promise) {
     case Promise::nothing:
-      return "nothing: each trains alone, or what is missing is made up for later";
+      return "nothing: each trains alone, or makes up later for what is missing";
     case Promise::mean:
-      return "the mean of all models is what it would be, whatever is late or lost; who dies takes "
+      return "the mean of all models is what it would be, whatever is late or lost; a peer that "
+             "dies takes "
              "its own along";
     case Promise::tracking:
       return "the same, and what the peers remember of each other sums to zero";
     case Promise::push_sum:
-      return "the sums of the masses and of their weights stay; who dies takes its own along";
+      return "the sums of the masses and of their weights stay; a peer that dies takes its own "
+             "along";
     case Promise::agreement:
       return "all hold the same bits after each round; a death ends the run";
     case Promise::once:
       if (row.succeeds)
-        return "the servers count each update once; who dies is replaced by `launch: { restart: "
+        return "the servers count each update once; a peer that dies is replaced by `launch: { "
+               "restart: "
                "on-failure }`, else a server's death ends the run";
       return "the servers count each update once; a server's death ends the run";
   }

@@ -38,7 +38,7 @@ Round await_files(const std::string& folder, Round round) {
   }
   throw std::runtime_error(
       fmt::format("{}: no checkpoint: not every peer has one of round {}; some had passed it "
-                  "already, or they say why in peers/*/stderr.log. Try it again",
+                  "already, or peers/*/stderr.log has the reason. Try it again",
                   folder,
                   round));
 }

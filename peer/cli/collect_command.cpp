@@ -118,7 +118,7 @@ void gather(const CollectArguments& arguments, const std::string& into) {
       fetch(place, into);
     } else if (!fs::is_directory(place + "/peers")) {
       throw std::invalid_argument(
-          fmt::format("collect: {} has no peers/: is it where a peer wrote to?", place));
+          fmt::format("collect: {} has no peers/: is it the folder that a peer wrote to?", place));
     } else {
       gather_peers(place, into);
     }

@@ -30,18 +30,61 @@ Option repeatable(CLI::Option* option) {
   return Option(*option);
 }
 
-/// CLI11 has no suggestions of its own: "A subcommand is required" would be all for `rum`.
+std::string suggestion(const std::string& guess, const std::string& otherwise) {
+  return guess.empty() ? otherwise : fmt::format("did you mean `{}`?", guess);
+}
+
+/// CLI11 has no suggestions of its own: "A subcommand is required" would be all for `rum`, and for
+/// `graph reprot`.
 void refuse_unknown_command(const Command& program, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return;
+  const Command* group = &program;
+  std::string path = program.name;
+  for (int i = 1; i < argc && argv[i][0] != '-' && !group->commands.empty(); ++i) {
+    const auto row = std::ranges::find(group->commands, argv[i], &Command::name);
+    if (row == group->commands.end()) {
+      std::vector<std::string> known;
+      for (const Command& command : group->commands) known.push_back(command.name);
+      throw std::invalid_argument(
+          fmt::format("unknown command `{}`\nhelp:  {}",
+                      argv[i],
+                      suggestion(nearest(argv[i], known), path + " --help lists the commands")));
+    }
+    group = &*row;
+    path += " " + group->name;
+  }
+}
+
+/// Returns the command that the arguments name, as far as they name one.
+const CLI::App& named_command(const CLI::App& app) {
+  const std::vector<CLI::App*> parsed = app.get_subcommands();
+  return parsed.empty() ? app : named_command(*parsed.front());
+}
+
+std::string words_of(const CLI::App& command) {
+  const CLI::App* group = command.get_parent();
+  return (group == nullptr ? "" : words_of(*group) + " ") + command.get_name();
+}
+
+/// Names the first argument that the command does not know, and the option that was probably meant.
+std::string unexpected_argument(const CLI::App& command, const std::string& usual_help) {
+  const std::vector<std::string> rest = command.remaining();
+  const auto option = std::ranges::find_if(rest, [](const auto& s) { return s.starts_with("-"); });
+  if (option == rest.end())
+    return fmt::format("unexpected argument `{}`\nhelp:  {}", rest.front(), usual_help);
+  const std::string name = option->substr(0, option->find('='));
   std::vector<std::string> known;
-  for (const Command& command : program.commands) known.push_back(command.name);
-  if (std::ranges::count(known, argv[1]) > 0) return;
-  const std::string guess = nearest(argv[1], known);
-  throw std::invalid_argument(fmt::format("unknown command `{}`\nhelp:  {}",
-                                          argv[1],
-                                          guess.empty()
-                                              ? "grapevine --help lists the commands"
-                                              : fmt::format("did you mean `{}`?", guess)));
+  for (const CLI::Option* each : command.get_options())
+    for (const std::string& known_name : each->get_lnames()) known.push_back("--" + known_name);
+  return fmt::format(
+      "unknown option `{}`\nhelp:  {}", name, suggestion(nearest(name, known), usual_help));
+}
+
+std::string parse_failure(const CLI::App& app, const CLI::Error& error) {
+  const CLI::App& command = named_command(app);
+  const std::string usual_help = words_of(command) + " --help shows the options";
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !command.remaining().empty())
+    return fmt::format("error: {}\n", unexpected_argument(command, usual_help));
+  return fmt::format("error: {}\nhelp:  {}\n", error.what(), usual_help);
 }
 
 /// A help text of at most 80 columns.
@@ -298,8 +341,7 @@ int run_command_line(const Command& program, const std::string& version, int arg
   prepare_app(app, program);
   app.set_version_flag("--version", version);
   app.failure_message([](const CLI::App* command, const CLI::Error& error) {
-    return fmt::format(
-        "error: {}\nhelp:  {} --help shows what there is\n", error.what(), command->get_name());
+    return parse_failure(*command, error);
   });
   std::function<int()> chosen;
   add(app, program, chosen);

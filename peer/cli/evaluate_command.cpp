@@ -39,7 +39,7 @@ Evaluation evaluate_by_program(const std::string& path,
   if (!scout || !scout->introduction().evaluates)
     throw std::invalid_argument(
         about_program(fleet.fleet,
-                      "its program says nothing of how good a model is",
+                      "its program does not evaluate models",
                       "give `evaluate=` to DistributedOptimizer, or load the run's model.pt"));
   return scout->evaluate(read_values(path, model_of(scout->introduction(), {})));
 }
@@ -103,7 +103,7 @@ std::string run_folder_of(const std::string& model) {
     if (fs::exists(place / "run.json")) return place.lexically_normal().string();
   throw std::invalid_argument(
       model +
-      ": no run.json beside it says which data; name them: grapevine evaluate MODEL DATA, "
+      ": no run.json next to it names the data; name them: grapevine evaluate MODEL DATA, "
       "where DATA is a fleet file or a file of the same kind");
 }
 

@@ -49,7 +49,7 @@ std::string choices() {
 void check_arguments(const ExportArguments& arguments) {
   const std::vector<Asked> all = asked(arguments);
   if (all.empty())
-    throw std::invalid_argument(fmt::format("export: {} says what is wanted", choices()));
+    throw std::invalid_argument(fmt::format("export: {} selects what is exported", choices()));
   for (const Asked& one : all) {
     if (one.row.prints && one.place == "-" && arguments.json)
       throw std::invalid_argument(

@@ -220,7 +220,7 @@ PeerId own_id(const PeerOptions& options) {
     throw std::invalid_argument(
         "peer: which one? give --id N (srun, mpirun and indexed jobs of Kubernetes say it "
         "themselves)");
-  fmt::print(stderr, "this is peer {}, says {}\n", engine->id, engine->variable);
+  fmt::print(stderr, "this is peer {}, according to {}\n", engine->id, engine->variable);
   return engine->id;
 }
 
@@ -278,7 +278,7 @@ std::optional<ProgramModel> model_of_server(const Fleet& fleet, const PeerOption
     throw std::invalid_argument(about_program(
         fleet,
         "this peer serves a part of the program's model, and nothing says what that is",
-        "`grapevine run` asks the program; by hand say `model: { start: FILE }`, with the "
+        "`grapevine run` asks the program; by hand give `model: { start: FILE }`, with the "
         "start.safetensors of a run"));
   return read_start(path);
 }
@@ -334,7 +334,7 @@ void peer_options(Options& options, PeerOptions& arguments) {
                "without waiting for missing neighbours");
   options.flag("--rejoin-after-restart",
                arguments.after_restart,
-               "Act like --rejoin if its folder or the engine says that this peer was started "
+               "Act like --rejoin if its folder or the engine shows that this peer was started "
                "before; a peer that has finished does not train again");
   options.flag("--stay",
                arguments.stay,

@@ -318,7 +318,7 @@ void remove_unused(const Assembly& fleet,
 }
 
 std::string words_of(const Proposal& p) {
-  return p.sets.empty() ? "as the file says" : fmt::format("{}", fmt::join(p.sets, ", "));
+  return p.sets.empty() ? "as in the file" : fmt::format("{}", fmt::join(p.sets, ", "));
 }
 
 void print_proposals(const std::vector<Proposal>& all) {

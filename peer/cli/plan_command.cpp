@@ -159,7 +159,8 @@ std::vector<std::string> words_of(const std::string& sets) {
           "`: the calibration depends on it");
     words.push_back(word);
   }
-  if (words.empty()) throw std::invalid_argument("--beside: nothing is set: topology=star");
+  if (words.empty())
+    throw std::invalid_argument("--beside: no value is set; write, for example, topology=star");
   return words;
 }
 

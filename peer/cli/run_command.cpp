@@ -136,7 +136,7 @@ void check_arguments(const RunOptions& options) {
   if (options.file.file.empty() && options.resume.empty())
     throw std::invalid_argument(
         "run: FILE, or --resume RUN, is required\n"
-        "help:  grapevine run --help shows what there is");
+        "help:  grapevine run --help shows the options");
   if (!options.live.serve.empty()) parse_live_address(options.live.serve);
   if (!options.submit && (options.nodes || !options.sbatch.empty()))
     throw std::invalid_argument("run: --nodes and --sbatch are about --submit, which is not given");

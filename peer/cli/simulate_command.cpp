@@ -388,7 +388,7 @@ int run_simulate(const SimulateOptions& options) {
   if (options.file.file.empty() && options.resume.empty())
     throw std::invalid_argument(
         "simulate: FILE, or --resume RUN, is required\n"
-        "help:  grapevine simulate --help shows what there is");
+        "help:  grapevine simulate --help shows the options");
   return simulate_fleet(options);
 }
 

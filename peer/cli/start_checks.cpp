@@ -51,7 +51,7 @@ void check_memory(double least,
   if (least <= there) return;
   throw std::runtime_error(
       fmt::format("x and gradient of the peers on this machine take {}, and {} are free, swap "
-                  "included\nhelp:  a smaller model, or fewer peers here: `grapevine plan` says "
+                  "included\nhelp:  a smaller model, or fewer peers here: `grapevine plan` shows "
                   "what they take",
                   bytes_text(least),
                   bytes_text(there)));

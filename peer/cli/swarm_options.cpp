@@ -391,7 +391,7 @@ int run_swarm(const FleetOptions& file, const SwarmArguments& arguments) {
   if (!arguments.fleets.empty()) return run_drawn_swarm(file, arguments);
   if (!arguments.method.empty())
     throw std::invalid_argument(
-        "simulate: --method says of which method fleets are drawn, and needs --fleets\n"
+        "simulate: --method selects the method of drawn fleets, and needs --fleets\n"
         "help:  --set algorithm.kind=KIND gives the fleet of a file another one");
   if (file.file.empty())
     throw std::invalid_argument(

@@ -365,7 +365,7 @@ int run_sweep(const SweepArguments& arguments) {
   if (!arguments.worker.empty()) return run_worker(this_program(), version_text());
   if (arguments.file.empty())
     throw std::invalid_argument(
-        "sweep: FILE is required\nhelp:  grapevine sweep --help shows what there is");
+        "sweep: FILE is required\nhelp:  grapevine sweep --help shows the options");
   console::never_wait();
   const SweepPlan first = plan_sweep(arguments.file);
   const CellPattern only = only_pattern(arguments.only, first);

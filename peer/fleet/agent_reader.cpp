@@ -144,11 +144,11 @@ class AgentChecks {
       refuse(entry("stop", "target"),
              "an agent has no accuracy, but a return",
              "write such as `target: { return: 475 }`");
-    constexpr const char* no_samples = "an agent has no samples, and no epochs of them";
+    constexpr const char* no_samples = "an agent has no samples, and so no epochs";
     if (fleet_.stop.epochs)
       refuse(entry("stop", "epochs"), no_samples, "write `stop: { rounds: N }`");
     if (fleet_.evaluate_every_epochs)
-      refuse(entry("evaluate", "every"), no_samples, "say it in rounds, or as a time");
+      refuse(entry("evaluate", "every"), no_samples, "write it in rounds, or as a time");
     if (fleet_.class_weights.any())
       refuse(entry("train", "class_weights"),
              "the classes of an agent are its actions, which have no labels",

@@ -64,7 +64,7 @@ class AlgorithmReader : Readers {
     if (row.codecs == Codecs::none)
       source_.error(*value,
                     fmt::format("{} sends its vectors as floats and takes no codec: `grapevine "
-                                "algorithms` says which methods do",
+                                "algorithms` shows which methods do",
                                 row.kind));
     MapReader map(source_, value, "algorithm.codec", true);
     std::string kind = codec_words()[0];

@@ -364,12 +364,9 @@ Fleet read_untrusted_fleet(const std::string& path,
 }
 
 std::set<std::string> asked_keys(const std::string& path) {
-  std::set<std::string> keys;
   Source source(path);
-  const Value root = source.parse_file();
-  source.note_keys(keys);
-  FleetReader(source, root, {}, nullptr).read();
-  return keys;
+  FleetReader(source, source.parse_file(), {}, nullptr).read();
+  return source.asked_keys();
 }
 
 Fleet read_fleet_text(const std::string& text) {

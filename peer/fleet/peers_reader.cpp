@@ -137,14 +137,13 @@ class HostsReader : Readers {
       if (data != nullptr && !host.data.starts_with('/'))
         source_.error(*data,
                       fmt::format("`{}` is no folder by its whole path", host.data),
-                      "write where it lies on that machine, such as `data: /srv/flowers`");
+                      "write its path on that machine, such as `data: /srv/flowers`");
       const Value* const folder = map.take("folder");
       set(folder, host.folder, word());
       if (folder != nullptr && !host.folder.starts_with('/'))
-        source_.error(
-            *folder,
-            fmt::format("`{}` is no folder by its whole path", host.folder),
-            "write where the program runs on that machine, such as `folder: /srv/vision`");
+        source_.error(*folder,
+                      fmt::format("`{}` is no folder by its whole path", host.folder),
+                      "write the program's folder on that machine, such as `folder: /srv/vision`");
       map.finish();
       if (host.name == "localhost" && host.address.empty()) host.address = "127.0.0.1";
       if (host.name == "localhost")

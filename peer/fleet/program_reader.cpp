@@ -108,7 +108,7 @@ class ProgramChecks {
     if (other == nullptr) return;
     source_.conflict(program_,
                      *other,
-                     fmt::format("{} stands beside `program`, which brings {}", what, brings),
+                     fmt::format("{} cannot stand with `program`, which brings {}", what, brings),
                      fmt::format("remove `{}`, or `program` if this is to train", other->key));
   }
 

@@ -141,7 +141,7 @@ class TopologyReader : Readers {
                       "of this file does not: it would average by other weights",
                       row->kind,
                       k),
-          "take `d-psgd`, or give each W_ij 1 / (1 + the peers that hear j)");
+          "take `d-psgd`, or give each W_ij 1 / (1 + the peers that receive from j)");
     }
   }
 

@@ -169,7 +169,7 @@ void Launcher::order_record(const Order& order) {
   const Round first = fastest + rounds_on_the_way(fastest, seconds());
   record_ = OrderAnswer{.order = order.number, .refused = why_not_now()};
   if (!fleet_.fleet.record.on || !fleet_.fleet.record.moments)
-    record_->refused = "the fleet file says `record: false`, or `moments: false` there";
+    record_->refused = "the fleet file has `record: false`, or `moments: false` there";
   else if (record_->refused.empty() && first >= fleet_.rounds)
     record_->refused = fmt::format("the run ends with round {}", fleet_.rounds);
   if (!record_->refused.empty()) return;

@@ -111,7 +111,7 @@ void tell_what_is_ignored(const Fleet& fleet, const std::function<void(const std
       "that are started by hand");
   if (!fleet.stop.rounds && !fleet.stop.epochs && !fleet.stop.time)
     throw std::runtime_error(
-        "nothing else says when this peer is to stop\nhelp:  give it rounds or a time too, as in "
+        "nothing else stops this peer\nhelp:  give it rounds or a time too, as in "
         "--set stop.rounds=1000");
 }
 

@@ -160,7 +160,7 @@ std::vector<std::byte> joined(Bytes model, Bytes batches, Bytes memory, const Co
   throw std::invalid_argument(fmt::format(
       "run: {} remembers {} of each peer from round to round, which nobody has of a new peer or on "
       "another graph\nhelp:  take a method that keeps nothing but the model, such as d-psgd; or go "
-      "on with the same peers and graph for more rounds; or begin anew from what was saved: "
+      "on with the same peers and graph for more rounds; or start a new run from what was saved: "
       "model.start",
       was.fleet.algorithm,
       names));
@@ -293,7 +293,7 @@ std::string growth_objection(const Assembly& was,
   if (const std::string key = fixed_key(before, after); !key.empty())
     return fmt::format(
         "`{}` is part of what the peers have learnt until now and stays\nhelp:  a run "
-        "goes on with other `peers`, `hosts`, `stop`, `topology`, `links`, "
+        "continues with other `peers`, `hosts`, `stop`, `topology`, `links`, "
         "`evaluate` or `checkpoint`; begin another one from its model: model.start",
         key);
   if (now < old)

@@ -204,7 +204,7 @@ void Assembly::check_own_tables() const {
   if (fleet.stop.epochs)
     refuse(fleet, "stop.epochs", fmt::format("{}: take `stop: {{ rounds: N }}`", why));
   if (fleet.evaluate_every_epochs)
-    refuse(fleet, "evaluate.every", fmt::format("{}: say it in rounds, or as a time", why));
+    refuse(fleet, "evaluate.every", fmt::format("{}: write it in rounds, or as a time", why));
   if (algorithm->kind == "fedavg" && aggregate_of(*setup) == Aggregate::mean)
     refuse(fleet,
            "algorithm",

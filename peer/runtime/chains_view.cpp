@@ -49,7 +49,7 @@ std::string members_text(const Assembly& fleet) {
   }
   return fmt::format(
       "       {} members of each stage divide {} of {} layers: at most {} of {} "
-      "parameters each,\n       and {} a round that members tell each other\n",
+      "parameters each,\n       and {} a round that members exchange\n",
       spec.tensor,
       divided,
       pieces,

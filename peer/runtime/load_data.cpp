@@ -139,7 +139,7 @@ void follow(const ModelCard& card, TableSpec& spec) {
   }
   if (spec.standardize != facts.standardized)
     throw std::runtime_error(
-        fmt::format("{} was trained with `standardize: {}`; say so", who, facts.standardized));
+        fmt::format("{} was trained with `standardize: {}`; write that", who, facts.standardized));
   if (!spec.target.empty() && spec.target != facts.target)
     throw std::runtime_error(
         fmt::format("the target is {}, and of {} it is {}; call the columns alike",

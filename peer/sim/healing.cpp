@@ -256,7 +256,7 @@ std::vector<std::string_view> accident_names() {
 
 std::string objection_to_death(const AlgorithmRow& row) {
   if (row.promise != Promise::agreement) return "";
-  return fmt::format("{} waits for everybody, so a death ends its fleet", row.kind);
+  return fmt::format("{} waits for all peers, so a death ends its fleet", row.kind);
 }
 
 std::vector<Healing> heal(const Fleet& file,

@@ -483,7 +483,10 @@ void SimNetwork::cut(PeerId a, PeerId b, Time length) {
   for (const auto& [self, other] : {std::pair{a, b}, std::pair{b, a}}) {
     if (!listens(self)) continue;
     SimCarrier& carrier = process(self);
-    carrier.links().cut(other, carrier.now() + length, carrier.now());
+    const Time end = carrier.now() + length;
+    carrier.links().cut(other, end, carrier.now());
+    // Until then a fleet that does nothing may wait for this link.
+    shared_.queue.push(processes_.when(self, end), [] {});
   }
 }
 

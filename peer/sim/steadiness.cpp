@@ -29,14 +29,15 @@ Fleet at_its_fastest(Fleet fleet, bool waits) {
   return fleet;
 }
 
-/// Returns whether the deadline is longer than a round and the ways of two halves. With a shorter
-/// one, peers that an accident has put out of step need not wait for each other.
-bool leaves_time(const Fleet& fleet, Time round) {
+/// Returns how long a round may take so that a deadline leaves time for it and the ways of two
+/// halves. If rounds are longer, peers that an accident has put out of step need not wait for each
+/// other.
+Time longest_round(const Fleet& fleet) {
   const NetworkSpec& network = fleet.network;
   Time longest = network.latency;
   for (const auto& [ends, link] : network.links) longest = std::max(longest, link.latency);
   const Time deadline = fleet.faults.deadline;
-  return deadline == Time{0} || deadline > round + 2 * (longest + network.jitter);
+  return deadline == Time{0} ? Time::max() : deadline - 2 * (longest + network.jitter);
 }
 
 /// The most of these times within any window; both ends count.
@@ -86,12 +87,15 @@ Usual usual_of(const Assembly& fleet) {
   run(fastest, &told);
   Usual usual;
   usual.length = run(fleet, nullptr);
+  usual.longest_round = longest_round(fleet.fleet);
   usual.paces.resize(fleet.fleet.size());
   for (PeerId i = 0; i < fleet.fleet.size(); ++i) {
     const auto& record = told.lives_[i];
     const std::vector<Time> ends(record.true_time.begin(), record.true_time.end());
     const auto rounds = static_cast<std::int64_t>(std::max<std::size_t>(1, ends.size()));
-    if (!leaves_time(fleet.fleet, usual.length / rounds)) continue;
+    const Time round = usual.length / rounds;
+    if (i < trainers) usual.round = std::max(usual.round, round);
+    if (round >= usual.longest_round) continue;
     if (i < trainers && !asks_servers) usual.paces[i] = pace_of(ends);
     if (record.longest.empty() || is_mostly_arithmetic(usual.paces[i], fleet.fleet))
       usual.paces[i].times *= fleet.fleet.size() + 1;

@@ -41,6 +41,8 @@ struct Usual {
   std::vector<Pace> paces;                            ///< by peer
   std::map<std::pair<PeerId, PeerId>, Round> pauses;  ///< key (a, b): rounds of a between two flows
   Time length{0};                                     ///< length of the run of the unchanged fleet
+  Time round{0};                     ///< mean length of rounds, of the slowest trainer
+  Time longest_round = Time::max();  ///< rounds that take longer have no time before the deadline
 };
 Usual usual_of(const Assembly& fleet);
 
@@ -52,7 +54,8 @@ class Steadiness {
   /// `calm`: from then on nothing goes wrong any more, and links have found each other.
   Steadiness(const Usual& usual, Time calm);
 
-  /// Returns whether each of the two sees the other, and neither lies.
+  /// Returns whether each of the two sees the other, neither lies, and the deadline leaves them
+  /// time.
   using Together = std::function<bool(PeerId, PeerId)>;
   /// A peer has ended a round at `now`, which on its own clock is `own`. A clock may be wrong, and
   /// it has no other: it runs ahead by both or not at all.

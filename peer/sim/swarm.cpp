@@ -142,10 +142,10 @@ std::string swarm_objection(const Assembly& fleet) {
     return "along one-way links what does not come in time is lost, and it is in no book: take an "
            "undirected graph, or sgp";
   if (waits && !endless)
-    return "what it promises holds only where everybody waits as long as it takes: --set "
+    return "what it promises holds only if all peers wait as long as it takes: --set "
            "faults.deadline='0 s'";
   if (pushes && endless)
-    return "peers that push and hear wait in a circle where faults part them, until a deadline: "
+    return "peers that push and receive wait in a circle if faults part them, until a deadline: "
            "--set faults.deadline='50 ms'";
   return "";
 }

@@ -180,11 +180,19 @@ void Trial::begin_to_judge_pace(const std::vector<Accident>& accidents) {
   steadiness_.emplace(*plan_.usual, calm);
   shared_.steadiness = &*steadiness_;
   shared_.together = [this](PeerId a, PeerId b) {
-    if (present(a).liar || present(b).liar) return false;
+    if (present(a).liar || present(b).liar || !deadline_leaves_time()) return false;
     const Peer& one = *present(a).peer;
     const Peer& other = *present(b).peer;
     return one.here(b) && other.here(a) && may_meet(one, other);
   };
+}
+
+/// A fault may have made a peer slower than the deadline allows, for the rest of the run.
+bool Trial::deadline_leaves_time() {
+  double slowest = 1;
+  for (const Record& record : records_)
+    slowest = std::max(slowest, faults_.processes().slowness(record.life.peer));
+  return slowest * in_seconds(plan_.usual->round) < in_seconds(plan_.usual->longest_round);
 }
 
 /// A neighbour that gets no further for so long is given up, and then an exchange may count at one
@@ -317,7 +325,7 @@ void Trial::check_leap(PeerId peer, Round to) {
           {furthest, present(i).peer->round, present(i).liar ? 0 : present(i).peer->clock()});
   if (to > furthest + present_.size())
     violations_.push_back(
-        fmt::format("peer {} leaps to round {}, and nobody is beyond {}", peer, to, furthest));
+        fmt::format("peer {} leaps to round {}, and no peer is beyond {}", peer, to, furthest));
 }
 
 void Trial::check_memory() {
@@ -328,7 +336,7 @@ void Trial::check_memory() {
     const std::uint64_t kept = faults_.network().unacknowledged_bytes(i);
     if (kept > most)
       violations_.push_back(fmt::format(
-          "peer {} keeps {} bytes that nobody acknowledges, at most {}", i, kept, most));
+          "peer {} keeps {} bytes that are not acknowledged, at most {}", i, kept, most));
   }
 }
 

@@ -63,6 +63,7 @@ class Trial {
   void check_leap(PeerId peer, Round to);
   void begin_to_judge_pace(const std::vector<Accident>& accidents);
   std::vector<Accident> accidents();
+  bool deadline_leaves_time();
   void note_given_up(PeerId by, PeerId peer);
   bool excused(PeerId a, PeerId b) const { return given_up_.contains(std::minmax(a, b)); }
   void check_memory();

@@ -68,7 +68,7 @@ std::string header_warning(const TableSpec& spec) {
   const HeaderGuess guess = guess_header(spec.file);
   if (guess.why.empty()) return "";
   return "the first line is taken for the columns' names, and " + guess.why +
-         "; say `header: false` if it is data, or else `header: true`";
+         "; write `header: false` if it is data, or else `header: true`";
 }
 
 /// Whether each word is one of numbers, and how many words of text stand in their columns below.
@@ -175,7 +175,7 @@ HeaderGuess guess_header(const std::string& file) {
   if (rows->format() != "CSV" || !rows->next()) return {};
   const std::vector<std::string> first(rows->words().begin(), rows->words().end());
   const FirstLine line = look_at_first_line(first, look_at(*rows, table_bounds::looked_at, '.'));
-  if (line.numbers == first.size()) return {true, "all of it are numbers"};
+  if (line.numbers == first.size()) return {true, "all its values are numbers"};
   if (line.met > 0 && (line.numbers > 0 || line.met == first.size()))
     return {true, line.word + " stands in its column below, too"};
   if (line.numbers > 0) return {false, line.number + " is a number over a column of numbers"};

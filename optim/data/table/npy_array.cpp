@@ -134,7 +134,7 @@ std::string NpyArray::read_header() {
 void NpyArray::parse_type(const std::string& header, Elements wanted) {
   const std::string_view order = value_of(header, "fortran_order");
   if (!order.starts_with("True") && !order.starts_with("False"))
-    fail("its header does not say `fortran_order`");
+    fail("its header lacks `fortran_order`");
   fortran_ = order.starts_with("True");
   const std::string_view descr = value_of(header, "descr");
   if (wanted == Elements::numbers_or_text && parse_text_type(descr)) return;

@@ -73,7 +73,7 @@ ColumnOrder order_in(const std::string& path,
   for (const ColumnFacts& column : facts.columns)
     order.features.push_back(place_of(path, places, column.name, "which the model needs"));
   if (target)
-    order.target = place_of(path, places, facts.target, "the target, which says what is right");
+    order.target = place_of(path, places, facts.target, "the target, which is the right answer");
   return order;
 }
 

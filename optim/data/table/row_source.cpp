@@ -161,7 +161,7 @@ class LibSvmRows : public RowSource {
 
 constexpr std::size_t piece = 1U << 20;
 constexpr const char* remedy =
-    "; a table begins with a line of its columns' names (or say `header: false`), and every line "
+    "; a table begins with a line of its columns' names (or write `header: false`), and every line "
     "has one value for each";
 
 class CsvFile final : public RowSource {
@@ -191,7 +191,7 @@ class CsvFile final : public RowSource {
     split(record);
     if (words_.size() != names_.size())
       throw RowError(place() + ": " + std::to_string(words_.size()) +
-                     " values where the header has " + std::to_string(names_.size()) + " names" +
+                     " values, and the header has " + std::to_string(names_.size()) + " names" +
                      remedy);
     return true;
   }
@@ -241,7 +241,7 @@ class CsvFile final : public RowSource {
   void read_header() {
     if (std::ranges::all_of(words_,
                             [](std::string_view w) { return number_of<double>(w).has_value(); }))
-      fail(std::string("the first line has numbers where the columns' names should be") + remedy);
+      fail(std::string("the first line has numbers in the place of the columns' names") + remedy);
     for (const std::string_view word : words_) add_name(visible_name(word));
   }
 
@@ -267,7 +267,7 @@ class CsvFile final : public RowSource {
            "; save the file as UTF-8");
     if (!known_.emplace(word).second)
       fail("two columns are called " + shown(word) +
-           "; give each a name of its own, or say `header: false` if this line is data");
+           "; give each a name of its own, or write `header: false` if this line is data");
     names_.emplace_back(word);
   }
 
@@ -411,7 +411,7 @@ class CsvFile final : public RowSource {
     ++at;
     while (at != end && *at == ' ') ++at;
     if (at != end && *at != separator_)
-      fail("text goes on after a closing quote; a quote inside of a text is written as two");
+      fail("text continues after a closing quote; a quote inside a text is written as two");
     return {text, to};
   }
 

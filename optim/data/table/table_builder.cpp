@@ -192,7 +192,7 @@ class TableBuilder {
                       Fault::number,
                       word,
                       "the class " + shown(word) + " is no number, and " + c.told +
-                          "; mend it, or write all of them as text");
+                          "; correct it, or write all values as text");
     if (c.numeric && c.closed)
       if (const auto same = same_number(k, word)) return static_cast<double>(*same);
     return level_called(k, visible_name(word));

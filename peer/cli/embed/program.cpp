@@ -207,7 +207,7 @@ void check_told(const gv_told& told) {
     no(fmt::format("gv_told has {} bytes, and this library's has {}", told.size, sizeof(gv_told)));
   constexpr std::uint32_t known =
       GV_HAS_LOSS | GV_HAS_RATE | GV_HAS_SAMPLES | GV_HAS_TEST_LOSS | GV_HAS_ACCURACY;
-  if ((told.has & ~known) != 0) no("gv_told.has says what this library does not know");
+  if ((told.has & ~known) != 0) no("gv_told.has names a field that this library does not know");
   if ((told.has & GV_HAS_RATE) != 0 && !(told.rate >= 0 && std::isfinite(told.rate)))
     no(fmt::format("a rate of {}: it is 0 or above", told.rate));
   if ((told.has & GV_HAS_ACCURACY) != 0 && !(told.accuracy >= 0 && told.accuracy <= 1))

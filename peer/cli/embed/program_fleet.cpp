@@ -58,7 +58,7 @@ PeerId own_id(const Fleet& fleet, const OpenWords& words) {
   if (!id)
     throw Fault(GV_E_USE,
                 fmt::format("which peer of {}? give `id`, or start the program by `grapevine run`; "
-                            "srun, mpirun and indexed jobs of Kubernetes say it themselves",
+                            "srun, mpirun and indexed jobs of Kubernetes set it themselves",
                             fleet.path));
   if (*id < fleet.trainers()) return *id;
   throw Fault(GV_E_USE,

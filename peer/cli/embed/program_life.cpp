@@ -128,7 +128,7 @@ std::uint16_t ProgramPeer::attach(std::span<const gv_tensor> tensors, const Atta
   if (life_ && life_->has_begun())
     throw Fault(GV_E_USE,
                 "gv_attach comes before gv_begin: the tensors of a peer are always the "
-                "same, and gv_point says where they have gone");
+                "same, and gv_point returns their new addresses");
   life_.reset();
   tensors_ = read_tensors(tensors);
   turns_.evaluates = words.evaluates;
@@ -253,7 +253,7 @@ void ProgramPeer::heed(const Report& report) {
   if (report.left_by && !fleet_.fleet.stop.time) left_by_ = *report.left_by;
   if (!report.broken_by) return;
   life_->fail({GV_E_LOST,
-               fmt::format("peer {} is lost, and {} cannot go on without it",
+               fmt::format("peer {} is lost, and {} cannot continue without it",
                            *report.broken_by,
                            assembly_->algorithm->kind)});
 }

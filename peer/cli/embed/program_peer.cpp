@@ -91,7 +91,7 @@ void ProgramPeer::begin(const char* addresses) {
   check_attached("gv_begin");
   if (line_) {
     if (addresses != nullptr || life_->has_begun())
-      throw Fault(GV_E_USE, "gv_begin: the launcher says where the others are; give NULL, once");
+      throw Fault(GV_E_USE, "gv_begin: the launcher gives the others' addresses; give NULL, once");
     return life_->begin([this](TcpPeer& peer) { return meet_launcher(peer); });
   }
   if (addresses == nullptr && !words_.meet.empty()) {
@@ -387,8 +387,7 @@ void ProgramPeer::begin_verb(const VerbCall& call, std::span<std::byte> data) {
 
 /// The loop ends before a verb does where the fleet has stopped, or where something has failed.
 Waited ProgramPeer::wait_for(VerbAtHand& verb, bool lends, int timeout_ms) {
-  const auto until =
-      Clock::now() + std::chrono::milliseconds(timeout_ms < 0 ? 1 << 30 : timeout_ms);
+  const Clock::time_point until = deadline_of(timeout_ms);
   for (;;) {
     const bool over = life_->over(std::chrono::nanoseconds(0));
     if (std::optional<VerbEnd> end = verb.take_end()) return {.end = std::move(end)};

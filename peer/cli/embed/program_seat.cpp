@@ -234,7 +234,7 @@ std::uint16_t ProgramSeat::attach(std::span<const gv_tensor> tensors, const Atta
 void ProgramSeat::begin(const char* addresses) {
   if (!state_.attached) throw Fault(GV_E_USE, "gv_begin comes after gv_attach");
   if (addresses != nullptr || begun_)
-    throw Fault(GV_E_USE, "gv_begin: in a simulation nobody has an address; give NULL, once");
+    throw Fault(GV_E_USE, "gv_begin: in a simulation no peer has an address; give NULL, once");
   begun_ = true;
 }
 

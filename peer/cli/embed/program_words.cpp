@@ -249,9 +249,9 @@ OpenWords open_words(const char* json, const Environment& environment) {
     return launched;
   }
   if (!open.fleet.empty() && !open.text.empty())
-    words.refuse("text", "and `fleet` both say what the fleet is: give one");
+    words.refuse("text", "and `fleet` both define the fleet: give one");
   if (!open.meet.empty() && !open.at.empty())
-    words.refuse("at", "and `meet` both say where the peers are: give one");
+    words.refuse("at", "and `meet` both give the peers' addresses: give one");
   if (open.rejoin && open.from) words.refuse("from", "and `rejoin` exclude each other");
   return open;
 }

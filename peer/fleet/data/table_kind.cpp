@@ -83,7 +83,7 @@ class TableReader : Readers {
     const Value* file = map.take("file");
     map.finish();
     if (file == nullptr)
-      return source_.error(*value, "`standardize` needs `file`", "or say `true` or `false`");
+      return source_.error(*value, "`standardize` needs `file`", "or write `true` or `false`");
     statistics_ = read_path(file);
     if (statistics_.empty()) return;
     try {

@@ -98,7 +98,7 @@ std::string machines_draft(const std::string& machines) {
       number_of<double>(names[0]))
     throw std::invalid_argument(
         fmt::format("--machines: `{}` is neither a number of peers, 1 to 1000, nor names of "
-                    "machines; say 4, or anna,ben",
+                    "machines; write 4, or anna,ben",
                     printable(machines, 100)));
   std::string hosts = "hosts:", peers = "peers:";
   for (const std::string& name : names) {
@@ -113,7 +113,7 @@ std::string machines_draft(const std::string& machines) {
 
 [[noreturn]] void refuse_goal(const std::string& goal) {
   throw std::invalid_argument(fmt::format(
-      "--goal: `{}` is no goal; say `accuracy 0.9`, `loss 0.4`, `1000 rounds`, `20 epochs` or "
+      "--goal: `{}` is no goal; write `accuracy 0.9`, `loss 0.4`, `1000 rounds`, `20 epochs` or "
       "`10 min`",
       printable(goal, 100)));
 }
@@ -133,7 +133,7 @@ std::string goal_draft(const std::string& goal, bool classes) {
     if (!value || !(*value >= 0) || (words[0] == "accuracy" && *value > 1)) refuse_goal(goal);
     if (words[0] == "accuracy" && !classes)
       throw std::invalid_argument(
-          "--goal: a regression has no accuracy; say a loss, such as "
+          "--goal: a regression has no accuracy; write a loss, such as "
           "`loss 0.4`");
     return draft_line("stop:", "whichever comes first") +
            draft_line(fmt::format("  target: {{ {}: {} }}", words[0], words[1]),
@@ -211,12 +211,11 @@ Decision decide(const ColumnLook& look) {
   if (look.numbers > 0) return decide_mixed(look);
   if (2 * (look.dates + look.doubtful) > look.text)
     return {Use::ignored,
-            look.doubtful > 0
-                ? "left out: dates that do not say which number is the month; write 2024-03-01"
-                : fmt::format("left out: dates, and {} is none", look.first_text)};
+            look.doubtful > 0 ? "left out: dates of which the month is unclear; write 2024-03-01"
+                              : fmt::format("left out: dates, and {} is none", look.first_text)};
   if (tells_nothing(look))
     return {Use::ignored,
-            fmt::format("left out: {} words, {} of them different",
+            fmt::format("left out: {} words, {} different ones",
                         look.text,
                         look.words.size() > ColumnLook::most_words
                             ? fmt::format("more than {}", ColumnLook::most_words)
@@ -305,7 +304,7 @@ class TableDraft {
     if (spec_.decimal == ',') add("  decimal: \",\"", decimal_why_);
     add("  target: " + draft_word(names_[target_]),
         answers_.target.empty() ? "the last column: is it the right one?"
-                                : "the column that is to be told");
+                                : "the column to predict");
     add(fmt::format("  task: {}", guess.regression ? "regression" : "classification"), guess.why);
     add(fmt::format("  held_out: {} %", held_out_percent), "drawn at random, for testing");
     write_missing();
@@ -423,7 +422,7 @@ GoalQuestion goal_question(const DraftAnswers& answers) {
 FleetDraft fleet_draft(const DraftAnswers& answers, const std::string& folder) {
   const DataDraft data = data_draft(answers, folder);
   std::string text =
-      "# Written by `grapevine init`. `grapevine explain KEY` tells what a key means,\n"
+      "# Written by `grapevine init`. `grapevine explain KEY` describes a key,\n"
       "# `grapevine plan FILE` what this file means before anything is started.\n"
       "version: 1\n" +
       draft_line("seed: 1", "the same seed, the same bits") + machines_draft(answers.machines) +

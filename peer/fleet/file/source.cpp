@@ -250,6 +250,13 @@ void Source::apply_set(Value& root, const std::string& argument) {
   *node = std::move(value);
 }
 
+std::vector<std::string> Source::places_of(const std::string& map, const std::string& key) const {
+  std::vector<std::string> places;
+  for (const std::string& path : asked_)
+    if (path.ends_with("." + key) && path.starts_with(path_of(map, ""))) places.push_back(path);
+  return places;
+}
+
 bool Source::full() const {
   return diagnostics_.size() >= most_diagnostics;
 }

@@ -81,20 +81,26 @@ class Source {
   bool full() const;
   const std::string& path() const { return path_; }
 
-  /// Puts every key that a reader asks for from now on into `keys`: "train.optimizer.lr".
-  void note_keys(std::set<std::string>& keys) { keys_ = &keys; }
+  /// Notes that a reader asks for a key of the map at this path.
   void note_key(const std::string& map, const std::string& key) {
-    if (keys_ != nullptr) keys_->insert(map.empty() ? key : map + "." + key);
+    asked_.insert(path_of(map, key));
   }
+  /// Keys that readers have asked for: "train.optimizer.lr".
+  const std::set<std::string>& asked_keys() const { return asked_; }
+  /// Returns those of these keys that end with this name and stand below the map.
+  std::vector<std::string> places_of(const std::string& map, const std::string& key) const;
 
  private:
+  static std::string path_of(const std::string& map, const std::string& key) {
+    return map.empty() ? key : map + "." + key;
+  }
   Value parse(const std::string& text, const std::string& set);
   std::string excerpt(const Place& place, int width) const;
 
   std::string path_;
   std::vector<std::string> lines_;
   std::vector<Diagnostic> diagnostics_;
-  std::set<std::string>* keys_ = nullptr;
+  std::set<std::string> asked_;
 };
 
 }  // namespace gv

@@ -59,6 +59,8 @@ class MapReader {
   Source& source() { return source_; }
 
  private:
+  std::string help_for(const std::string& unknown) const;
+
   Source& source_;
   const Value* value_;
   Value expanded_;

@@ -7,7 +7,7 @@ constexpr PlainKey rows[] = {
     {"agent",
      "a map; `{}` for what is usual",
      "",
-     "How agents act and learn if the data are an environment: a deep Q-network with double "
+     "Acting and learning of agents if the data are an environment: a deep Q-network with double "
      "targets.",
      "agent: {}\n"
      "data: { kind: environment, name: cartpole }"},

@@ -30,13 +30,15 @@ constexpr PlainKey rows[] = {
     {"launch.binary",
      "push or installed",
      "push",
-     "How the program gets to the other machines. push: it is copied. installed: it must be there "
+     "Way in which the program gets to the other machines. push: it is copied. installed: it must "
+     "be there "
      "already.",
      "launch: { binary: installed }"},
     {"launch.data",
      "there or push",
      "there",
-     "How the data get to the other machines. there: they must be there already. push: they are "
+     "Way in which the data get to the other machines. there: they must be there already. push: "
+     "they are "
      "sent with the fleet file, up to 256 MB.",
      "launch: { data: push }"},
     {"launch.with",
@@ -70,7 +72,7 @@ constexpr PlainKey rows[] = {
      "shares of its own, so that classes and sizes differ. dirichlet-equal: a Dirichlet mix of "
      "classes per peer, of equal sizes. by-label: shards of samples sorted by class. by-class: a "
      "fixed number of classes per peer. quantity: given sizes. Except with fedavg each peer counts "
-     "equally whatever its size, unless `train.peer_weights` or `topology.weights` says otherwise.",
+     "equally whatever its size, unless `train.peer_weights` or `topology.weights` changes that.",
      "data: { kind: digits, partition: { kind: iid } }"},
     {"train.peer_weights",
      "equal or samples",

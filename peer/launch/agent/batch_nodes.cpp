@@ -140,10 +140,8 @@ std::vector<std::string> batch_nodes(const BatchSystem& system, const std::strin
       [&](const std::string& line) { names.push_back(line); },
       [&](const std::string& line) { said += "\n  " + printable(line, 200); });
   if (list.status() != 0 || names.empty() || !std::ranges::all_of(names, is_node_name))
-    throw std::runtime_error(fmt::format("{} does not tell which nodes `{}` means:{}",
-                                         command.front(),
-                                         printable(nodes, 100),
-                                         said));
+    throw std::runtime_error(fmt::format(
+        "{} does not list the nodes of `{}`:{}", command.front(), printable(nodes, 100), said));
   return names;
 }
 

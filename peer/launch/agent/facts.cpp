@@ -24,7 +24,7 @@ std::string clock_note(const std::string& host, double ahead) {
   if (std::abs(ahead) <= most) return "";
   return fmt::format(
       "host {}: its clock is {:+.0f} s from ours, which makes its logs hard to read; nothing else "
-      "depends on it\nhelp:  set it, by NTP say",
+      "depends on it\nhelp:  set it, for example by NTP",
       host,
       ahead);
 }

@@ -115,8 +115,8 @@ std::string difference(const std::string& path,
   for (std::size_t k = 0; k < std::max(here.size(), there.size()); ++k) {
     const bool only_here = k >= there.size() || (k < here.size() && here[k].name < there[k].name);
     const bool only_there = k >= here.size() || (k < there.size() && there[k].name < here[k].name);
-    if (only_here) return shown(path, here[k].name) + " is missing on one of them";
-    if (only_there) return shown(path, there[k].name) + " is missing on one of them";
+    if (only_here) return shown(path, here[k].name) + " is missing on one side";
+    if (only_there) return shown(path, there[k].name) + " is missing on one side";
     if (here[k].bytes != there[k].bytes)
       return fmt::format("{} has {} bytes on one and {} on the other",
                          shown(path, here[k].name),
@@ -262,7 +262,7 @@ std::vector<std::string> device_findings(const HostDevices& host,
     if (!host.devices || has(host, word)) continue;
     findings.push_back(
         fmt::format("host {}: peer {} is to train on `{}`; CUDA devices there: {}\nhelp:  write a "
-                    "device that is there, `cpu`, or `auto`; `grapevine doctor` on that host says "
+                    "device that is there, `cpu`, or `auto`; `grapevine doctor` on that host shows "
                     "more",
                     host.name,
                     id,
@@ -317,7 +317,7 @@ std::vector<std::string> data_findings(const std::vector<std::string>& hosts,
       const std::string& host = hosts[k];
       if (!looks[k]->data[p]) {
         findings.push_back(fmt::format(
-            "host {0}: {1} is not there\nhelp:  put it there; or say `hosts: {{ {0}: {{ data: "
+            "host {0}: {1} is not there\nhelp:  put it there; or write `hosts: {{ {0}: {{ data: "
             "FOLDER "
             "}} }}` where it lies elsewhere; or `launch: {{ data: push }}`, and it is sent along",
             host,
@@ -328,7 +328,7 @@ std::vector<std::string> data_findings(const std::vector<std::string>& hosts,
       const std::string what = difference(paths[k][p], *looks[*first]->data[p], *looks[k]->data[p]);
       if (what.empty()) continue;
       findings.push_back(fmt::format(
-          "host {}: its data are not those of {}: {}\nhelp:  copy them anew; where each "
+          "host {}: its data are not those of {}: {}\nhelp:  copy them again; where each "
           "host is to have its own, name the file with {{id}}: part-{{id}}.csv",
           host,
           hosts[*first],

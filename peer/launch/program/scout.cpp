@@ -94,7 +94,8 @@ void Scout::heed(const std::string& line) {
   try {
     says = asked::parse_program(line);
   } catch (const std::exception& e) {
-    if (!introduced_) refuse(fmt::format("what {} says of itself is wrong: {}", name_, e.what()));
+    if (!introduced_)
+      refuse(fmt::format("the description that {} gives of itself is wrong: {}", name_, e.what()));
     return;
   }
   if (auto* introduction = std::get_if<asked::Introduction>(&says)) {
@@ -111,7 +112,7 @@ void Scout::take_introduction(asked::Introduction says) {
   const std::size_t floats = asked::floats_of(says.parameters);
   const Payload x = child_->take_vector(floats * sizeof(float));
   if (!x || x->size() != floats * sizeof(float))
-    refuse(fmt::format("{} says that it has {} parameters, and handed over {}",
+    refuse(fmt::format("{} announced {} parameters, and handed over {}",
                        name_,
                        floats,
                        x ? fmt::format("{}", x->size() / sizeof(float)) : "none, or more"));

@@ -140,12 +140,12 @@ std::shared_ptr<Dataset> sparse_rows(const ModelCard& card, const std::string& p
 Preparation preparation_of(const ModelCard& card, const std::string& path) {
   const std::shared_ptr<const DataFacts>& facts = card.like->facts;
   if (facts && !facts->columns.empty()) return {.facts = *facts, .missing = card.missing};
-  throw std::runtime_error(fmt::format(
-      "{}: the model does not say what its {} features are called (its data were `{}`), so no file "
-      "can be prepared for it",
-      path,
-      card.like->features,
-      card.data));
+  throw std::runtime_error(
+      fmt::format("{}: the model does not name its {} features (its data were `{}`), so no file "
+                  "can be prepared for it",
+                  path,
+                  card.like->features,
+                  card.data));
 }
 
 std::shared_ptr<const Dataset> labelled_data(const ModelCard& card, const std::string& path) {

@@ -123,7 +123,7 @@ Verdict decode(std::span<const std::byte> bytes, Checkpoint& out) {
   if (head.magic != checkpoint_magic) return "not a checkpoint";
   if (head.version != checkpoint_version)
     return fmt::format("format version {}, ours is {}", head.version, checkpoint_version);
-  if (!fill(head, bytes.size())) return "truncated, or longer than it says";
+  if (!fill(head, bytes.size())) return "truncated, or longer than its header announces";
   const auto checked = bytes.first(bytes.size() - checkpoint_check_bytes);
   const XXH128_canonical_t check = check_of(checked);
   if (std::memcmp(&check, bytes.data() + checked.size(), sizeof check) != 0)

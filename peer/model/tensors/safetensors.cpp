@@ -199,7 +199,7 @@ void write_safetensors(const std::string& path,
   const std::string header = header_of(tensors, metadata);
   if (header.size() > most_header_bytes)
     throw std::runtime_error(
-        fmt::format("{}: a header of {} bytes, of which nobody would read "
+        fmt::format("{}: a header of {} bytes, of which no reader would read "
                     "more than {}",
                     path,
                     header.size(),

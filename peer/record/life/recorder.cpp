@@ -253,7 +253,7 @@ Verdict LifeRecord::write() {
     return "";
   } catch (const std::runtime_error& e) {
     if (std::exchange(failed_, true)) return "";
-    return fmt::format("where the time goes is not written down: {}", e.what());
+    return fmt::format("the peers' time is not recorded: {}", e.what());
   }
 }
 

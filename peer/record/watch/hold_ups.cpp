@@ -45,7 +45,7 @@ double promised_seconds(const NetworkSpec& network,
 
 std::string text_of(const SlowLink& slow, const std::vector<std::string>& hosts) {
   return fmt::format(
-      "the network from {} to {} is slower than the file says: each round waits {} for messages in "
+      "the network from {} to {} is slower than in the file: each round waits {} for messages in "
       "flight, and {} would be enough",
       peer_name(slow.from, hosts),
       peer_name(slow.to, hosts),

@@ -130,7 +130,7 @@ void add_peers(Text& text, const RunView& view) {
               view,
               "grapevine_peer_lag_rounds",
               "gauge",
-              "Rounds behind the peer that is furthest ahead.",
+              "Number of rounds that the peer lags the one that is furthest ahead.",
               [](auto& p) { return static_cast<double>(p.lag); });
   add_by_peer(
       text, view, "grapevine_peer_restarts", "counter", "Times started again.", [](auto& p) {

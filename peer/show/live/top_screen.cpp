@@ -208,8 +208,8 @@ std::string top_screen(const RunView& view, std::size_t columns, std::size_t lin
       title_line(view, columns), model_line(view, columns), head(activities)};
   for (const PeerView* const peer : peers) text.push_back(peer_line(*peer, activities));
   if (peers.size() < view.peers.size())
-    text.push_back(fmt::format("and {} more peers, none of them further behind",
-                               view.peers.size() - peers.size()));
+    text.push_back(
+        fmt::format("and {} more peers, none with a larger lag", view.peers.size() - peers.size()));
   for (const std::string& hint : hints) text.push_back("! " + hint);
   std::string out;
   for (const std::string& line : text) out += cut_to_columns(line, columns) + "\n";

@@ -127,12 +127,12 @@ std::string lead(const std::vector<GraphRow>& rows) {
   const GraphRow& best = *std::ranges::max_element(rows, {}, gap);
   std::string text = fmt::format("Weights: {}. ", rows.front().weights);
   if (rows.size() > 1 && best.spectrum.gap > 0) {
-    text +=
-        fmt::format("Fastest averaging: {}, a thousandth after {}, with {} neighbour{} to hear.",
-                    best.topology.name,
-                    rounds_text(best.spectrum),
-                    degree_cell(best),
-                    best.degree_max == 1 ? "" : "s");
+    text += fmt::format(
+        "Fastest averaging: {}, a thousandth after {}, with {} neighbour{} to receive from.",
+        best.topology.name,
+        rounds_text(best.spectrum),
+        degree_cell(best),
+        best.degree_max == 1 ? "" : "s");
   }
   return svg::escape(text);
 }

@@ -217,7 +217,7 @@ std::string report_page(const RunReport& report) {
   for (const ReportSection& s : report.sections) out += section(s);
   if (!report.missing.empty())
     out += fmt::format(
-        "<p class=\"note missing\">Not shown, because these runs have no records of it: {}.</p>\n",
+        "<p class=\"note missing\">Not shown, because these runs did not record it: {}.</p>\n",
         svg::escape(fmt::format("{}", fmt::join(report.missing, "; "))));
   if (const std::string diff = fleet_diff(report.keys); !diff.empty())
     out += fmt::format(

@@ -157,7 +157,7 @@ std::vector<Finding> run_findings(const StoredRun& run) {
   if (end.actors) findings.push_back({actors_sentence(end)});
   if (run.validated && run.test_accuracy)
     findings.push_back(
-        {fmt::format("These figures are from the validation set; on the test set, evaluated once, "
+        {fmt::format("The figures are from the validation set; on the test set, evaluated once, "
                      "the saved model has accuracy {:.4f}.",
                      *run.test_accuracy)});
   if (run.r2 && run.rmse && std::isfinite(*run.r2))

@@ -28,22 +28,22 @@ struct Sections {
       "One line per group, the mean of its seeds. A band is the 95 % interval of that mean "
       "(Student's t), or the range of two seeds. A seed that has ended keeps its last value. The "
       "first line to cross the dotted line wins; a dot marks where."};
-  ReportSection learning{"How it learned"};
+  ReportSection learning{"Learning curves"};
   ReportSection shares{"Where the time goes",
                        "A peer is in exactly one state at a time, so the segments add up to its "
                        "wall clock, evaluations and checkpoints included."};
   ReportSection map{
-      "Who is first where",
+      "Fastest method by network",
       "The method that reaches the target first on each network; one map per problem."};
   ReportSection timeline{
       "A few rounds",
       "The activity of each peer, on one clock. A thin line begins a round; the thick line is the "
       "critical path, on which the end of the last round depended."};
-  ReportSection waiting{"Who waits for whom",
+  ReportSection waiting{"Waiting of each peer for each other",
                         "Wide, warm edges mean that both ends waited long for each other. In the "
                         "matrix the row waits for the column."};
   ReportSection agreement{"Agreement", "Distance between the peers' models."};
-  ReportSection ratio{"Predicted beside measured"};
+  ReportSection ratio{"Prediction and measurement"};
   ReportSection tuning{"Tuning", "Every trial; the best is ringed, a cross missed the target."};
   ReportSection staleness{"Staleness", "Age in rounds of the models that a peer mixed with."};
   ReportSection queue{

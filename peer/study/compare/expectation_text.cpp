@@ -133,7 +133,7 @@ class ClaimReader {
   void read_factor(ExpectedClaim& claim) {
     const auto [factor, rest] = number("a factor such as 2x");
     if (rest != "x" || factor < 1) fail("a factor is at least 1x, such as `by 2x`");
-    if (is_gain(claim.measure)) fail("accuracies and returns differ by so much, not by a factor");
+    if (is_gain(claim.measure)) fail("accuracies and returns differ by an amount, not by a factor");
     claim.factor = factor;
   }
 

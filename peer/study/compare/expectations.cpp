@@ -98,7 +98,7 @@ std::string too_few(std::size_t seeds) {
 Finding judge_order(const PairResult& r, const ExpectedClaim& claim) {
   if (r.missed > 0) {
     if (r.outcome == PairOutcome::before && claim.factor == 1)
-      return {Verdict::passed, "better in every pair, where the other misses the target"};
+      return {Verdict::passed, "better in every pair: the other misses the target"};
     if (r.outcome == PairOutcome::behind)
       return {Verdict::missed, "worse in every pair, or past the target"};
     return {

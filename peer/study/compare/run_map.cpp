@@ -191,8 +191,8 @@ class RunMap {
     }
     note_network(fleet, label, notes);
     if (!run.simulated)
-      notes.push_back(
-          fmt::format("{}: real runs; a gradient takes here what simulate.flops says", label));
+      notes.push_back(fmt::format(
+          "{}: real runs; a gradient takes here the time that simulate.flops gives", label));
     if (clock) {
       methods.push_back({label, rounds->mean, rounds->low, rounds->high, clock_of(fleet)});
       return;

@@ -57,7 +57,7 @@ std::map<std::string, std::size_t> numbers_in(const std::string& path) {
       numbers[json_text(trial, "key")] = json_integer<std::size_t>(trial, "number");
   } catch (const std::exception& error) {
     throw std::runtime_error(fmt::format(
-        "{}: {} (the sweep wrote it; move its folder away to begin anew)", path, error.what()));
+        "{}: {} (the sweep wrote it; move its folder away to start again)", path, error.what()));
   }
   return numbers;
 }

@@ -263,7 +263,7 @@ std::string left_builds_text(const SweepState& state) {
     text +=
         fmt::format("notice: {} of another build, done again: {}\n",
                     slots.size() == 1 ? "1 trial is" : fmt::format("{} trials are", slots.size()),
-                    other.empty() ? "one that did not say which" : other);
+                    other.empty() ? "one that did not name itself" : other);
   if (!text.empty()) text += "help:  --keep-trials takes them as they are\n";
   return text;
 }

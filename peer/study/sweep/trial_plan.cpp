@@ -60,7 +60,7 @@ class Planner {
     if (!cells)
       source_.error(Place{1, 1, ""}, 1, fmt::format("more than {} cells", most_sweep_cells));
     else if (cells->empty())
-      source_.error(Place{1, 1, ""}, 1, "no cell is left: `skip` takes all of them");
+      source_.error(Place{1, 1, ""}, 1, "no cell is left: `skip` takes all");
     stop_on_errors();
     plan_.cells = std::move(*cells);
     choose_seeds();

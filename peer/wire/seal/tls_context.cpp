@@ -125,11 +125,12 @@ void check_owner(const std::string& path, const struct stat& file) {
                      file.st_uid));
   if ((file.st_mode & 077) != 0)
     fail(path,
-         fmt::format("others may read it or write it (mode {:04o}): whoever has a peer's key can "
-                     "be that peer\nhelp:  chmod 600 {}; if others were on this machine, make new "
-                     "keys",
-                     file.st_mode & 07777,
-                     path));
+         fmt::format(
+             "others may read it or write it (mode {:04o}): a stranger with a peer's key can "
+             "be that peer\nhelp:  chmod 600 {}; if others were on this machine, make new "
+             "keys",
+             file.st_mode & 07777,
+             path));
 }
 
 }  // namespace

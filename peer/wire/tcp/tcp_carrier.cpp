@@ -462,7 +462,7 @@ std::string TcpWorldImpl::objection(const Connection& connection, const Hello& t
   const std::optional<PeerId> proved = connection.stream->proved();
   if (proved && *proved != theirs.peer)
     return fmt::format(
-        "its certificate is that of peer {}, and it says that it is peer {}", *proved, theirs.peer);
+        "its certificate is that of peer {}, and it claims to be peer {}", *proved, theirs.peer);
   if (!proved && !connection.ends.empty()) {
     const auto side = connection.dialled ? RunToken::Side::is_dialled : RunToken::Side::dials;
     std::string wrong = options_.token->objection(

@@ -60,7 +60,7 @@ TEST_F(AgentCommands, ACalibrationSaysWhyItPredictsNoReturn) {
   const Ended ended = run({"plan", fleet(), "--calibrate", "--json"});
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(ended.summary().at("not_predicted"),
-            "an agent's loss changes with what it has seen: `simulate` says what its rounds take");
+            "an agent's loss changes with what it has seen: `simulate` measures its rounds");
 }
 
 TEST_F(AgentCommands, BenchesOfSamplesRefuseThem) {

@@ -74,6 +74,17 @@ TEST(Command, RefusesWhatIsUnknownOrOutOfRange) {
   EXPECT_EQ(ran.count, -1) << "nothing ran";
 }
 
+TEST(Command, NamesTheOptionThatWasProbablyMeant) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(call({"act", "--cuont=3"}), exit_code::usage);
+  EXPECT_EQ(call({"act", "--quite-another", "3"}), exit_code::usage);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "error: unknown option `--cuont`\n"
+            "help:  did you mean `--count`?\n"
+            "error: unknown option `--quite-another`\n"
+            "help:  test act --help shows the options\n");
+}
+
 TEST(Command, HelpShowsDefaultsRangesAndExamples) {
   testing::internal::CaptureStdout();
   EXPECT_EQ(call({"act", "--help"}), exit_code::done);

@@ -159,7 +159,11 @@ Screens error_screens() {
             "grapevine evaluate nowhere.safetensors",
             "grapevine graph report --topology ring --peers 8 --discount 1",
             "grapevine graph report --topology rnig --peers 8",
-            "grapevine pln " + iris()}}};
+            "grapevine pln " + iris(),
+            "grapevine graph reprot --topology ring",
+            "grapevine run " + iris() + " --sett stop.rounds=3",
+            "grapevine plan " + iris() + " --set algorithm=D-PSGD",
+            "grapevine plan " + iris() + " --set train.lr=0.1"}}};
 }
 
 }  // namespace

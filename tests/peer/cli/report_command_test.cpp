@@ -40,8 +40,8 @@ TEST_F(ReportCommand, DrawsARunAndSeveral) {
   ASSERT_EQ(one.code, 0) << one.err;
   const std::string alone = text_of(page());
   EXPECT_EQ(xml_mistake(alone), "");
-  EXPECT_NE(alone.find("<h2>How it learned"), std::string::npos);
-  EXPECT_NE(alone.find("<h2>Predicted beside measured"), std::string::npos);
+  EXPECT_NE(alone.find("<h2>Learning curves"), std::string::npos);
+  EXPECT_NE(alone.find("<h2>Prediction and measurement"), std::string::npos);
   const Ended two = run({"report", ring, simulate("torus", 1), "-o", page(), "--json"});
   ASSERT_EQ(two.code, 0) << two.err;
   const std::string race = text_of(page());

@@ -83,7 +83,7 @@ TEST_F(TableFleet, WhatIsWrongIsSaidWithItsPlace) {
   EXPECT_TRUE(has(problem("file: a.csv, target: kind, standardize: { }"), "needs `file`"));
   write("bad.csv", "size,kind\n1,u\n2\nx,v\n");
   const std::string bad = problem("file: bad.csv, target: kind");
-  EXPECT_TRUE(has(bad, "bad.csv:3: 1 values where the header has 2 names")) << bad;
+  EXPECT_TRUE(has(bad, "bad.csv:3: 1 values, and the header has 2 names")) << bad;
 }
 
 /// Peers whose files differ in a byte belong to different fleets.

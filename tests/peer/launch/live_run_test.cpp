@@ -105,8 +105,8 @@ TEST_F(LiveRun, InterruptedSaysWhatItKeptAndHowToGoOn) {
   }
 }
 
-/// Who waits for whom is told while it happens, and `top` shows it from the page's address as well
-/// as from the folder; without the token it is told nothing.
+/// Waiting of each peer for each other is told while it happens, and `top` shows it from the page's
+/// address as well as from the folder; without the token it is told nothing.
 TEST_F(LiveRun, IsWatchedAtTheAddressOfItsPage) {
   Program program({"run", fleet(4, 0), "--json", "--serve", "127.0.0.1:0"});
   ASSERT_TRUE(trains());

@@ -239,5 +239,51 @@ faults: { deadline: 20 ms }
   EXPECT_EQ(result.faults[static_cast<std::size_t>(Fault::lie)], 1U);
 }
 
+/// A peer was made slower than the deadline allows, for good: its neighbours do not wait for it,
+/// and the edge that stayed silent was no mistake of theirs.
+TEST(FoundFleets, APeerSlowerThanTheDeadlineMayStayOutOfStep) {
+  const Assembly fleet(read(R"(version: 1
+name: fleet-11416
+seed: 652742
+peers: 9
+data: { kind: sparse, train: 252, test: 50, features: 26, nonzeros: 5 }
+train: { optimizer: { kind: adamw, lr: 0.01 }, batch: 2 }
+algorithm: { kind: gradient-tracking, codec: bf16 }
+topology: { kind: erdos-renyi, p: 0.4, seed: 19 }
+network: { latency: 0.352 ms, bandwidth: 1 Gbit, local: tcp }
+simulate: { flops: 1 MFLOP/s }
+stop: { rounds: 299 }
+faults: { deadline: 5 ms }
+)"));
+  SwarmOptions options;
+  options.first = options.last = 114160006;
+  options.until = std::chrono::milliseconds(500);
+  EXPECT_EQ(told(swarm(fleet, options)), "");
+}
+
+/// A link between two stages was cut for longer than it takes to give a peer up. All wait for it
+/// without a deadline, and the run was taken for stuck before the cut was over.
+TEST(FoundFleets, AFleetThatWaitsForTheEndOfACutIsNotStuck) {
+  const Assembly fleet(read(R"(version: 1
+name: fleet-12177
+seed: 843007
+peers: 8
+data: { kind: blobs, train: 48, test: 50, features: 2, classes: 3 }
+model: { kind: mlp, hidden: [6, 4, 8, 4] }
+train: { optimizer: { kind: sgd, lr: 0.01, schedule: linear }, batch: 7, local_steps: 5 }
+algorithm: local-sgd
+network: { latency: 5.86 ms, jitter: 2.97 ms, bandwidth: 1 Gbit }
+simulate: { flops: 1 GFLOP/s }
+stop: { rounds: 300 }
+checkpoint: { every: 16 rounds }
+faults: { deadline: 0 s }
+parallel: { stages: [fc1, fc2, fc3, fc4], tensor: 2, microbatches: 7, ahead: 2 }
+)"));
+  SwarmOptions options;
+  options.first = options.last = 121770010;
+  options.until = std::chrono::milliseconds(2000);
+  EXPECT_EQ(told(swarm(fleet, options)), "");
+}
+
 }  // namespace
 }  // namespace gv

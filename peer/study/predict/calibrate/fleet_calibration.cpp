@@ -274,7 +274,7 @@ std::string not_calibrated(const Assembly& fleet) {
                     fleet.fleet.data_servers == 0;
   if (fleet.fleet.parallel) return "the theory is that of peers with whole models, not of chains";
   if (fleet.fleet.agent)
-    return "an agent's loss changes with what it has seen: `simulate` says what its rounds take";
+    return "an agent's loss changes with what it has seen: `simulate` measures its rounds";
   if (!fleet.is_plain_d_psgd() && !sums)
     return fmt::format("the theory is that of d-psgd and all-reduce, not of {}",
                        fleet.algorithm->kind);

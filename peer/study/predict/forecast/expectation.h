@@ -18,7 +18,7 @@ namespace gv {
 /// regression_problem) or peers are missing. One run scatters around it.
 std::optional<Stationary> expectation(const Assembly& fleet, const FleetRecord& record);
 
-/// Predicted beside measured, a line each; begins with a newline, empty without a prediction.
+/// Prediction and measurement, a line each; begins with a newline, empty without a prediction.
 std::string expectation_text(const std::optional<Stationary>& expected, const FleetRecord& record);
 
 /// Adds "predicted": {"consensus", "excess_loss_mean", "excess_loss_local"} to the document of

@@ -119,7 +119,7 @@ class Forecaster {
 std::string basis_of(const QuadraticProblem& problem) {
   return problem.parts.front().fleet.spread > 0
              ? "means over all draws of the noise and of the peers' minima (data.spread); for the "
-               "minima of this seed `simulate` says what is expected"
+               "minima of this seed `simulate` computes what is expected"
              : "means over all draws of the noise";
 }
 

@@ -308,7 +308,7 @@ std::string unstable_text(const StableRates& rates, double rate, const std::stri
     return fmt::format("rate {:g} is beyond the stability limit {:.6g}{}", rate, last.high, what);
   if (rate <= first.low)
     return fmt::format(
-        "rate {:g} is not above {:.6g}, where the stable rates{} begin", rate, first.low, what);
+        "rate {:g} is not above {:.6g}, the least stable rate{}", rate, first.low, what);
   return fmt::format(
       "rate {:g} is not stable: the stable ones{} are {}", rate, what, to_text(rates));
 }

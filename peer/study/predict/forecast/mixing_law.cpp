@@ -287,8 +287,8 @@ double score_of(const GraphCandidate& c, PeerId peers, const GraphGoal& goal) {
 std::string reason_of(const std::vector<GraphCandidate>& found, const GraphGoal& goal) {
   const GraphCandidate& best = found.front();
   if (!std::isfinite(best.score))
-    return goal.target ? "none: the fleet diverges or never gets there on any of these"
-                       : "none: the fleet diverges on every one of these";
+    return goal.target ? "none: on each of these the fleet diverges or never gets there"
+                       : "none: on each of these the fleet diverges";
   std::string text = fmt::format("{}: {}", best.name, meaning(best, goal));
   if (found.size() > 1) {
     text += best.score == found[1].score

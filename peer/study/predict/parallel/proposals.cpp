@@ -283,8 +283,8 @@ std::string bottleneck_of(const StrategyCosts& costs,
                          : "the way from stage to stage, or averaging between copies";
   const bool waits = in_rounds.seconds_per_round > 1.5 * costs.chain_seconds(d);
   if (d.tensor > 1 && (waits || d.stages == 1))
-    return d.chains() == 1 ? "what members tell each other"
-                           : "what members tell each other, or averaging between the chains";
+    return d.chains() == 1 ? "what members exchange"
+                           : "what members exchange, or averaging between the chains";
   if (d.stages == 1) return "averaging";
   return waits ? "averaging between the chains" : "the way from stage to stage";
 }

@@ -146,7 +146,7 @@ Timetable time_chain(std::span<const TimedStage> stages,
 Timetable time_stream(std::span<const TimedStage> stages,
                       std::span<const TimedHop> hops,
                       std::uint32_t minibatches) {
-  GV_CHECK(minibatches >= 3, "some of them are in the middle");
+  GV_CHECK(minibatches >= 3, "some are in the middle");
   return Walk(stages, hops, minibatches, true).streamed();
 }
 

@@ -123,7 +123,7 @@ TEST_F(Csv, AFileMayHaveNoLineOfNames) {
   EXPECT_EQ(table_warnings(plain_spec(spec.file, "setosa")),
             (std::vector<std::string>{
                 "the first line is taken for the columns' names, and `setosa` stands in its column "
-                "below, too; say `header: false` if it is data, or else `header: true`"}));
+                "below, too; write `header: false` if it is data, or else `header: true`"}));
   spec.header = false;
   const TrainTest read = read_table(spec, Rng(1));
   EXPECT_EQ(read.train->floats, (std::vector<float>{5.1F, 3.5F, 4.9F, 3, 7, 3.2F}));
@@ -239,9 +239,9 @@ TEST_F(Csv, TheTaskIsGuessedFromTheTarget) {
 
 TEST_F(Csv, SaysInWhichLineWhatIsWrong) {
   EXPECT_EQ(wrong("a,y\n1,u\n2\n").substr(0, 52),
-            "a.csv:3: 1 values where the header has 2 names; a ta");
+            "a.csv:3: 1 values, and the header has 2 names; a ta");
   EXPECT_EQ(wrong("a,y\n1,u\n\n2,v,w\n").substr(0, 52),
-            "a.csv:4: 3 values where the header has 2 names; a ta");
+            "a.csv:4: 3 values, and the header has 2 names; a ta");
   EXPECT_EQ(wrong("a,y\n1,u\ntwo,v\n").substr(0, 60),
             "a.csv:3: `two` in column `a` is no number, and others are; c");
   EXPECT_NE(wrong("a,y\n1,u\n1e60,v\n").find("a.csv:3: the number in column `a` is beyond"),

@@ -64,10 +64,10 @@ TEST(Report, OneRunSaysHowItWent) {
   RecordsOfPeers{}.write(folder.path() + "/a");
   const std::string page = report_page(make_report(read_all({folder.path() + "/a"}).runs, {}));
   expect_whole(page);
-  for (const char* heading : {"How it learned",
+  for (const char* heading : {"Learning curves",
                               "Where the time goes",
                               "A few rounds",
-                              "Who waits for whom",
+                              "Waiting of each peer for each other",
                               "How it was made"})
     EXPECT_NE(page.find(std::string("<h2>") + heading), std::string::npos) << heading;
   EXPECT_EQ(page.find("The race"), std::string::npos);
@@ -124,7 +124,7 @@ TEST(Report, TheRaceStandsBesideItsVerdict) {
     EXPECT_NEAR(dots[k].number("cx"), x.pixel(cost->mean), 0.5);
   }
   EXPECT_EQ(of_class(elements(race, "path"), "band").size(), 2U);
-  EXPECT_EQ(page.find("How it learned"), std::string::npos);
+  EXPECT_EQ(page.find("Learning curves"), std::string::npos);
 }
 
 TEST(Report, NetworksAreRows) {
@@ -221,7 +221,8 @@ TEST(Report, WhatNobodyRecordedIsSaidInOneLine) {
   const std::string page = report_page(make_report(read_all({folder.path() + "/a"}).runs, {}));
   expect_whole(page);
   EXPECT_EQ(count_of(page, "Not shown"), 1U);
-  for (const char* heading : {"Where the time goes", "A few rounds", "Who waits for whom"})
+  for (const char* heading :
+       {"Where the time goes", "A few rounds", "Waiting of each peer for each other"})
     EXPECT_EQ(page.find(std::string("<h2>") + heading), std::string::npos) << heading;
 }
 

@@ -98,7 +98,7 @@ TEST(GraphScore, TheReasonNamesTheNextAndTheGap) {
             "ring: local models settle at an excess loss of 0.02163; next star: 0.0416; the "
             "largest gap here is that of star");
   ring.score = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(reason_of({ring}, goal), "none: the fleet diverges on every one of these");
+  EXPECT_EQ(reason_of({ring}, goal), "none: on each of these the fleet diverges");
 }
 
 }  // namespace
