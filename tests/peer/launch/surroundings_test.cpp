@@ -17,8 +17,8 @@
 #include "tests/peer/launch/launch_fixture.h"
 #include "tests/text_of.h"
 
-// The program below parents, terminals and pipes that do not behave: whatever it inherits and
-// whoever does not read, a run ends in order with everything saved.
+// Parents, terminals and pipes that do not behave: with any inherited state and any reader that
+// does not read, a run ends in order with everything saved.
 
 namespace gv {
 namespace {
@@ -54,7 +54,7 @@ class Placed {
       code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
     return code_.has_value();
   }
-  /// Exit code, or 1000 + signal; -1: it hangs.
+  /// Returns the exit code, 1000 + signal, or -1 if the program hangs.
   int wait() {
     return comes_true([this] { return ended(); }) ? *code_ : -1;
   }
@@ -75,7 +75,7 @@ class Surroundings : public Launch {
   void quiet() const { print_to(words(), {STDOUT_FILENO, STDERR_FILENO}); }
   std::string said() const { return fs::exists(words()) ? text_of(words()) : ""; }
   bool saved() const { return fs::exists(path("run/model.safetensors")); }
-  /// Goes on with the run for some rounds, and returns what it ended with.
+  /// Continues the run for some rounds, and returns its last summary.
   nlohmann::json goes_on_from(Round stopped) const {
     const Ended on = run({"run",
                           "--resume",
@@ -93,7 +93,7 @@ class Surroundings : public Launch {
   }
 };
 
-/// The kernel forgets how children of such a parent ended: the launcher waited for ever.
+/// The kernel forgets how children of such a parent ended. The launcher once waited for ever.
 TEST_F(Surroundings, AParentThatIgnoresItsChildren) {
   Placed program({"run", fleet(3, 50)}, [this] {
     quiet();
@@ -103,7 +103,7 @@ TEST_F(Surroundings, AParentThatIgnoresItsChildren) {
   EXPECT_TRUE(saved());
 }
 
-/// With umask 0 every run refused the folders that it had made itself.
+/// With umask 0 every run once refused the folders that it had made itself.
 TEST_F(Surroundings, NothingUsualIsInherited) {
   const std::string file = fleet(3, 0);
   Placed program({"run", file}, [] {
@@ -123,7 +123,7 @@ TEST_F(Surroundings, NothingUsualIsInherited) {
         << each.path();
 }
 
-/// GNU timeout signals its child and then the group of both: that is no second wish.
+/// GNU timeout signals its child and then the group of both. This is one order, not two.
 TEST_F(Surroundings, SignalsOfOneCauseAreOne) {
   for (const int second : {SIGTERM, SIGHUP, SIGINT}) {
     fs::remove_all(path("run"));
@@ -147,7 +147,7 @@ TEST_F(Surroundings, AClosedTerminalSavesAndIsGoneOnWith) {
   goes_on_from(stopped_in());
 }
 
-/// nohup: such a program is not to end with its terminal.
+/// With nohup, the program must not end with its terminal.
 TEST_F(Surroundings, AnIgnoredHangupStaysIgnored) {
   Placed program({"run", fleet(3, 0)}, [this] {
     quiet();
@@ -262,7 +262,7 @@ TEST_F(Surroundings, AStoppedTerminalHoldsNobodyUp) {
   ::close(master);
 }
 
-/// A file that is full was told with exit code 0.
+/// A full standard output once ended with exit code 0.
 TEST_F(Surroundings, AFullStandardOutputIsNoSuccess) {
   const std::string file = fleet(2, 20);
   ASSERT_EQ(run({"simulate", file, "--json"}).code, 0);
@@ -292,7 +292,7 @@ TEST_F(Surroundings, AFullStandardOutputIsNoSuccess) {
   }
 }
 
-/// The launcher blocked in writing an order to a full pipe, and ignored signals.
+/// The launcher once blocked while it wrote an order to a full pipe, and ignored signals.
 TEST_F(Surroundings, APeerThatStandsStillHoldsNoLauncherUp) {
   Placed program({"run", fleet(3, 0, "launch: { grace: 2 s }\n")}, [this] { quiet(); });
   ASSERT_TRUE(trains());

@@ -75,7 +75,7 @@ TEST_F(AgentFiles, DoNotLeaveTheFolder) {
   EXPECT_TRUE(is_below("a/b.c/..d"));
 }
 
-/// A link that was there before, instead of a folder or of the file.
+/// A link that existed before, instead of a folder or of the file.
 TEST_F(AgentFiles, DoNotFollowLinks) {
   fs::create_directory_symlink(from_, to_ / "peers");
   fs::create_symlink(from_ / "victim", to_ / "file");
