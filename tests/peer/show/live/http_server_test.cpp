@@ -94,7 +94,7 @@ TEST(HttpServer, BeyondThe32ndConnectionOneHearsSo) {
   EXPECT_TRUE(one_more.all().starts_with("HTTP/1.1 503 "));
 }
 
-/// A stream of a megabyte a call: whoever does not read gets no call for what it misses.
+/// The stream makes a megabyte at each call. It is not called for data that a slow reader misses.
 TEST(HttpServer, ASlowReaderMissesLinesAndHoldsNobody) {
   std::atomic<int> calls = 0;
   const auto handler = [&](const Request& request, const Door& door) {
@@ -135,7 +135,7 @@ TEST(HttpServer, AStreamEndsWithItsSourceOrWithTheServer) {
   EXPECT_EQ(client.all(), "");
 }
 
-/// Half of them are cut short. Afterwards it answers as before.
+/// Half of the requests are cut short. Afterwards the server answers as before.
 TEST(HttpServer, SurvivesThousandsOfDamagedRequests) {
   const Served server(path_of, "0123456789abcdef0123456789abcdef");
   Mutations mutations(11);
