@@ -102,7 +102,7 @@ asio::awaitable<void> Proxy::pass(std::shared_ptr<Pair> pair, bool forth) {
     const auto [error, count] = co_await from.async_read_some(
         asio::buffer(bytes, std::min(bytes.size(), harm_.slice)), as_result);
     if (error) {
-      if (swallows(*pair, forth)) co_return;  // the other end is not told of the end, either
+      if (swallows(*pair, forth)) co_return;  // the other end does not learn of the end either
       asio::error_code ignored;
       if (error == asio::error::eof) to.shutdown(tcp::socket::shutdown_send, ignored);
       if (error != asio::error::eof) pair->reset();
