@@ -102,9 +102,8 @@ class AbiFleet {
   std::string open_more{}, attach{};
   Before before{};
   RateIsTold rate_is_told = RateIsTold::always;
-  int wait_ms = 5000;  ///< timeout of each gv_turn
-  std::function<void(PeerId id, gv_peer* peer)>
-      at_over{};  ///< called when a program has no more turns
+  int wait_ms = 5000;                                       ///< timeout of each gv_turn
+  std::function<void(PeerId id, gv_peer* peer)> at_over{};  ///< called after the last turn
   /// Round of the checkpoint from which the programs resume, and the folders with their states.
   std::optional<Round> from{};
   std::function<std::string(PeerId id)> folder{};
