@@ -88,7 +88,7 @@ TEST(Child, LeavesNobodyBehindWhenItIsGivenUp) {
   EXPECT_TRUE(comes_true([&] { return !alive(sleeper); }));
 }
 
-/// Both ends of a vector channel, and files in memory that are larger than they should be.
+/// Both ends of a channel for vectors, and files in memory that are too large.
 class VectorChannel : public testing::Test {
  protected:
   void SetUp() override {
@@ -133,8 +133,8 @@ TEST_F(VectorChannel, KeepsNoMoreDescriptorsThanAVectorHas) {
   EXPECT_EQ(receive_vector(ours_.get(), 12), nullptr);
 }
 
-/// A peer that stood still blocked its launcher as soon as the pipe between them was full. It
-/// receives the queued lines when it continues.
+/// A stopped peer once blocked its launcher as soon as the pipe between the two was full. It must
+/// receive the queued lines when it continues.
 TEST(Child, StandsStillAndHoldsNobodyUp) {
   Child child({"sh", "-c", "read go; echo $go; exec wc -l"});
   ::kill(child.pid(), SIGSTOP);

@@ -118,7 +118,7 @@ TEST_F(Collect, GathersFoldersAndNamesWhoIsMissing) {
   EXPECT_EQ(run({"collect", path("machine0"), path("machine1")}).code, 2) << "where to?";
   EXPECT_EQ(run({"collect", path("nothing"), "-o", path("none")}).code, 2);
 
-  // A member that has sent a second folder of peer 0 would pass for it.
+  // A second folder of peer 0, from another member, must not pass for the first.
   fs::rename(path("machine1/peers/001"), path("machine1/peers/0000"));
   const Ended alias =
       run({"collect", path("machine1"), path("machine0"), path("machine2"), "-o", path("alias")});

@@ -13,7 +13,7 @@ namespace {
 
 class Growth : public Launch {
  protected:
-  /// Four peers that have trained twenty rounds.
+  /// Trains a fleet for twenty rounds.
   Ended begin(const std::string& more, PeerId peers = 4) {
     const std::string path = this->path("fleet.yaml");
     std::ofstream(path) << "version: 1\nname: test\nseed: 5\npeers: " << peers
@@ -34,7 +34,7 @@ class Growth : public Launch {
     EXPECT_NE(audit.output().find("0 findings"), std::string::npos) << audit.output();
   }
 
-  /// The model of a peer after round 20.
+  /// Returns the model of a peer after round 20.
   std::vector<float> model_of(PeerId i, std::size_t d) const {
     std::ifstream in(path(fmt::format("run/peers/{:03}/checkpoints/00000020.ckpt", i)),
                      std::ios::binary);

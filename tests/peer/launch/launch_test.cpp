@@ -72,7 +72,7 @@ TEST_F(Launch, RunsSchedulesWithTheBitsOfTheSimulator) {
     } else if (name == "base:k=1") {
       EXPECT_EQ(factor, 0);
     }
-    // The busiest peer's; in a base graph not all are as busy.
+    // The plan gives the bytes of the busiest peer. In a base graph other peers send less.
     const double all = 6 * 100 * plan.at("bytes_per_round").get<double>();
     const double share = real.summary().at("sent_bytes").get<double>() / all;
     EXPECT_LT(share, 1.1);

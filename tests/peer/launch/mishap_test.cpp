@@ -96,7 +96,7 @@ TEST_F(Launch, AStuckTrainerIsNamedAndEndsItself) {
   EXPECT_TRUE(program.says("[peer 3] peer 2: its process lives"));
   EXPECT_TRUE(program.says("in time (faults.deadline): continuing"));
   ASSERT_TRUE(program.says("[peer 2] the arithmetic has been at one job for"));
-  ::waitpid(trainer, nullptr, __WALL);  // the tracer's part in its end
+  ::waitpid(trainer, nullptr, __WALL);  // the tracer must reap it too
   EXPECT_TRUE(program.says("peer 2 lost at round"));
   program.kill(SIGTERM);
   const Ended ended = program.wait();

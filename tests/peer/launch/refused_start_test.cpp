@@ -84,8 +84,8 @@ TEST_F(Launch, TwoRunsOfOneFileAtOnceDoNotMeet) {
     EXPECT_EQ(said.find("refused"), std::string::npos) << said;
 }
 
-/// There are machines whose /etc/hosts maps its own name to 127.0.1.1; here the number in another
-/// spelling stands for the name.
+/// On some machines /etc/hosts maps their own name to 127.0.1.1. Another spelling of the number
+/// stands for such a name here.
 TEST_F(Launch, AnAddressThatLeadsToItselfIsRefusedByThePeerThatHasIt) {
   const std::string file = path("lan.yaml");
   std::ofstream(file) << "version: 1\nname: lan\nhosts:\n"

@@ -27,7 +27,7 @@ class SshRows : public Launch {
   void use_ssh(const std::string& body) const {
     ::setenv("GRAPEVINE_SSH", script("ssh", "for last; do :; done\n" + body).c_str(), 1);
   }
-  /// Two peers on the machine `ben`, which only ssh knows.
+  /// Runs two peers on the machine `ben`, which only ssh knows.
   Ended run_there(const std::string& more = "", const char* command = "run") const {
     const std::string file = fleet(2, 20);
     std::string text;

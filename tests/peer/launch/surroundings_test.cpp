@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The program as a child whose surroundings the test arranges, between fork and exec.
+/// The program as a child. The test arranges its surroundings between fork and exec.
 class Placed {
  public:
   Placed(std::vector<std::string> arguments, const std::function<void()>& arrange) {
@@ -162,7 +162,7 @@ TEST_F(Surroundings, AnIgnoredHangupStaysIgnored) {
   EXPECT_EQ(program.wait(), 143);
 }
 
-/// Nothing is lost, whether or not the file asks for checkpoints, and whatever the peers are.
+/// Nothing is lost, with or without checkpoints in the file, and with peers of every kind.
 TEST_F(Surroundings, ARunGoesOnFromTheVeryRoundInWhichItStopped) {
   for (const std::string more : {"",
                                  "checkpoint: { every: 300 rounds }\n",
@@ -230,7 +230,7 @@ TEST_F(Surroundings, PeersByHandThatNobodyReadsFinish) {
     EXPECT_TRUE(fs::exists(path("run/peers/") + id + "/model.safetensors"));
 }
 
-/// Ctrl-S, and later Ctrl-Q: what the terminal shows then ends with the last lines.
+/// After Ctrl-S and a later Ctrl-Q, the terminal must show the last lines.
 TEST_F(Surroundings, AStoppedTerminalHoldsNobodyUp) {
   const int master = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
   ASSERT_GE(master, 0);
@@ -298,7 +298,7 @@ TEST_F(Surroundings, APeerThatStandsStillHoldsNoLauncherUp) {
   ASSERT_TRUE(trains());
   const pid_t still = pid_of(1);
   ASSERT_EQ(::kill(still, SIGSTOP), 0);
-  const auto takes_an_order = [this] {  // it refuses some while many wait
+  const auto takes_an_order = [this] {  // some orders are refused while many wait
     try {
       return order_run(path("run"), "/checkpoint").has_value();
     } catch (const std::runtime_error&) {

@@ -166,7 +166,7 @@ class OwnValidation : public Launch, public testing::WithParamInterface<std::str
     EXPECT_EQ(ended.code, 0) << ended.err;
     return ended.code == 0 ? ended.summary() : nlohmann::json::object();
   }
-  /// "test.csv" for "validation.csv".
+  /// Returns "test.csv" if the validation set is "validation.csv" and `name` is "test".
   std::string named(const std::string& name) const {
     const std::size_t at = GetParam().find("validation: validation") + 22;
     const std::size_t end = GetParam().find_first_of(" }", at);

@@ -102,7 +102,7 @@ struct Together {
   /// Returns the peers' models.
   Rows run(const DrawnQuadratic& q, Outer outer, int rounds) const {
     Rows x(q.start.size(), outer.theta);
-    Values weights(steps.begin(), steps.end());  // tokens are alike in all steps
+    Values weights(steps.begin(), steps.end());  // all steps have equally many tokens
     for (int t = 0; t < rounds; ++t) {
       const Rows given = after_steps(q, x, false);
       const Rows moved = q.sum(1, given, -1, Rows(given.size(), outer.theta));

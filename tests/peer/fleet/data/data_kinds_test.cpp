@@ -82,7 +82,7 @@ TEST_F(DataKinds, WhatIsDrawnIsAsMuchAsTheRowSays) {
   EXPECT_GT(drawn, 4U);
 }
 
-/// The seed alone decides what is drawn.
+/// Only the seed decides the drawn values.
 TEST_F(DataKinds, WhatIsDrawnFollowsFromTheSeed) {
   const auto values = [](const TrainTest& sets) {
     std::vector<float> all(sets.train->floats.begin(), sets.train->floats.end());

@@ -100,7 +100,7 @@ std::string another_kind() {
   return std::string(own_processor == processors[0] ? processors[1] : processors[0]);
 }
 
-/// Restores what HOME and XDG_DATA_HOME were.
+/// Sets XDG_DATA_HOME, and restores it at the end.
 class Surroundings {
  public:
   explicit Surroundings(const std::string& data_home) {

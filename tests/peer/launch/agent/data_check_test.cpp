@@ -23,7 +23,7 @@ class DataCheck : public testing::Test {
   DataLook look(const std::string& name) const {
     return parse_look(look_text({path(name)}, folder_.path()), 1);
   }
-  /// Returns the findings as if two hosts had these at one path.
+  /// Returns the findings for two hosts that have these folders at one path.
   std::vector<std::string> found(const std::string& first, const std::string& second) const {
     return data_findings(
         {"anna", "ben"}, {{"/srv/data"}, {"/srv/data"}}, {look(first), look(second)});

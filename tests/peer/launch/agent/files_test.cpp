@@ -95,7 +95,7 @@ TEST_F(AgentFiles, AreNoMoreThanIsAllowed) {
   EXPECT_THROW(picky.take(piece("b", 3, "x")), std::runtime_error);
 }
 
-/// A refusal is printed: a name that an agent chose could have moved the cursor.
+/// Refusals are printed, so a name that an agent chose must not move the cursor.
 TEST_F(AgentFiles, NamesInRefusalsArePrintable) {
   FileTaker small = taker(1);
   try {

@@ -20,7 +20,7 @@ namespace {
 class AnOwnProgram : public testing::Test {
  protected:
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
-  /// A fleet whose program is this script of the shell.
+  /// Writes a fleet whose program is this shell script.
   std::string fleet(const std::string& script, const std::string& more = "") const {
     std::ofstream(path("train.sh")) << script;
     std::ofstream(path("fleet.yaml"))

@@ -18,7 +18,7 @@
 #include "tests/scratch_folder.h"
 #include "tests/text_of.h"
 
-// Fleets of programs from `run` to what they leave.
+// Fleets of programs, from `run` to their results.
 
 namespace gv {
 namespace {
@@ -269,7 +269,7 @@ TEST_F(ProgramRun, GoesOnFromItsCheckpointsWithTheStateOfThePrograms) {
   const std::string file = fleet("", "stop: { rounds: 60 }\ncheckpoint: { every: 10 rounds }\n");
   const Ended whole = Program({"run", file, "--json"}).wait();
   ASSERT_EQ(whole.code, 0) << whole.err;
-  // As a machine that went down would leave it.
+  // Leaves the run as a machine that went down would.
   std::filesystem::remove(path("run/summary.json"));
   for (int peer = 0; peer < 3; ++peer)
     for (const auto& entry :
@@ -323,7 +323,7 @@ TEST_F(ProgramRun, IsPlannedByTheStepsOfOneProgram) {
   EXPECT_GE(plan["predicted"]["compute_seconds"].get<double>(), 0.01);
   EXPECT_GT(plan["gap"].get<double>(), 0);
   EXPECT_FALSE(std::filesystem::exists(path("run")));
-  // Nobody has told the rate, so none is advised.
+  // The rate is unknown, so none is advised.
   for (const char* rate : {"lr", "lr_linear", "lr_square_root", "warmup_steps"})
     EXPECT_TRUE(plan["scaling"][rate].is_null()) << plan["scaling"];
   const std::string said = Program({"plan", fleet("slow=10", forty)}).wait().output();
@@ -390,7 +390,7 @@ TEST_F(ProgramRun, IsAdvisedOfTheRateOfItsServers) {
   EXPECT_EQ(nlohmann::json::parse(ended.out.at(0))["scaling"]["lr"], 0.25);
 }
 
-/// Servers hold their parts of a model that only programs know.
+/// Servers hold parts of a model that only programs know.
 TEST_F(ProgramRun, TrainsByEveryRowThatCanTakePrograms) {
   for (const AlgorithmRow* row : algorithms()) {
     const std::string order = row->order.empty() ? "" : fmt::format(", order: {}", row->order);

@@ -24,7 +24,7 @@ namespace {
 
 class AScout : public testing::Test {
  protected:
-  /// A fleet whose program is this script.
+  /// Writes a fleet whose program is this script.
   Fleet fleet(const std::string& says, const std::string& more = "") {
     write_asked_script(path("train.py"), says);
     std::ofstream(path("fleet.yaml"))

@@ -111,7 +111,7 @@ TEST(HttpServer, ASlowReaderMissesLinesAndHoldsNobody) {
   stalled.send("GET /events HTTP/1.1\r\n" + server.host() + "\r\n");
   ASSERT_FALSE(stalled.some().empty());
   for (int k = 0; k < 200; ++k) ASSERT_TRUE(server.get("/x").ends_with("/x"));
-  // A socket takes some megabytes (tcp_wmem, tcp_rmem); more is not even made.
+  // A socket takes some megabytes (tcp_wmem, tcp_rmem). No more data is made.
   EXPECT_LE(calls, 16);
 }
 
@@ -149,7 +149,7 @@ TEST(HttpServer, SurvivesThousandsOfDamagedRequests) {
     client.send(request);
     client.finish();
     const std::string reply = client.all();
-    if (reply.empty()) continue;  // it had no empty line
+    if (reply.empty()) continue;  // the request had no empty line
     ++answered;
     ASSERT_TRUE(reply.starts_with("HTTP/1.1 4") || reply.starts_with("HTTP/1.1 5"))
         << "nobody has the token\n"

@@ -101,7 +101,7 @@ TEST(TopScreen, NamesThePeerThatHoldsOthersUp) {
   for (PeerView& peer : view.peers) peer.state.waits.clear();
   EXPECT_EQ(top_screen(view, 80, 24).find('!'), std::string::npos);
   view.title.hosts = {"anna", "ben", "carl", "dora"};
-  for (const std::size_t k : {0U, 2U}) {  // wait for peer 1 for most of their time
+  for (const std::size_t k : {0U, 2U}) {  // these wait for peer 1 for most of their time
     PeerState& state = view.peers[k].state;
     state.activities = ActivitySeconds{2, 0, 0, 8, 0, 0, 0, 0};
     state.waits = {{.peer = 1, .late = 8, .wire = 0}};

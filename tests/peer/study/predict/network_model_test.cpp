@@ -144,7 +144,7 @@ TEST(NetworkModel, SimulatedSecondsWherePairsAreDrawn) {
     const double predicted = predict_round(Assembly(fleet)).seconds_per_round;
     EXPECT_NEAR(simulated_seconds(fleet, 100) / (100 * predicted), 1, 1e-6);
     if (seed > 7) continue;
-    fleet.stop.rounds = 2500;  // more than are run
+    fleet.stop.rounds = 2500;  // more than the model runs
     const double longer = predict_round(Assembly(fleet)).seconds_per_round;
     EXPECT_NEAR(simulated_seconds(fleet, 2500) / (2500 * longer), 1, 0.03);
   }

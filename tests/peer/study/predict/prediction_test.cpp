@@ -51,7 +51,7 @@ Measured simulate_fleet(const char* topology, const char* order, const Centers& 
   }
   fleet.optimizer.lr = 0.1;
   fleet.stop.rounds = 650;
-  fleet.evaluate_every = fleet.schedule ? 3 : 10;  // meets every round of a period of 4
+  fleet.evaluate_every = fleet.schedule ? 3 : 10;  // includes every round of a period of 4
   const Assembly assembly(std::move(fleet));
   Measured sum;
   double records = 0;

@@ -46,7 +46,7 @@ class Device : public PageLock {
   }
 
   bool refuses = false;
-  bool locks_late = false;  ///< a mistake that must be found: copies go before a job
+  bool locks_late = false;  ///< a planted bug: copies go before a job
   std::map<const std::byte*, bool> locked;
   int findings = 0;
 

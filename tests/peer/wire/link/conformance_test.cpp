@@ -139,7 +139,7 @@ TEST_P(Conformance, ASuccessorHearsNothingThatWasMeantForTheDead) {
 
 TEST_P(Conformance, WhoIsDialledDiesToo) {
   start_both();
-  net->kill(0);  // it has dialled the other one, which therefore asks at its address
+  net->kill(0);  // it dialled the other, which therefore calls its address
   EXPECT_TRUE(net->until([&] { return net->seen(1).was_told("died 0"); }));
 }
 

@@ -15,7 +15,7 @@
 #include "peer/runtime/tcp_peer.h"
 #include "peer/sim/simulation.h"
 
-// One fleet in both worlds.
+// One fleet over TCP and in virtual time.
 
 namespace gv {
 

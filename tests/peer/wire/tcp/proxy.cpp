@@ -17,7 +17,7 @@ struct Proxy::Pair {
   std::uint64_t stall_at = 0;
   std::uint64_t hole_at = 0;
 
-  /// Returns whether the bytes passed since `before` reach over `at`.
+  /// Returns whether the position `at` was passed since `before` bytes.
   bool passes(std::uint64_t at, std::uint64_t before) const { return at > before && at <= passed; }
   void reset() {
     asio::error_code ignored;

@@ -122,7 +122,7 @@ struct Race {
   static constexpr std::uint32_t rounds = 40;
   static constexpr std::uint32_t enough = 10;  ///< a peer may end together with its neighbours
   std::counting_semaphore<3> through{0};       ///< peers that have done enough rounds
-  std::atomic<int> waited_for = 0;             ///< by the slow peer, within its first gradient
+  std::atomic<int> waited_for = 0;             ///< peers that finished in its first gradient
   std::atomic<int> averages = 0;  ///< averages of the slow peer during its first gradient
   std::atomic<bool> computing = false;
 };
