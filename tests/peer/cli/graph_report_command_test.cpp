@@ -23,8 +23,8 @@ TEST_F(GraphCommand, ReportsALine) {
   EXPECT_EQ(rows[1].at("conductance").size(), 2U);
 }
 
-/// Up to half a trillion edges are counted without a graph in memory. Each peer takes the mean of
-/// all, which removes the noise at once, so only the noise of a peer's own last step is left. The
+/// Half a trillion edges are counted without a graph in memory. Each peer takes the mean of all,
+/// which removes the noise at once, so only the noise of a peer's own last step is left. The
 /// formulas agree with those of a graph that is built.
 TEST_F(GraphCommand, ReportsACompleteGraphOfAMillionPeers) {
   const auto row = [&](const std::string& more) {

@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(
         GrowingCase{"AdPsgd", quadratic + "algorithm: ad-psgd\n", {}}),
     [](const auto& fleet) { return fleet.param.name; });
 
-/// At a rate of zero only averaging is left. It ends at the mean of its beginning: the four models,
+/// Only averaging is left at a rate of zero. It ends at the mean of its beginning: the four models,
 /// and once more the model of the new peer's first neighbour.
 TEST_F(Growth, TheMeanIsThatOfTheModelsThatWere) {
   constexpr std::size_t d = 8;

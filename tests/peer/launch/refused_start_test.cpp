@@ -84,7 +84,7 @@ TEST_F(Launch, TwoRunsOfOneFileAtOnceDoNotMeet) {
     EXPECT_EQ(said.find("refused"), std::string::npos) << said;
 }
 
-/// On some machines /etc/hosts maps their own name to 127.0.1.1. Another spelling of the number
+/// Some machines have their own name at 127.0.1.1 in /etc/hosts. Another spelling of the number
 /// stands for such a name here.
 TEST_F(Launch, AnAddressThatLeadsToItselfIsRefusedByThePeerThatHasIt) {
   const std::string file = path("lan.yaml");

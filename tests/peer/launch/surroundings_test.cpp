@@ -103,7 +103,7 @@ TEST_F(Surroundings, AParentThatIgnoresItsChildren) {
   EXPECT_TRUE(saved());
 }
 
-/// With umask 0 every run once refused the folders that it had made itself.
+/// Every run with umask 0 once refused the folders that it had made itself.
 TEST_F(Surroundings, NothingUsualIsInherited) {
   const std::string file = fleet(3, 0);
   Placed program({"run", file}, [] {

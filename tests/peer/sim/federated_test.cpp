@@ -42,7 +42,7 @@ TEST(FedProx, IsItsPapersRecursion) {
   }
 }
 
-/// In its first step a peer is at the servers' model.
+/// A peer is at the servers' model in its first step.
 TEST(FedProx, OfOneStepIsFedAvg) {
   EXPECT_NEAR(model_of({{"mu", 7}}, 9), model_of({}, 9), 1e-6);
 }

@@ -150,7 +150,7 @@ TEST(QuasiGlobalMomentum, IsItsPapersRecursion) {
   expect_near(first_coordinates(run(fleet, begin)), x, 1e-5);
 }
 
-/// After a cut the momentum would continue in the direction of the jump.
+/// The momentum would continue in the direction of the jump after a cut.
 TEST(QuasiGlobalMomentum, RefusesEdgesOfOneWay) {
   for (const char* graph : {"exponential", "one-peer-exponential"}) {
     const std::string why = refusal(quadratic_fleet(8, graph, "quasi-global-momentum", ""));
@@ -179,7 +179,7 @@ TEST(GossipPga, IsItsPapersRecursion) {
   expect_near(first_coordinates(run(fleet, begin)), x, 1e-5);
 }
 
-/// At both ends of its option the method has the bits of other methods.
+/// The method has the bits of other methods at both ends of its option.
 TEST(GossipPga, LiesBetweenLocalSgdAndDPsgd) {
   Fleet fleet = restless(8, "gossip-pga");
   fleet.local_steps = 2;

@@ -34,7 +34,7 @@ double apart(const Rows& a, const Rows& b) {
   return most;
 }
 
-/// In each round the recursion must agree with the method after some number of steps. The test does
+/// The recursion must agree with the method after some number of steps in each round. The test does
 /// not fix this number, but checks its distribution: a share p is 1, and the mean is 1 / p.
 TEST(ProxSkip, IsItsPapersRecursionWithACoinForAll) {
   double steps = 0;

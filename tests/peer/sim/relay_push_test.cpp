@@ -337,7 +337,7 @@ TEST(Sgp, IsThePublishedRecursionOnAnyDirectedGraph) {
   EXPECT_GT(light, 40U);
 }
 
-/// With all degrees the peers end near the common optimum.
+/// The peers end near the common optimum with all degrees.
 TEST(Sgp, LearnsOnUnequalDegrees) {
   const ScratchFolder folder;
   Fleet fleet = on_unequal_degrees(folder);

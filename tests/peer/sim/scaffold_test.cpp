@@ -93,7 +93,7 @@ TEST(Scaffold, EndsAtTheOptimumOfThoseThatLive) {
     }
 }
 
-/// In the first round there is no correction yet.
+/// There is no correction in the first round.
 TEST(Scaffold, BeginsAsFedAvgDoes) {
   Fleet fleet = four_drawn({}, 7, 1);
   const double scaffold = model_of(fleet);

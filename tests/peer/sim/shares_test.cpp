@@ -113,7 +113,7 @@ TEST(Shares, AreDPsgdByARowStochasticMatrix) {
   }
 }
 
-/// Without gradients all peers reach the mean by samples.
+/// All peers reach the mean by samples if there are no gradients.
 TEST(Shares, KeepTheMeanBySamples) {
   Fleet fleet = unlike("ring", "atc", {5, 40, 10, 3, 22});
   fleet.optimizer.lr = 0;

@@ -53,7 +53,7 @@ TEST_P(SlowPeer, IsWaitedForWhileItComputes) {
   EXPECT_TRUE(observer.summary()->uneven.empty());
 }
 
-/// Without faults there is no heartbeat to show that it computes.
+/// There is no heartbeat without faults, so nothing shows that it computes.
 TEST_P(SlowPeer, IsWaitedForInAnUndisturbedSimulation) {
   const SlowCase& c = GetParam();
   const Assembly fleet(with_a_slow_peer(c.kind, c.order, c.graph, c.peers));

@@ -17,7 +17,7 @@ double apart(const Rows& a, const Rows& b, std::size_t k) {
   return most;
 }
 
-/// In each round a coordinate is averaged at all peers or at none. Their number is that of the
+/// A coordinate is averaged at all peers or at none in each round. Their number is that of the
 /// file, the choice changes, and over many rounds each coordinate has its turn.
 TEST(Sparta, AveragesSomeCoordinatesAlikeAtAllPeers) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {

@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"Matcha", 6, "matcha:budget=0.4,graph=complete", "atc"}),
     [](const auto& row) { return std::string(row.param.name); });
 
-/// Without a deadline no circle of waits may remain. A lagging peer once began its next exchange
+/// No circle of waits may remain without a deadline. A lagging peer once began its next exchange
 /// with a neighbour that had settled theirs in the same round, and was not noticed.
 TEST(SwarmRuns, NobodyWaitsForEverWithoutADeadline) {
   for (const char* graph : {"ring", "random-matching", "base:k=1", "matcha:graph=complete"}) {
@@ -71,7 +71,7 @@ TEST(SwarmRuns, NobodyWaitsForEverWithoutADeadline) {
   }
 }
 
-/// With these methods each peer waits for all. A fault that only delays changes no bit, a death has
+/// Each peer waits for all with these methods. A fault that only delays changes no bit, a death has
 /// only its proper effect, and no peer waits for ever.
 TEST(SwarmRuns, WhatIsOnlyDelayedEndsWithTheBitsOfAnUndisturbedRun) {
   for (const auto& [kind, order] :

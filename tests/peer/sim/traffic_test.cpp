@@ -317,7 +317,7 @@ double farthest_end(const char* algorithm, std::uint64_t seed) {
   return farthest;
 }
 
-/// At the data's optimum no coordinate exceeds 2.3. Earlier flows over an edge once moved the model
+/// No coordinate exceeds 2.3 at the data's optimum. Earlier flows over an edge once moved the model
 /// at one end in every round, that of a peer that skipped the edge: to 10 and to 20,000.
 TEST(Tracking, WhoSitsAnEdgeOutIsNotMovedByIt) {
   for (const char* algorithm : {"d2", "extra", "nids", "proxskip"})

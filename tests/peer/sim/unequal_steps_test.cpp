@@ -132,7 +132,7 @@ TEST(UnequalSteps, AreRefusedByWhoCountsItsDelayInThem) {
   EXPECT_THROW(Assembly{fleet}, FleetError);
 }
 
-/// At speeds of 8 : 4 : 2 : 1, equal steps would let the others wait for the last peer.
+/// Equal steps would let the others wait for the last peer at speeds of 8 : 4 : 2 : 1.
 TEST(UnequalSteps, AreOverAtTheSameTime) {
   const auto seconds = [](std::vector<std::uint32_t> own) {
     Fleet fleet = restless(4, "local-sgd");

@@ -46,7 +46,7 @@ std::uint64_t pull(gv_peer* peer, const gv_call& call, std::size_t floats) {
 
 class AbiTransfers : public testing::TestWithParam<QuadraticText> {};
 
-/// In each gradient turn each peer hands a vector to the next. This changes no bit of the model,
+/// Each peer hands a vector to the next in each gradient turn. This changes no bit of the model,
 /// unless the method answers other peers during a turn.
 TEST_P(AbiTransfers, GoFromEachToTheNextInEveryTurnAndTheTrainingIsTheSame) {
   for (const char* attach : {"", R"({"arithmetic": "own"})"}) {

@@ -27,7 +27,7 @@ int call(gv_peer* peer, std::uint32_t verb, std::vector<float>& data, std::uint3
 
 class AbiVerbs : public testing::TestWithParam<QuadraticText> {};
 
-/// In each gradient turn all peers compute a sum. This changes no bit of the model, unless the
+/// All peers compute a sum in each gradient turn. This changes no bit of the model, unless the
 /// method answers other peers during a turn.
 TEST_P(AbiVerbs, SumsInEveryTurnAreRightAndTheTrainingIsTheSame) {
   for (const char* attach : {"", R"({"arithmetic": "own"})"}) {

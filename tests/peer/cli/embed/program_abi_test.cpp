@@ -49,8 +49,8 @@ INSTANTIATE_TEST_SUITE_P(
                     QuadraticText{.kind = "isolated"}),
     [](const auto& row) { return fmt::format("Row{}", row.index); });
 
-/// With `arithmetic: own`, a thread of the library does the peer's work, on whichever thread a turn
-/// ends.
+/// The key `arithmetic: own` lets a thread of the library do the peer's work, on whichever thread a
+/// turn ends.
 TEST(ProgramAbiThreads, TheLibrarysOwnThreadComputesTheSame) {
   const QuadraticText text{.local_steps = 2};
   EXPECT_EQ(hash_of_programs(text, R"({"arithmetic": "own"})"), hash_of_built_in(text));

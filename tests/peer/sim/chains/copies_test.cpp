@@ -201,8 +201,8 @@ TEST(Copies, ACutChangesNoBit) {
   }
 }
 
-/// Without one copy the gradient of the whole minibatch is lost. The others end with the model of
-/// the last round that all took.
+/// The death of one copy loses the gradient of the whole minibatch. The others end with the model
+/// of their last common round.
 TEST(Copies, TheDeathOfAnyEndsTheRun) {
   ChainFleet file;
   file.chains = 1;

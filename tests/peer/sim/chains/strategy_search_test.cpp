@@ -14,7 +14,7 @@
 namespace gv {
 namespace {
 
-/// At most five modules and three machines. GRAPEVINE_SEARCHES sets the number of fleets.
+/// Uses at most five modules and three machines. GRAPEVINE_SEARCHES sets the number of fleets.
 TEST(StrategySearch, FindsTheBestOfAllWays) {
   for (std::uint64_t seed = 1; seed <= from_environment("GRAPEVINE_SEARCHES", 4); ++seed) {
     Rng rng = Rng(seed).derive("search");

@@ -102,7 +102,7 @@ TEST(Target, IsReachedTheFirstTime) {
   EXPECT_NEAR(cost_of(run, parse_target("accuracy=0.35"))->rounds, 35, 1e-9);
 }
 
-/// With `for: 2`, an accuracy that falls back at once does not count, and later the first does.
+/// An accuracy that falls back at once does not count with `for: 2`, and later the first does.
 TEST(Target, StaysForAsManyEvaluationsAsAsked) {
   StoredRun run = run_of({}, 1, 0.1);
   run.evaluations[4].accuracy = 0.2;

@@ -54,7 +54,7 @@ TEST(Expectation, IsWhatARunMeasures) {
   }
 }
 
-/// Without noise nothing is random.
+/// Nothing is random without noise.
 TEST(Expectation, FollowsTheFleetsOwnMinima) {
   Fleet fleet = fleet_of("lian", 3, 17);
   fleet.data.quadratic.noise = 0;

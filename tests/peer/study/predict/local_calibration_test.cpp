@@ -63,7 +63,7 @@ TEST(Calibration, KnowsTheQuadratic) {
   EXPECT_EQ(c.epoch, 0);
 }
 
-/// With residuals r_i = a_i . x - y_i: H = A^T A / N, S = mean of r_i^2 a_i a_i^T minus g g^T.
+/// Residuals r_i = a_i . x - y_i give H = A^T A / N, S = mean of r_i^2 a_i a_i^T minus g g^T.
 TEST(Calibration, KnowsLinearRegression) {
   const TrainTest data = make_linear(2000, 8, 5, 1.0, Rng(3));
   Objectives peers = equal_parts(data, {.kind = "linear"}, 1);

@@ -44,7 +44,7 @@ TEST(Tuning, CostIsInterpolatedAtTheTarget) {
   EXPECT_EQ(score({{10, "0.5"}, {20, "0.7"}}).cost, TrialScore::never);
 }
 
-/// With `for: 2`, the first of two in a row counts. An accuracy that falls back does not count.
+/// The first of two in a row counts with `for: 2`. An accuracy that falls back does not count.
 TEST(Tuning, ARowOfEvaluationsCountsFromItsFirst) {
   EXPECT_EQ(score({{10, "0.85"}, {20, "0.5"}, {30, "1.1"}, {40, "0.9"}}, true, 2).cost, 25);
   EXPECT_EQ(score({{10, "0.85"}, {20, "0.5"}, {30, "0.9"}}, true, 2).cost, TrialScore::never);
