@@ -201,8 +201,8 @@ TEST(Copies, ACutChangesNoBit) {
   }
 }
 
-/// The death of one copy loses the gradient of the whole minibatch. The others end with the model
-/// of their last common round.
+/// One dead copy loses the gradient of the whole minibatch. The others end with the model after the
+/// last round that all took.
 TEST(Copies, TheDeathOfAnyEndsTheRun) {
   ChainFleet file;
   file.chains = 1;
