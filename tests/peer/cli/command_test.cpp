@@ -39,7 +39,7 @@ Command row() {
       });
 }
 
-/// Exit code of `test WORDS...`.
+/// Returns the exit code of `test WORDS...`.
 int call(std::vector<std::string> words) {
   words.insert(words.begin(), "test");
   std::vector<char*> arguments;

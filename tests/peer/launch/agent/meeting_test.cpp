@@ -10,8 +10,8 @@
 namespace gv {
 namespace {
 
-/// Half a file, such as a machine leaves that ends as it writes, is none: it ended the peer that
-/// read it.
+/// A file that is only half written counts as missing. A machine leaves one if it goes down while
+/// writing; such a file once ended the peer that read it.
 TEST(Meeting, WhatCannotBeReadIsNotThereYet) {
   const Assembly fleet(quadratic_fleet(2, "complete", "d-psgd", "lian"));
   const ScratchFolder folder;
@@ -29,7 +29,7 @@ TEST(Meeting, WhatCannotBeReadIsNotThereYet) {
   EXPECT_TRUE(zero.changed().empty()) << "and nothing is new";
 }
 
-/// A machine may have lost the road to one of them.
+/// A machine may have lost the route to one of its addresses.
 TEST(Meeting, GivesAllAddressesOfAnotherMachine) {
   const Assembly fleet(quadratic_fleet(2, "complete", "d-psgd", "lian"));
   const ScratchFolder folder;

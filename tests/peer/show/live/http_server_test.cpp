@@ -94,7 +94,7 @@ TEST(HttpServer, BeyondThe32ndConnectionOneHearsSo) {
   EXPECT_TRUE(one_more.all().starts_with("HTTP/1.1 503 "));
 }
 
-/// A stream of a megabyte a call: whoever does not read gets no call for what it misses.
+/// The stream makes a megabyte at each call. It is not called for data that a slow reader misses.
 TEST(HttpServer, ASlowReaderMissesLinesAndHoldsNobody) {
   std::atomic<int> calls = 0;
   const auto handler = [&](const Request& request, const Door& door) {
@@ -111,7 +111,7 @@ TEST(HttpServer, ASlowReaderMissesLinesAndHoldsNobody) {
   stalled.send("GET /events HTTP/1.1\r\n" + server.host() + "\r\n");
   ASSERT_FALSE(stalled.some().empty());
   for (int k = 0; k < 200; ++k) ASSERT_TRUE(server.get("/x").ends_with("/x"));
-  // A socket takes some megabytes (tcp_wmem, tcp_rmem); more is not even made.
+  // A socket takes some megabytes (tcp_wmem, tcp_rmem). No more data is made.
   EXPECT_LE(calls, 16);
 }
 
@@ -135,7 +135,7 @@ TEST(HttpServer, AStreamEndsWithItsSourceOrWithTheServer) {
   EXPECT_EQ(client.all(), "");
 }
 
-/// Half of them are cut short. Afterwards it answers as before.
+/// Half of the requests are cut short. Afterwards the server answers as before.
 TEST(HttpServer, SurvivesThousandsOfDamagedRequests) {
   const Served server(path_of, "0123456789abcdef0123456789abcdef");
   Mutations mutations(11);
@@ -149,7 +149,7 @@ TEST(HttpServer, SurvivesThousandsOfDamagedRequests) {
     client.send(request);
     client.finish();
     const std::string reply = client.all();
-    if (reply.empty()) continue;  // it had no empty line
+    if (reply.empty()) continue;  // the request had no empty line
     ++answered;
     ASSERT_TRUE(reply.starts_with("HTTP/1.1 4") || reply.starts_with("HTTP/1.1 5"))
         << "nobody has the token\n"

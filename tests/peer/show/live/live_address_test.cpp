@@ -46,7 +46,7 @@ TEST(LiveAddress, APortIsTakenOnce) {
   EXPECT_THROW(listen_at(address, ""), std::runtime_error);
 }
 
-/// `localhost` is both, since browsers may ask at either.
+/// `localhost` means both families, because browsers may use either.
 TEST(LiveAddress, OfLocalhostIsReachedByBothFamilies) {
   LiveAddress address = parse_live_address("localhost:0");
   const std::vector<http::Listener> both = listen_at(address, "");
