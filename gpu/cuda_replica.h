@@ -18,8 +18,8 @@ struct CudaDevice {
   double memory_bytes = 0;
 };
 
-/// The device that a replica is on, and how it waits for it: asleep, or spinning, which sees an end
-/// sooner and takes a core.
+/// Device of a replica, and how the host waits for it: asleep, or spinning, which notices the end
+/// sooner but uses a core.
 struct CudaPlace {
   CudaPlace(int number_, bool sleeps_ = false) : number(number_), sleeps(sleeps_) {}
   int number;
@@ -28,9 +28,9 @@ struct CudaPlace {
 
 /// The state of CUDA in this binary, on this machine.
 struct CudaStatus {
-  bool built = false;               ///< with CUDA
-  std::string versions;             ///< of the runtime and the libraries it was built with
-  std::string problem;              ///< why there is no device; empty when there is one
+  bool built = false;               ///< whether it was built with CUDA
+  std::string versions;             ///< versions of CUDA and its libraries at build time
+  std::string problem;              ///< why there is no usable device; empty if there is one
   std::vector<CudaDevice> devices;  ///< by number
 };
 CudaStatus cuda_status();

@@ -23,7 +23,7 @@ __global__ void from_bf16_kernel(const __nv_bfloat16* from,
   if (k < count) to[k] = __bfloat162float(from[k]) + (add ? to[k] : 0.0F);
 }
 
-/// Elements from the first to the last of a matrix of so many rows and columns.
+/// Returns the number of elements from the first to the last of a matrix of `rows` x `columns`.
 std::size_t extent(const Matrix& m, std::size_t rows, std::size_t columns) {
   return (rows - 1) * m.row + columns;
 }

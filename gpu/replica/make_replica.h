@@ -4,7 +4,7 @@
 
 namespace gv::gpu {
 
-/// Does as gv::make_cuda_replica, which has checked the arguments; on this side of the plugin.
+/// Does as gv::make_cuda_replica, which has checked the arguments; inside the plugin.
 std::unique_ptr<Replica> make_replica(const NeuralNetwork& network,
                                       Share share,
                                       const OptimizerSpec& optimizer,
