@@ -28,7 +28,7 @@ GV_BOTH inline float finite_or_zero(float flow) {
   return is_finite(flow) ? flow : 0.0F;
 }
 
-/// Returns w (theirs - ours), or 0 if not finite. The other end computes its bitwise opposite.
+/// Returns w (theirs - ours), or 0 if it is not finite: the bitwise opposite of the other end's.
 GV_BOTH inline float flow(float w, float theirs, float ours) {
   return finite_or_zero(w * (theirs - ours));
 }
@@ -80,8 +80,8 @@ GV_BOTH inline float widen(std::uint8_t byte, float shift, float scale) {
   return (static_cast<float>(byte) * (1.0F / 255) - shift) * scale;
 }
 
-/// Returns the source of pixel (y, x) of a picture of height x width under a view: its offset in
-/// the plane, or -1 beyond the edges; as optim/data/dataset.cpp.
+/// Returns the offset in the plane of the source of pixel (y, x) of a picture of height x width
+/// under a view, or -1 beyond the edges; as optim/data/dataset.cpp.
 GV_BOTH inline std::int64_t seen(
     const View& view, std::int32_t height, std::int32_t width, std::int32_t y, std::int32_t x) {
   const std::int32_t from_y = y + view.down;
@@ -109,8 +109,8 @@ GV_BOTH inline double cross_entropy_row(float* z,
   return static_cast<double>(logf(sum) - target);
 }
 
-/// Returns the cross-entropy of a row; `correct` <- its first largest logit is the label's. As
-/// score_logits.
+/// One row of score_logits: returns its cross-entropy; `correct` <- the first largest logit is
+/// right.
 GV_BOTH inline double score_row(const float* z,
                                 std::uint32_t label,
                                 std::uint32_t classes,

@@ -69,8 +69,7 @@ struct Matrices {
   bool transposed = false;
   std::size_t row = 0;
 };
-/// One product for each of `pairs` pairs. With bf16 it uses tf32, which needs no rounded copies of
-/// the factors.
+/// One product per pair. With bf16 it uses tf32, which needs no rounded copies of the factors.
 struct Products {
   std::uint32_t m = 0, n = 0, k = 0;
   Matrices a, b, c;

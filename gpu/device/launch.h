@@ -18,7 +18,7 @@ constexpr unsigned block_threads = 256;
 constexpr unsigned wide_threads = 1024;  ///< threads of a block that works alone
 constexpr std::size_t most_blocks = 0x7fffffff;
 
-/// Number of threads or blocks, and the place in the source for the message of a launch error.
+/// Number of threads or blocks, and its place in the source, which a launch error names.
 struct Wanted {
   Wanted(std::size_t count_, std::source_location where_ = std::source_location::current())
       : count(count_), where(where_) {}
@@ -52,7 +52,7 @@ void start(void (*kernel)(Parameters...),
            cudaStream_t stream,
            Arguments... arguments) {
   cudaGetLastError();  // clears an unread error of an earlier call
-  // A count above a grid's maximum becomes 0, also invalid; its low 32 bits might be valid.
+  // More blocks than a grid may have become 0, an error too; the low 32 bits might be valid.
   const auto grid = static_cast<unsigned>(blocks.count > most_blocks ? 0 : blocks.count);
 #ifdef GV_HOST_CUDA
   host_cuda::launch(kernel, grid, threads, stream, arguments...);
@@ -126,9 +126,8 @@ __device__ static inline SumPair wide_block_sum(SumPair mine) {
   return block_sum(mine, a, b);
 }
 
-/// Returns whether this block is the last of `blocks` blocks that arrive at `counter`, which is 0
-/// before the first and after the last. The last block may read what the others wrote before they
-/// arrived.
+/// Returns whether this block is the last of `blocks` blocks to reach `counter`, which is 0 before
+/// the first and after the last. The last one may read what the others wrote before.
 __device__ static inline bool last_to_come(std::uint32_t* counter, std::uint32_t blocks) {
   __shared__ bool last;
   __syncthreads();

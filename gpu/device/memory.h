@@ -16,8 +16,7 @@ struct DeviceFull : CudaError {
   using CudaError::CudaError;
 };
 
-/// Returns zeroed device memory. Throws DeviceFull, whose message has `what` and the bytes wanted
-/// and free.
+/// Returns zeroed device memory. Throws DeviceFull that names `what`, bytes wanted and bytes free.
 void* allocate_device(std::size_t bytes, const std::string& what);
 /// Returns page-locked host memory that every device can access; its content is unspecified.
 void* allocate_pinned(std::size_t bytes, const std::string& what);
@@ -76,8 +75,7 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-/// Returns flags for an event that the host waits for: the host sleeps if it does so for the
-/// streams.
+/// Returns flags of an event to wait for: the host sleeps if it does so for the streams.
 unsigned flags_to_wait_for();
 
 class Event {

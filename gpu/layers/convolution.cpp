@@ -44,8 +44,8 @@ struct Shaped {
   std::size_t workspace = 0;  ///< bytes
 };
 
-/// Returns the first algorithm that `bytes_of` (algorithm, bytes) accepts; its bytes raise
-/// `workspace`.
+/// Returns the first algorithm that `bytes_of` (algorithm, bytes) accepts; `workspace` grows to
+/// fit.
 template <class Algorithms, class BytesOf>
 auto first_supported(const Algorithms& algorithms,
                      const char* what,
@@ -147,8 +147,7 @@ class Convolution : public Layer {
   }
 
  private:
-  /// Returns the workspace of the passes, bytes. Throws CudaError if cuDNN has no algorithm for
-  /// one.
+  /// Returns the workspace in bytes. Throws CudaError if cuDNN has no algorithm for a pass.
   std::size_t shape(const LayerPlan& plan) {
     describe(plan.node);
     std::size_t workspace = 0;
@@ -278,7 +277,7 @@ class Convolution : public Layer {
   std::size_t in_count(const Pass& pass) const { return pass.rows * in_.elements(); }
   std::size_t out_count(const Pass& pass) const { return pass.rows * out_.elements(); }
 
-  // bf16: rounds the factors into the context's buffers, widens the result from its buffer.
+  // bf16: rounds factors into the context's buffers, widens the result from a buffer.
   const void* first(const float* values, std::size_t count) {
     if (!rounded_) return values;
     to_bf16(values, context_.factor_a(), count, context_.stream);

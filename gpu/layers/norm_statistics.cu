@@ -12,8 +12,7 @@ struct Powers {
   }
 };
 
-/// Stores the statistics of a set. total: sums over `count` of the values and of their squares.
-/// Returns the variance.
+/// Stores a set's statistics. total: sums of values and of squares. Returns the variance.
 __device__ float put_statistics(SumPair total, double count, const Forth& forth, std::size_t set) {
   const double m = total.a / count;
   const double variance = fmax(0.0, total.b / count - m * m);

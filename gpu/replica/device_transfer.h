@@ -11,8 +11,8 @@
 namespace gv::gpu {
 
 /// Copies neighbours' vectors to the device and mixes them in. Vectors that were staged on arrival
-/// are mixed in their places. The others pass through two slots, which the constructor allocates:
-/// while a kernel mixes the content of a slot, the copy engine fills the other.
+/// are mixed in their places. The others pass through two slots, allocated at the start: while a
+/// kernel mixes one, the copy engine fills the other.
 class DeviceTransfer {
  public:
   /// `compute`: the replica's stream, on which x changes. It must outlive this.
@@ -47,7 +47,7 @@ class DeviceTransfer {
   /// Returns the stretch from `done` on: staged vectors in their places, others copied to the slot.
   Inflow fill(Slot& slot, const Flows& flows, std::size_t done, std::size_t count);
   void send_weights(const Flows& flows);
-  /// Returns the vectors marked in the first n of `bad_`, and clears it; waits for earlier work.
+  /// Returns which of n vectors `bad_` marks, and clears the marks; waits for earlier work.
   NotFinite read_bad(std::size_t n);
 
   const Stream& compute_;
@@ -55,8 +55,7 @@ class DeviceTransfer {
   Slot slots_[2];
   std::size_t next_ = 0;
   Inbox inbox_;
-  bool few_ = true;                   ///< whether the last mix had few vectors: only then are more
-                                      ///< staged
+  bool few_ = true;                   ///< whether the last mix had few vectors; else none is staged
   std::vector<const float*> staged_;  ///< [vector]: its staged copy; null if it has none
   DeviceArray<float> weights_;
   PinnedArray<float> host_weights_;

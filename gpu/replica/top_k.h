@@ -33,8 +33,7 @@ class TopK {
   void grow(std::size_t segments, cudaStream_t stream);
 
   DeviceArray<std::uint32_t> bins_;   ///< counts of one digit; zero between the passes
-  DeviceArray<std::uint32_t> state_;  ///< [0]: known bits of the least magnitude kept; [1]: number
-                                      ///< of ties to keep
+  DeviceArray<std::uint32_t> state_;  ///< [0]: bits of the least magnitude kept; [1]: ties to keep
   DeviceArray<Split> splits_;         ///< split of each segment; then sum of all earlier ones
 };
 

@@ -23,8 +23,8 @@ struct Piece {
 
 constexpr std::uint32_t few_flows = 16;
 
-/// Vectors that flow into a piece. If they are few, each has its own address, and its weight is an
-/// argument of the kernel. If they are more, vector j begins at vectors + j * stride.
+/// Vectors that flow into a piece. If they are few, each has its own address and its weight is an
+/// argument of the kernel. Otherwise vector j begins at vectors + j * stride.
 struct Inflow {
   const float* few[few_flows]{};
   float weights_of_few[few_flows]{};
@@ -45,8 +45,7 @@ void step(const Piece& piece, const StepRule& rule, cudaStream_t stream);
 /// with another rate each time.
 void step(const Piece& piece, StepRule::Kind kind, const StepRule* rule, cudaStream_t stream);
 
-/// x <- x + w (theirs - ours); terms that are not finite count 0. *bad <- 1 if theirs is not
-/// finite.
+/// x <- x + w (theirs - ours), leaving out terms that are not finite; *bad <- 1 if theirs is not.
 void add_flow(float* x,
               float w,
               const float* theirs,
