@@ -8,7 +8,7 @@
 
 namespace {
 
-/// A fleet of 10,000 peers is right, and takes seconds: long numbers are for other targets.
+/// A fleet of 10,000 peers is valid but takes seconds: long numbers are for other targets.
 bool is_large(std::string_view text) {
   int digits = 0;
   for (const char c : text) {

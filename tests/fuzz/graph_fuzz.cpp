@@ -28,7 +28,7 @@ void read_and_write(const Format& format, std::string_view text) {
   if (t.neighbors.size() > 500) return;  // as a matrix, a megabyte
   for (const Format& other : formats) {
     const Topology back = to_topology(other.parse(other.write(t), "b"), "b", 0);
-    // Only an edge list and an array of numbers cannot tell of peers without edges.
+    // An edge list and an array of numbers cannot hold peers without edges.
     GV_CHECK(back.neighbors.size() <= t.neighbors.size(), "no peer comes from nowhere");
   }
 }

@@ -124,7 +124,7 @@ class Scanner {
 
   std::string text_;
   std::size_t at_ = 0, line_ = 1;
-  bool fresh_ = true;  ///< nothing but spaces stands before `at_` in its line
+  bool fresh_ = true;  ///< whether only spaces precede `at_` in its line
   std::vector<Token> tokens_;
 };
 
