@@ -50,7 +50,7 @@ TEST(LossWatch, IsSilentWhereTrainingIsTheCause) {
     ASSERT_FALSE(doubling.see(round, std::pow(2.0, static_cast<double>(round)))) << round;
 }
 
-/// An agent said that its loss had risen from 0, when its memory was large enough to learn from.
+/// An agent once reported that its loss rose from 0, when its memory became large enough.
 TEST(LossWatch, NothingRisesFromWhereThereWasNothingToLearnFrom) {
   LossWatch watch;
   for (Round round = 0; round < 500; ++round) ASSERT_FALSE(watch.see(round, 0));

@@ -36,8 +36,8 @@ TEST(StageVersions, OfAChainThatFlushesAreThoseOfNow) {
   EXPECT_EQ(window_of(flushes, 0), 6U);
 }
 
-/// The ring as Chain uses it: before gradient j x is version j, and after it takes the place of the
-/// oldest. Whatever is asked for in between is there, and a stage has p - s versions of p, or p.
+/// The ring as Chain uses it: before gradient j, x is version j, and afterwards it replaces the
+/// oldest. Every version needed in between is there, and a stage has p - s versions of p, or p.
 TEST(StageVersions, LieInARingUntilNobodyNeedsThem) {
   for (PeerId p = 1; p <= 6; ++p)
     for (PeerId s = 0; s < p; ++s)

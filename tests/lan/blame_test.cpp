@@ -4,8 +4,8 @@
 #include "tests/peer/launch/blame_names.h"
 
 // Four machines with a planted cause: a slow cable, network, processor or source of data, a process
-// that is stopped, two at once. `run`, `top` and `report` name the right one. With TLS a peer short
-// of CPU time sends slowly too, and its network was blamed once.
+// that is stopped, two at once. `run`, `top` and `report` name the right one. With TLS a peer with
+// too little CPU time sends slowly too, and its network was blamed once.
 
 namespace gv {
 namespace {

@@ -6,7 +6,7 @@
 namespace gv {
 namespace {
 
-/// The model of these fleets never changes, and consists of copies of the planted pattern.
+/// A model that never changes and consists of copies of the planted pattern.
 constexpr const char* planted_model =
     "data: { kind: quadratic, dimension: 256, start: 3.140625 }\nmodel: quadratic\n"
     "train: { optimizer: { kind: sgd, lr: 1.0e-30 } }\n";

@@ -52,7 +52,7 @@ TEST(Rooms, AFolderMayNotIncludeWhatIncludesIt) {
 }
 
 /// Follows the includes from the tests. A source is reached with its own header; a source without
-/// one, with any header that it includes, because it implements some of it.
+/// one, with any header that it includes, because it implements part of that.
 std::set<std::string> reached_by_tests(const std::vector<File>& tree) {
   static const std::regex include(R"re(^#include "([^"]+)")re");
   std::map<std::string, std::vector<std::string>> follows;

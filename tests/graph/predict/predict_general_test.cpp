@@ -87,7 +87,7 @@ TEST(PredictRegression, AfterManyRoundsIsSettled) {
          {dense_modes(of("ring", 9)), modes_of_schedule("one-peer-exponential", 8)}) {
       const Stationary late = predict_regression_after(modes, fleet, optimum, 4000);
       const Stationary end = predict_regression(modes, fleet).value();
-      // At one round of a period, beside the mean over the period.
+      // Compares one round of a period with the mean over the period.
       const double tolerance = modes.period() == 1 ? 1e-9 : 0.5;
       EXPECT_NEAR(late.excess_local.value / end.excess_local.value, 1, tolerance) << order;
       EXPECT_NEAR(late.consensus.value / end.consensus.value, 1, tolerance) << order;

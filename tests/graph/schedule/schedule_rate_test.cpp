@@ -79,7 +79,7 @@ TEST(ScheduleRate, EstimatesTheContractionOfRandomSchedules) {
   }
 }
 
-/// Beyond 64 peers MATCHA's contraction comes from Lanczos, which says how near it is.
+/// Beyond 64 peers MATCHA's contraction comes from Lanczos, which gives an error estimate.
 TEST(ScheduleRate, OfALargeMatchaHasItsError) {
   const ScheduleRate small = rate("matcha:graph=ring", 16);
   EXPECT_EQ(small.kappa_error, 0);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr ImageShape shape{2, 5, 6};
 
-/// Every pixel another value, none zero.
+/// Returns a picture with different values in all pixels, none zero.
 std::vector<float> picture() {
   std::vector<float> pixels(2 * 5 * 6);
   std::iota(pixels.begin(), pixels.end(), 1.0F);

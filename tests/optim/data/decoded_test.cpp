@@ -76,7 +76,7 @@ TEST_F(Decoded, OtherContentAndAnotherFormHaveFilesOfTheirOwn) {
   EXPECT_EQ(kept().size(), 3U);
 }
 
-/// Each byte of the file changed, and each length: the data are right, whatever it costs.
+/// Changes each byte of the file, and its length: the data must be right all the same.
 TEST_F(Decoded, ADamagedFileIsDecodedAgain) {
   read();
   const fs::path file = kept().at(0);

@@ -42,7 +42,7 @@ std::vector<float> some_x(const Objective& objective) {
   return x;
 }
 
-/// A helper does with a minibatch what its owner would have done.
+/// A helper computes with a minibatch what its owner would have computed.
 TEST(Packed, AMinibatchOnItsWayGivesTheSameGradient) {
   for (const Form& form : every_form()) {
     SCOPED_TRACE(form.name);

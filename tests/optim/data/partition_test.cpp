@@ -90,8 +90,8 @@ TEST(Partition, ByLabelGivesEachPeerItsShards) {
   }
 }
 
-/// Shards of 30 samples from classes of 100 span two: eight peers of "two classes each" had two to
-/// four.
+/// Shards of 30 samples from classes of 100 may span two: eight peers of "two classes each" once
+/// had two to four.
 TEST(Partition, ByClassGivesEachPeerExactlySoManyClasses) {
   for (const std::uint32_t rows : {1000U, 1003U}) {
     const Dataset data = labelled(rows);

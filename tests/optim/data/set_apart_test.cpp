@@ -50,7 +50,7 @@ TEST(SetApart, GivesEverySampleToOneOfBoth) {
   expect_divided(*draw_digits(80, 4, Rng(1)).train, "pictures");
 }
 
-/// Windows that overlap would have the validation set in the training set.
+/// Overlapping windows would put the validation set into the training set.
 TEST(SetApart, TakesTheEndOfAText) {
   const ScratchFolder folder;
   const std::string path = folder.path() + "/text.txt";

@@ -190,7 +190,7 @@ void PrintTo(const Sized& sized, std::ostream* out) {
 
 constexpr Shape sixteen{.channels = 3, .height = 16, .width = 16};
 
-/// Large enough that work is divided over threads.
+/// Networks large enough for several threads.
 const Sized sized_models[] = {
     {"mlp",
      [] {

@@ -97,7 +97,7 @@ TEST(Objective, AnMlpLearnsBlobs) {
   EXPECT_GT(*mlp->evaluate(x).accuracy, 0.95);
 }
 
-/// Found when two centres were read beyond their end for three peers.
+/// Found when two centres were read beyond their end in a fleet of three peers.
 TEST(Quadratic, RefusesCentresOfAnotherNumberOfPeers) {
   const QuadraticSpec spec{.dimension = 2, .centers = {{0, 0}, {2, 4}}};
   for (const std::uint32_t peers : {1U, 3U}) {
