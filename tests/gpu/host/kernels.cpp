@@ -63,8 +63,8 @@ struct Fiber {
   void* fake_stack = nullptr;  ///< stack of the address sanitizer
   At at = At::nowhere;
   unsigned thread = 0;
-  unsigned mask = 0, from = 0;       ///< arguments and result of a shuffle
-  std::uint32_t value = 0, got = 0;  ///< arguments and result of a shuffle
+  unsigned mask = 0, from = 0;       ///< arguments of a shuffle
+  std::uint32_t value = 0, got = 0;  ///< values given and received in a shuffle
 };
 
 /// The running block.
@@ -78,7 +78,7 @@ struct Block {
   std::vector<Fiber*> stopped;    ///< by thread; null if it runs, has ended or has not begun
   std::vector<char> has_ended;
   std::vector<unsigned> going_on;  ///< threads that may leave their barrier or shuffle, in order
-  std::size_t gone = 0;            ///< number of these that have left
+  std::size_t gone = 0;            ///< number of threads that have left
   unsigned threads() const { return static_cast<unsigned>(order.size()); }
 };
 

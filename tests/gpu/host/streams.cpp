@@ -132,8 +132,7 @@ void progress_elsewhere(const HostStream& stream) {
   }
 }
 
-/// Returns whether another stream has earlier work that neither an event nor the host has ordered
-/// before this stream.
+/// Returns whether another stream has earlier work that no event and no wait orders before this.
 bool may_run_beside_work(const HostStream& stream) {
   return std::ranges::any_of(streams, [&stream](const HostStream* other) {
     const std::size_t n = other->number;
