@@ -33,7 +33,7 @@ DeviceArray<std::uint8_t> random_factor(std::size_t count, bool halves, const St
   return factor;
 }
 
-/// Operations per second of a product of two square matrices.
+/// Returns the operations per second of a product of two square matrices.
 double matrix_rate(Precision precision) {
   constexpr int n = 8192;
   constexpr std::size_t count = std::size_t{n} * n;

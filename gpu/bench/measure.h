@@ -15,15 +15,15 @@ namespace gv::gpu {
 /// clock.
 double device_seconds(const Stream& stream, int times, const std::function<void()>& work);
 
-/// Bytes per second of copies inside the device's memory, read and written.
+/// Returns the bytes per second of copies inside the device's memory, read and written.
 double device_copy(const Stream& stream);
 
-/// Bytes per second over the bus, page-locked memory.
+/// Returns the bytes per second over the bus, from or to page-locked memory.
 double bus_speed(cudaMemcpyKind way, std::size_t floats, const Stream& stream);
 
 inline constexpr std::array precisions{Precision::fp32, Precision::tf32, Precision::bf16};
 
-/// The speeds that the device could reach.
+/// Speeds that the device can reach.
 struct Limits {
   double copy;                   ///< bytes per second, inside its memory
   std::array<double, 3> matrix;  ///< operations per second, by precision

@@ -75,7 +75,7 @@ GV_BOTH inline void step(const StepRule& rule, float& x, float g, float& first, 
   }
 }
 
-/// Feature of a picture: Dataset::gather's widening of a byte.
+/// Returns a feature of a picture from its byte, as Dataset::gather.
 GV_BOTH inline float widen(std::uint8_t byte, float shift, float scale) {
   return (static_cast<float>(byte) * (1.0F / 255) - shift) * scale;
 }

@@ -7,7 +7,7 @@
 namespace gv::gpu {
 namespace {
 
-/// The size that NVIDIA recommends for Hopper (cuBLAS documentation, cublasSetWorkspace).
+/// Size that NVIDIA recommends for Hopper (cuBLAS documentation, cublasSetWorkspace).
 constexpr std::size_t blas_bytes = std::size_t{32} << 20;
 
 __global__ void to_bf16_kernel(const float* from, __nv_bfloat16* to, std::size_t count) {

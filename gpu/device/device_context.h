@@ -19,7 +19,7 @@ class DeviceContext {
 
   const Precision precision;
   Stream stream;
-  /// The handle of cuDNN, made and known by convolution.cpp alone.
+  /// Handle of cuDNN; only convolution.cpp makes and uses it.
   std::shared_ptr<void> dnn;
   cublasHandle_t blas() const { return blas_; }
 

@@ -59,7 +59,7 @@ void start(void (*kernel)(Parameters...),
 #else
   kernel<<<grid, threads, 0, stream>>>(arguments...);
 #endif
-  // A wrong configuration is an error of the launch.
+  // A wrong configuration is reported as an error of the launch.
   const auto line = static_cast<int>(blocks.where.line());
   check(cudaGetLastError(), "kernel launch", blocks.where.file_name(), line);
 }

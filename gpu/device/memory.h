@@ -23,8 +23,7 @@ void* allocate_pinned(std::size_t bytes, const std::string& what);
 void free_device(void* memory) noexcept;
 void free_pinned(void* memory) noexcept;
 
-/// `count` elements of T, allocated once. Movable; the device of the allocation is the caller's
-/// current one.
+/// Array of `count` elements of T, allocated once on the caller's current device. Movable.
 template <class T, void* (*Allocate)(std::size_t, const std::string&), void (*Free)(void*)>
 class Array {
  public:
@@ -47,7 +46,7 @@ class Array {
   const T* data() const { return data_; }
   std::size_t size() const { return count_; }
   std::size_t bytes() const { return count_ * sizeof(T); }
-  T& operator[](std::size_t i) { return data_[i]; }  ///< pinned arrays only
+  T& operator[](std::size_t i) { return data_[i]; }  ///< for pinned arrays only
   const T& operator[](std::size_t i) const { return data_[i]; }
 
  private:

@@ -67,7 +67,7 @@ struct LayerPlan {
   bool has(std::size_t parameter) const { return node.parameters.size() > parameter; }
 };
 
-// One file each. Throw CudaError when the device has no room.
+// One file per function. All throw CudaError if the device has no room.
 std::unique_ptr<Layer> make_linear(const LayerPlan& plan);
 std::unique_ptr<Layer> make_convolution(const LayerPlan& plan);  ///< throws if built without cuDNN
 std::unique_ptr<Layer> make_elementwise(const LayerPlan& plan);  ///< relu, gelu, add
@@ -76,7 +76,7 @@ std::unique_ptr<Layer> make_norm(const LayerPlan& plan);         ///< batch, gro
 std::unique_ptr<Layer> make_embedding(const LayerPlan& plan);
 std::unique_ptr<Layer> make_attention(const LayerPlan& plan);
 
-/// Makes the layer by the node's op; null for the input.
+/// Returns the layer for the node's op; null for the input.
 std::unique_ptr<Layer> make_layer(const LayerPlan& plan);
 
 }  // namespace gv::gpu

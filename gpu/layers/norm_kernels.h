@@ -23,7 +23,7 @@ constexpr std::size_t most_alone = 32 * wide_threads;
 struct Layout {
   std::size_t rows;  ///< number of rows of this pass
   std::uint32_t channels, pixels;
-  std::uint32_t groups;  ///< 0: batch norm
+  std::uint32_t groups;  ///< number of groups; 0 for batch norm
   std::uint32_t slices;
 
   __device__ std::size_t set_of(std::size_t row, std::uint32_t channel) const {

@@ -96,7 +96,7 @@ void Encoder::encode(
     case Codec::Kind::random_k:
     case Codec::Kind::sign:
     case Codec::Kind::two_bit:
-      return;  // the host's, see has()
+      return;  // runs on the host, see has()
   }
 }
 
@@ -121,7 +121,7 @@ void Encoder::decode(
     case Codec::Kind::random_k:
     case Codec::Kind::sign:
     case Codec::Kind::two_bit:
-      return;  // the host's, see has()
+      return;  // runs on the host, see has()
   }
 }
 

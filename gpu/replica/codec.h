@@ -8,9 +8,9 @@
 
 namespace gv::gpu {
 
-/// Encodes and decodes vectors on the device: the bytes and the values of optim/codec.h. All
-/// pointers are the device's, those to bytes aligned to 4; each call puts its kernels into the
-/// stream and returns.
+/// Encodes and decodes vectors on the device, with the bytes and values of optim/codec.h. All
+/// pointers are the device's; pointers to bytes are aligned to 4. Each call puts its kernels into
+/// the stream and returns.
 class Encoder {
  public:
   /// Returns whether it has kernels for the codec. random_k, sign and two_bit need a fixed order of

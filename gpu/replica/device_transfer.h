@@ -33,8 +33,8 @@ class DeviceTransfer {
  private:
   struct Slot {
     DeviceArray<float> floats;
-    Event full;  ///< the copies are done
-    Event free;  ///< the kernel that read it is done
+    Event full;  ///< end of the copies
+    Event free;  ///< end of the kernel that read it
   };
 
   /// Returns how many elements of each of n vectors fit into a slot; a multiple of 4.

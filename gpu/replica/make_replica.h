@@ -13,7 +13,7 @@ std::unique_ptr<Replica> make_replica(const NeuralNetwork& network,
                                       CudaPlace place,
                                       Precision precision);
 
-/// Page-locked host memory, made on this device.
+/// Returns page-locked host memory, allocated by this device.
 std::shared_ptr<BufferMemory> pinned_memory(int device);
 
 }  // namespace gv::gpu

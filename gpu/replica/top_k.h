@@ -26,7 +26,7 @@ class TopK {
   /// out: k elements, 1 <= k <= n < 2^32 (none if n == 0). All on the device, on `stream`; waits
   /// only if n is larger than ever before.
   void encode(const float* v, std::size_t n, std::size_t k, Kept* out, cudaStream_t stream);
-  /// v (n) <- 0 but for what was kept.
+  /// v (n) <- the kept elements, 0 elsewhere.
   static void decode(const Kept* in, std::size_t k, float* v, std::size_t n, cudaStream_t stream);
 
  private:

@@ -57,7 +57,7 @@ void add(float* v, const float* in, std::size_t count, cudaStream_t stream);
 void scale(float* v, float factor, std::size_t count, cudaStream_t stream);
 /// to <- a from + b to; from and to may be the same.
 void axpby(float a, const float* from, float b, float* to, std::size_t count, cudaStream_t stream);
-/// *bad <- 1 when v holds a value that is not finite.
+/// *bad <- 1 if v holds a value that is not finite.
 void look_for_not_finite(const float* v,
                          std::size_t count,
                          std::uint32_t* bad,

@@ -15,9 +15,9 @@ namespace gv {
 /// the launcher, but does not restart peers: a test that kills a peer restarts it itself.
 class ChaosFleet {
  public:
-  /// `folder`: of the run; a peer's own is peers/003 in it.
+  /// `folder`: folder of the run; that of peer 3 is peers/003 in it.
   ChaosFleet(std::string file, PeerId peers, std::string folder, Harm harm, std::uint64_t seed);
-  /// Instead of grapevine_program().
+  /// Runs this program instead of grapevine_program().
   void use(std::string binary) { binary_ = std::move(binary); }
 
   void start(PeerId id, std::vector<std::string> past = {});

@@ -278,7 +278,7 @@ std::vector<pid_t> processes_of(const std::string& file) {
   return found;
 }
 
-/// However early or late the launcher dies, its peers end.
+/// Peers end with their launcher, however early or late it dies.
 TEST_F(Chaos, KilledLaunchersLeaveNothingBehind) {
   const std::string file = fleet(1'000'000, "0.05");
   for (int kill = 0; kill < 50; ++kill) {
@@ -311,7 +311,7 @@ TEST_F(Chaos, StrangersAndFewDescriptorsHurtNobody) {
   audited(run_folder());
 }
 
-/// The canary: the same fleet with a deliberate bug built in must be found out.
+/// The canary: the audit must find a deliberate bug in this fleet.
 TEST_F(Chaos, TheAuditFindsAPlantedBug) {
   const std::string file = fleet(200, "0.05");
   const Ended ended =

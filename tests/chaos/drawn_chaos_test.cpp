@@ -15,9 +15,9 @@
 #include "tests/text_of.h"
 
 // Real fleets of drawn methods, graphs and codecs, of built-in peers and of programs, with
-// accidents that overlap: members die, stand still, are slow or cut off at drawn moments.
-// GRAPEVINE_CHAOS_FLEETS is their number, GRAPEVINE_CHAOS_SEED the first seed;
-// GRAPEVINE_CHURN_SECONDS is how long members come and go.
+// overlapping accidents: members die, stand still, are slow or cut off at drawn moments.
+// GRAPEVINE_CHAOS_FLEETS is the number of fleets, GRAPEVINE_CHAOS_SEED the first seed;
+// GRAPEVINE_CHURN_SECONDS is the duration of the churn test.
 
 namespace gv {
 namespace {
@@ -103,7 +103,7 @@ class RealFleet {
     set_key(keys_, "output.dir", run_folder());
     if (trains_ == Trains::programs) make_programs();
   }
-  /// Each peer's gradients are those of quadratic_peer.
+  /// Makes each peer a program with the gradients of quadratic_peer.
   void make_programs() {
     for (const char* brings : {"data", "model", "agent", "attackers", "parallel"})
       erase_keys(keys_, brings);

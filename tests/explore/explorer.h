@@ -14,7 +14,7 @@ struct Findings {
   std::uint64_t ends = 0;         ///< number of states in which nothing can happen any more
   bool complete = true;           ///< whether all states were visited; else there were too many
   std::string violation;          ///< the violation found; empty if there is none
-  std::vector<std::string> path;  ///< to the violation
+  std::vector<std::string> path;  ///< steps to the violation
 };
 
 /// Tries everything that may happen to a fleet, depth first, and visits each state once. A peer

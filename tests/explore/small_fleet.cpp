@@ -66,7 +66,7 @@ Task<> rounds_atc(Peer& me) {
 
 constexpr Time rest_at_first = usual_deadline / 10;
 
-/// The flows that one end of an edge has applied.
+/// Flows that one end of an edge has applied.
 struct Book {
   std::vector<Round> rounds;
   std::vector<std::pair<float, float>> halves;  ///< ours, theirs
@@ -170,7 +170,7 @@ struct SmallFleet::Member : Computing, Journal {
   bool owes_rest = false;
   bool hastened = false;  ///< a round alone may follow at once, because a half waits for it
   std::size_t met_rounds = 0;
-  std::optional<Task<>> task;  ///< dies first
+  std::optional<Task<>> task;  ///< last, so that it is destroyed first
 };
 
 SmallFleet::SmallFleet(const Shape& shape, const Rules& rules)
@@ -241,7 +241,7 @@ void SmallFleet::meet(PeerId i, PeerId j) {
   run_jobs();
 }
 
-/// Returns whether a has met a process of b that is not the present one.
+/// Returns whether a has met an earlier process of b than the present one.
 bool SmallFleet::knows_another(PeerId a, PeerId b) const {
   return member(a).has_met(b) && member(a).met_life[b] != member(b).life;
 }

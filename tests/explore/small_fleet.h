@@ -36,9 +36,9 @@ struct Action {
     away,     ///< peer a takes b, which does not reach it, for absent
     back,     ///< b reaches peer a again
     died,     ///< peer a learns that b's process has ended
-    meet,     ///< peers a and b meet, one of which has succeeded another
+    meet,     ///< peers a and b meet; one is a successor
     cut,
-    one_way,  ///< nothing of b reaches a
+    one_way,  ///< no message of b reaches a
     heal,
     freeze,
     thaw,

@@ -1,4 +1,4 @@
-// A checkpoint, whose checksum is made right, and the training state in it.
+// A checkpoint with a corrected checksum, and the training state in it.
 #include <cstring>
 #include <vector>
 

@@ -22,7 +22,7 @@ bool is_large(std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text = gv::fuzz::Input(data, size).text();
-  if (is_large(text)) return -1;  // not kept either
+  if (is_large(text)) return -1;  // not kept in the corpus either
   try {
     const gv::Fleet fleet = gv::read_fleet_text(std::string(text));
     GV_CHECK(!fleet.peers.empty() && fleet.digest.size() == 32, "a whole fleet");

@@ -59,7 +59,7 @@ struct Ends {
   }
 };
 
-/// The bytes that are on their way from one end to the other.
+/// Bytes on the way from one end to the other.
 struct Way {
   Bytes sealed;
   std::string said;     ///< the content in them

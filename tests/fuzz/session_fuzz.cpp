@@ -7,7 +7,7 @@
 namespace gv::fuzz {
 namespace {
 
-/// One of the neighbours, as the input plays it.
+/// A neighbour, as the input plays it.
 struct Player {
   PeerId id = 0;
   ConnectionId connection = 0;

@@ -88,7 +88,7 @@ TEST_F(Clips, NamesWhoIsFarAway) {
       << journal.said;
 }
 
-/// Each exchange is a step of length 1; neighbour 2 is always where we are, or follows us.
+/// We take a step of length 1 in each exchange; neighbour 2 is always at our place, or follows us.
 struct Judges : Clips {
   /// Runs this many exchanges with the halves of neighbour 1; those of neighbour 2 are near us.
   void go(int exchanges, const std::function<float(float ours)>& theirs) {

@@ -46,7 +46,7 @@ TEST_F(Experience, AMemoryKeepsBothSidesToTheRatio) {
   EXPECT_TRUE(ask(0, 2));
   EXPECT_TRUE(ask(0, 3));
   EXPECT_EQ(count(4, taken_kind), 1);
-  // And the other way round.
+  // The reverse: requests without new transitions.
   for (std::uint64_t k = 4; k < 40; ++k)
     if (count(0, Kind::samples) == static_cast<std::ptrdiff_t>(k)) ask(0, k);
   const MemoryFigures seen = figures();

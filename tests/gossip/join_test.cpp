@@ -113,7 +113,7 @@ class Alone : public OnePeer {
 /// long before them.
 TEST_F(Alone, TakesAsLongAsRoundsInCompanyUsuallyDo) {
   using std::chrono::milliseconds;
-  for (int k = 0; k < 7; ++k)  // a burst: the second half of each pair had come with the first
+  for (int k = 0; k < 7; ++k)  // a burst: both halves of a pair arrive together
     for (const int length : {19, 1}) in_company(milliseconds(length));
   in_company(milliseconds(10));
   leave_alone();

@@ -217,7 +217,7 @@ TEST_F(Collective, TellsWhoIsAwayWhenItIsBack) {
   EXPECT_EQ(world.sent.back().second.number, 2U);
 }
 
-/// A link that is cut far away may lie between us and the end of a chain that leads to us.
+/// A distant broken link may be between us and the end of a chain that leads to us.
 TEST_F(Collective, WaitsForWhoIsHeldUpByAnAbsenceForAsLongAsItIsTold) {
   Task<> wait = wait_for_peer_1();
   wait.start();

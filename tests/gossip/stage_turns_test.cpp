@@ -249,7 +249,7 @@ double seconds(std::uint32_t stages, std::uint32_t microbatches, std::uint32_t a
     order.push_back(turns(microbatches, window_of(s, stages, ahead, microbatches)));
   std::vector<std::size_t> done(stages);
   std::vector<double> free(stages);
-  std::vector<std::vector<double>> forward(stages), backward(stages);  // when each was done
+  std::vector<std::vector<double>> forward(stages), backward(stages);  // time when each was done
   for (std::size_t left = std::size_t{2} * stages * microbatches; left > 0;) {
     for (std::size_t s = 0; s < stages; ++s) {
       if (done[s] == order[s].size()) continue;

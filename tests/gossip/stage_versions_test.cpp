@@ -12,8 +12,8 @@ StagePlan stage(PeerId s, PeerId stages, bool sync) {
   return {.stage = s, .stages = stages, .flush = false, .vertical_sync = sync};
 }
 
-/// PipeDream, section 3.3: w_s of minibatch k is that of after k - (p - 1 - s) steps, and with
-/// vertical sync k - (p - 1) at all stages.
+/// PipeDream, section 3.3: for minibatch k, w_s is the version after k - (p - 1 - s) steps, or with
+/// vertical sync after k - (p - 1) steps at all stages.
 TEST(StageVersions, AreAsOldAsPipeDreams) {
   const StagePlan first = stage(0, 4, false);
   EXPECT_EQ(version_of(first, 0), 0U);

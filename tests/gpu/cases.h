@@ -93,7 +93,7 @@ inline NeuralNetwork short_resnet(const Shape& image, std::uint32_t classes, Nor
     return build.norm(Op::group_norm, y, name + ".norm", 2);
   };
   const std::uint32_t x = build.relu(normed(0, "conv1", 1));
-  // Twice, so that the share of one sum in the gradient meets that of another.
+  // Twice, so that a gradient has shares from two sums.
   const std::uint32_t once = build.add(normed(x, "conv2", 1), x);
   const std::uint32_t same = build.relu(build.add(once, x));
   const std::uint32_t half = normed(same, "conv3", 2);

@@ -62,7 +62,7 @@ inline DrawnMatrices matrices_of(const MixingSchedule& schedule) {
   return all;
 }
 
-/// Writes as numpy.savetxt does W.reshape(-1, n).
+/// Writes the file that numpy.savetxt writes for W.reshape(-1, n); returns its path.
 inline std::string write_text(const DrawnMatrices& all, const std::string& path) {
   std::ofstream out(path);
   out << std::setprecision(17);
@@ -72,7 +72,7 @@ inline std::string write_text(const DrawnMatrices& all, const std::string& path)
   return path;
 }
 
-/// Writes as numpy.save does, float64 or float32, in C or in Fortran order.
+/// Writes the file that numpy.save writes, float64 or float32, in C or in Fortran order.
 template <class Real = double>
 std::string write_npy(const DrawnMatrices& all, const std::string& path, bool fortran = false) {
   const std::size_t rounds = all.matrices.size();

@@ -25,7 +25,7 @@ class LanBlame : public Lab, public testing::WithParamInterface<const char*> {
     }
   }
 
-  /// Limits a card or cable, in Mbit/s; returns what went wrong.
+  /// Limits a card or cable, in Mbit/s; returns the error output.
   std::string limit(const std::string& host, const std::string& device, int rate) const {
     return said_by(fmt::format(
         "ip netns exec {}-{} tc qdisc replace dev {} root tbf rate {}mbit burst 64kb latency 400ms",
@@ -135,7 +135,7 @@ TEST_P(LanBlame, OfASlowProcessor) {
   expect_among(blamed(vectors, stopped(3, 95)), {"peer 2 (carl)"});
 }
 
-/// The server of data is the last process, on the last peer's host.
+/// The data server is the last process, on the last peer's host.
 TEST_P(LanBlame, OfSlowData) {
   expect_among(blamed(served, stopped(3, 95), 3), {"peer 3 (carl)"});
 }

@@ -9,7 +9,7 @@
 
 namespace gv::mutants {
 
-/// The treatment of a late flow, and of values that are not finite.
+/// Bugs in the treatment of late flows, and of values that are not finite.
 enum class Arithmetic {
   drop_late_flow,    ///< a late peer uses its own value, and the other end does not
   apply_late_twice,  ///< a late half counts twice

@@ -33,7 +33,7 @@ namespace {
 constexpr std::uint64_t most_seeds = 2000;
 constexpr std::uint64_t seeds_at_a_time = 20;
 constexpr std::uint64_t most_drawn = 500;
-constexpr std::string_view protocol = "none";  ///< without a bug
+constexpr std::string_view protocol = "none";  ///< the protocol without a bug
 
 /// Returns fleets that wait for a living neighbour for at most 50 ms, and fleets without a limit.
 std::vector<Fleet> fleets() {

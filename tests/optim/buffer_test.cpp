@@ -46,7 +46,7 @@ class CountedMemory : public BufferMemory {
   int allocations = 0;
 };
 
-/// Allocations are counted: an allocator may well give the address of what was just released again.
+/// Counts allocations, because an allocator may return an address that was just released.
 TEST(BufferPool, KeepsTheNewest) {
   const auto memory = std::make_shared<CountedMemory>();
   BufferPool pool(memory);

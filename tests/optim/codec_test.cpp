@@ -48,7 +48,7 @@ TEST(Int8, ErrorsAreWithinTheBoundOfTheBlock) {
 }
 
 TEST(Int8, KnownBlocks) {
-  Floats values(int8_block * 2 + 3, 0.0F);  // a block of zeros comes first
+  Floats values(int8_block * 2 + 3, 0.0F);  // the first block is zeros
   values[256] = -254;
   values[257] = 4;  // two steps
   values[512] = 127;
@@ -109,7 +109,7 @@ TEST(Int8, WhatIsNotFiniteSpoilsItsBlockAndNoOther) {
   }
 }
 
-/// The definition: sorted by size, then by place.
+/// Returns the k largest by the definition: sorted by size, then by place.
 Floats sparsified(const Floats& values, std::size_t k) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

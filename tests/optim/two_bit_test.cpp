@@ -61,7 +61,7 @@ Floats written_by_hand(const Codec& codec, const Floats& values) {
     });
     order.resize(std::max<std::size_t>(
         1, static_cast<std::size_t>(std::llround(codec.fraction * static_cast<double>(count)))));
-    std::ranges::sort(order);  // the order of the sums
+    std::ranges::sort(order);  // order of the sums
     const auto mean = [&](auto chosen) {
       double sum = 0;
       double number = 0;
@@ -88,7 +88,7 @@ Floats drawn_values(Rng rng) {
   const std::size_t n = 1 + rng.below(9'500);
   const int low = static_cast<int>(rng.below(40)) - 30;
   Floats values = of_all_sizes(n, rng.bits(), low, low + 1 + static_cast<int>(rng.below(12)));
-  // Values that are the same, and zeros.
+  // Equal values, and zeros.
   for (std::size_t k = 0; k < n / 5; ++k) values[rng.below(n)] = values[rng.below(n)];
   for (std::size_t k = 0; k < n / 9; ++k) values[rng.below(n)] = 0;
   return values;

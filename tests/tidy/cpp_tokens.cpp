@@ -112,7 +112,7 @@ class Scanner {
     add_until(Token::Kind::number, end + 1);
   }
 
-  /// 0x1F, 1e-12, 1'000'000, 2.5F.
+  /// Takes a number: 0x1F, 1e-12, 1'000'000, 2.5F.
   void take_number() {
     std::size_t end = at_;
     while (end < text_.size() && (of_word(text_[end]) || text_[end] == '.' || text_[end] == '\'' ||

@@ -12,7 +12,7 @@ struct Token {
   enum class Kind { word, number, text, sign };
   Kind kind;
   std::string text;  ///< content of a string literal; "->" and "::" are one sign each
-  std::size_t line;  ///< from 1
+  std::size_t line;  ///< line number, from 1
 
   bool is(const char* sign) const { return kind != Kind::text && text == sign; }
 };

@@ -83,7 +83,7 @@ House linked_rooms(const std::vector<File>& texts) {
         for (const std::string& name : words_in_call(file, i, library))
           house[room].insert(room_called(name));
   }
-  // Some libraries are a part of a room, or of generated messages.
+  // Some libraries belong to a room, or to generated messages.
   std::set<std::string> rooms;
   for (const auto& [room, used] : house) rooms.insert(room);
   for (auto& [room, used] : house)

@@ -9,7 +9,7 @@
 namespace gv::tidy {
 namespace {
 
-/// room -> room -> the arrow
+/// room -> room -> arrow
 using RoomGraph = std::map<std::string, std::map<std::string, RoomArrow>>;
 
 std::string room_of(const std::string& path) {

@@ -5,7 +5,7 @@
 
 namespace gv::tidy {
 
-/// A source file of the tree, its path from the root.
+/// A source file, with its path from the root.
 struct File {
   std::string path;
   std::vector<std::string> lines;
@@ -37,10 +37,10 @@ Findings negated_await(const File& file);
 /// Finds paths that only some machines have: a home, or a distribution's place for programs.
 Findings machine_path(const File& file);
 
-/// Every rule for sources.
+/// Applies every rule for sources.
 Findings check(const File& file);
 
-/// The .h, .cpp, .cu and .proto files below `root`, without build folders.
+/// Returns the .h, .cpp, .cu and .proto files below `root`, without build folders.
 std::vector<File> read_tree(const std::string& root);
 /// Returns these files, and other files that people write: scripts, documents, fleets, build files.
 std::vector<File> read_texts(const std::string& root);

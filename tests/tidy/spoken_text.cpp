@@ -139,7 +139,7 @@ class Speaker {
         else
           ++next;
         said += which < arguments.size() ? of(arguments[which]) : placeholder("");
-        for (int depth = 0; i < pattern.size(); ++i) {  // {:{}} takes its width from the next one
+        for (int depth = 0; i < pattern.size(); ++i) {  // {:{}} has two arguments
           if (pattern[i] == '{' && ++depth > 1) ++next;
           if (pattern[i] == '}' && --depth == 0) break;
         }

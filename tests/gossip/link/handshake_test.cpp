@@ -51,7 +51,7 @@ TEST_F(OneLink, ASuccessorIsPatientWithWhoHasNotMissedTheDeadYet) {
   make(settings);
   refuse(30);
   EXPECT_EQ(failure, "");
-  pass(seconds(1));  // until the next dial
+  pass(seconds(1));  // waits for the next dial
   meet(hello_of(1));
   pass(seconds(2));
   EXPECT_EQ(begins, 1);
@@ -227,7 +227,7 @@ TEST_F(Accepting, StrangersNeverTakeThePlacesOfNeighbours) {
   for (int k = 0; k < 8; ++k) ours.push_back(connect_as("10.0.0.3", true));
   for (const ConnectionId c : ours) EXPECT_FALSE(closed(c)) << c;
   EXPECT_EQ(1000U - closings.size(), 8U);
-  // A neighbour that connects without end makes room for itself alone.
+  // A neighbour that connects endlessly only replaces its own connections.
   for (int k = 0; k < 100; ++k) connect_as("10.0.0.1", true);
   for (std::size_t k = 8; k < ours.size(); ++k) EXPECT_FALSE(closed(ours[k])) << k;
 }
@@ -253,8 +253,7 @@ TEST_F(Accepting, WhereDescriptorsAreFewTheOldestStrangerGoes) {
   EXPECT_FALSE(closed(second));
 }
 
-/// Over a real network the first byte follows at once; a caller that has sent it gets the whole
-/// time.
+/// The first byte follows at once over a real network; a caller that has sent it gets more time.
 TEST_F(Accepting, WhoDoesNotEvenBeginHasLessTime) {
   LinkSettings settings = settings_of(2, 3, {0, 1});
   settings.times.first_byte = seconds(1);

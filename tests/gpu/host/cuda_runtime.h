@@ -43,7 +43,7 @@ struct Places {
 extern Places places;
 /// Announces the shared memory of a module's kernels; null if it has none.
 void know_shared(char* begin, char* end);
-/// Returns when every thread of the block has come to the barrier at `where`, a place in a source.
+/// Waits until every thread of the block has reached the barrier at `where`, a place in a source.
 void barrier(const char* where);
 /// Makes earlier writes of this thread visible to threads that see its later writes.
 #ifdef GV_HOST_WATCH

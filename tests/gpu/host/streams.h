@@ -23,7 +23,7 @@ struct Mark {
   double seconds = 0;  ///< time by the host's clock
 };
 
-/// Some of the host's memory.
+/// A range of the host's memory.
 struct Range {
   char* begin = nullptr;
   std::size_t bytes = 0;
@@ -36,7 +36,7 @@ struct Operation {
   Range reads{};                  ///< host memory that it reads
   Range writes{};                 ///< undefined until the host waits for it
   Place place{};
-  bool works = false;        ///< a kernel, or a library's work
+  bool works = false;        ///< whether it is a kernel or a library's work
   std::size_t over_bus = 0;  ///< bytes between host and device
 };
 
@@ -46,7 +46,7 @@ std::recursive_mutex& calls();
 
 /// Returns the source of random draws.
 std::mt19937& draws();
-/// Notes the error for cudaGetLastError().
+/// Stores the error for cudaGetLastError(), and returns it.
 cudaError_t failed(cudaError_t error);
 
 /// Returns the stream, or the default one for null. Aborts if it is no stream.

@@ -68,7 +68,7 @@ TEST_F(Formats, EveryOneGivesBackWhatWasWritten) {
   }
 }
 
-/// The weights too: the same W to the last bit.
+/// Formats keep the weights too: the same W to the last bit.
 TEST_F(Formats, KeepTheMixingMatrix) {
   const Topology t = build(parse_topology("grid:3x4"), 12);
   const MixingMatrix w = mixing_matrix("fmmc", t);
@@ -178,7 +178,7 @@ TEST_F(Formats, GraphmlReadsWhatIgraphWrites) {
   EXPECT_EQ(t.edge_weights, (std::vector<double>{0.5}));
 }
 
-/// A .npy by hand.
+/// Returns the bytes of a .npy file.
 std::string npy(const std::string& dictionary, const std::string& entries, char version = 1) {
   std::string bytes("\x93NUMPY");
   bytes += {version, 0, static_cast<char>(dictionary.size()), 0};

@@ -94,7 +94,7 @@ TEST(MixingMatrix, RefusesWeightsThatBlowUp) {
   t.edge_weights.assign(4, 0.75);
   const std::string what = refusal([&] { mixing_matrix("edge-list", t); });
   EXPECT_NE(what.find("||W - J|| is "), std::string::npos) << what;
-  // FDLA's weight on a star's centre is negative, and right.
+  // FDLA's weight of a star's centre is negative, and correct.
   Topology star = build(parse_topology("star"), 16);
   star.edge_weights.assign(15, 2.0 / 17);
   EXPECT_LT(mixing_matrix("edge-list", star).row(0).self, 0);

@@ -51,8 +51,7 @@ TEST(PushSum, OfTheSheetsThreePeers) {
   for (int i = 0; i < 3; ++i) EXPECT_NEAR(x[i] / w[i], z[i], 1e-12);
 }
 
-/// Round by round: w / n tends to the Perron vector, and the distance to the mean falls by the
-/// rate.
+/// In rounds, w / n tends to the Perron vector, and the distance to the mean falls by the rate.
 TEST(PushSum, IsWhatRoundsOfItDo) {
   const PeerId n = 9;
   const Topology t = digraph(n,

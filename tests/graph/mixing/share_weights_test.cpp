@@ -87,7 +87,7 @@ TEST(ShareWeights, HaveTheRateOfTwoPeersByHand) {
   }
 }
 
-/// The distance to the mean by shares, counted by shares, falls by the rate in the end.
+/// The distance to the share-weighted mean, weighted by shares, finally falls by the rate.
 TEST(ShareWeights, ComeTogetherByTheirRate) {
   std::mt19937_64 rng(2);
   for (const char* graph : graphs) {

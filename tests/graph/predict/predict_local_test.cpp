@@ -16,7 +16,7 @@ MixingMatrix weights_of(const std::string& topology, PeerId n) {
   return mixing_matrix("metropolis", build(parse_topology(topology), n));
 }
 
-/// The quadratic of the centres b, seen from its optimum.
+/// Returns the model of the quadratic with centres b, relative to its optimum.
 LocalModel seen_from_optimum(const QuadraticFleet& f, const std::vector<std::vector<double>>& b) {
   const std::size_t n = b.size();
   LocalModel model{
@@ -130,7 +130,7 @@ TEST(PredictLocal, MomentumAndOtherPeersThanW) {
   EXPECT_THROW(LocalPredictor(PullModes(w), model), std::invalid_argument);
 }
 
-/// Pulls that displace by memory x deviation, in a small share's samples by `sampled`.
+/// Returns a model with pulls; `sampled`: share of the drift that small samples cause.
 LocalModel pulled(PeerId n, double epoch, double sampled) {
   LocalModel m{.peers = n, .noise = {}, .epoch = epoch, .pulls = {}, .drift = {}};
   m.pulls.push_back({{{1e-9, 1}}, std::vector<double>(std::size_t{n} * n)});
@@ -215,7 +215,7 @@ TEST(PredictLocal, NoisePushesByItsVarianceAtTheGradients) {
   EXPECT_NEAR(predictor.push(f, 1000)[0].curvature, 7.0 / 2 * 1000 * 25 * 3, 1);
 }
 
-/// Rates that change, momentum and an epoch's noise, against the recursion round by round.
+/// Compares changing rates, momentum and an epoch's noise with the recursion in rounds.
 TEST(PredictLocal, FollowsRatesThatChange) {
   constexpr std::uint64_t rounds = 960, epoch = 8;
   constexpr double h = 0.4;

@@ -38,8 +38,8 @@ void observe(Expected& e, const Vector& x, double weight) {
   e.local_square += weight * square;
 }
 
-/// Runs every unit of noise, and of a centre's deviation, to its end: the stationary second moment
-/// is the sum of the squares of the impulse responses.
+/// Iterates every unit of noise, and of a centre's deviation, to its end: the stationary second
+/// moment is the sum of the squared impulse responses.
 Expected brute_force(const Algorithm& a, const QuadraticFleet& f, PeerId n) {
   Expected e;
   const std::size_t period = a.rounds.size();

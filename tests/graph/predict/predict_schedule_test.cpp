@@ -99,7 +99,7 @@ TEST(ScheduleModes, RandomOnesAreWhatSequencesShow) {
   }
 }
 
-/// Early, over many drawn sequences.
+/// Early rounds, averaged over many drawn sequences.
 TEST(ScheduleModes, RandomTransientsAreMeansOverSequences) {
   const Modes modes = schedule_modes(parse_schedule("random-matching"), 6).value();
   for (const char* order : {"lian", "atc"}) {

@@ -102,7 +102,7 @@ TEST(PredictMixing, S1OfWhatDoesNotMixIsInfinite) {
 TEST(PredictMixing, EffectiveNeighborsAreAMillionPeersToo) {
   const Modes modes = family_modes("ring", 1'000'000);
   EXPECT_EQ(modes.method, "closed form");
-  // On an endless ring: the resolvent's integral over the circle, from 4096 points.
+  // For an infinite ring: the resolvent's integral over the circle, from 4096 points.
   EXPECT_NEAR(effective_neighbors(modes, 0.9).value /
                   effective_neighbors(family_modes("ring", 4096), 0.9).value,
               1,
@@ -224,7 +224,7 @@ TEST(Predict, StabilityLimits) {
   // |trace| < 1 + det for lambda = -1/3; without that mode the limit is 2 (1 + momentum).
   EXPECT_NEAR(limit(ring, {.momentum = 0.5, .order = "cta"}), 2, 1e-12);
   EXPECT_NEAR(limit(family_modes("complete", 16), {.momentum = 0.5, .order = "cta"}), 3, 1e-12);
-  // |lambda (lambda - gamma h)| < 1, and that of the mean.
+  // The limit by |lambda (lambda - gamma h)| < 1, and that of the mean.
   const Modes torus = family_modes("torus:4x4", 16);
   EXPECT_NEAR(limit(ring, {.order = "gradient-tracking"}), 2, 1e-12);
   EXPECT_NEAR(limit(torus, {.order = "gradient-tracking"}), (1 - 0.36) / 0.6, 1e-12);

@@ -362,7 +362,7 @@ TEST_P(DrawnFleets, AreStableWhereTheirMethodIs) {
 INSTANTIATE_TEST_SUITE_P(Fast, DrawnFleets, ::testing::Values(0));
 INSTANTIATE_TEST_SUITE_P(Slow, DrawnFleets, ::testing::Range<std::uint64_t>(1, 10));
 
-/// With momentum and local steps a mode turns by more than a half-circle in a round: its trace and
+/// A mode turns by more than a half-circle in a round with momentum and local steps: its trace and
 /// its determinant, 0.9^2 lambda, give the windows (Jury 1964). The first window was once reported
 /// to extend to the end of the last.
 TEST(StableRates, OfMomentumAndLocalStepsAreWindows) {

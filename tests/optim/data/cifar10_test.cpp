@@ -20,7 +20,7 @@ std::uint8_t pixel(std::size_t record, std::size_t p) {
   return static_cast<std::uint8_t>(record * 31 + p * 7);
 }
 
-/// `records` of 3073 bytes, beginning with record `first` of the data set.
+/// Returns `records` records of 3073 bytes, from record `first` of the data set on.
 std::string batch(std::size_t first, std::size_t records) {
   std::string bytes;
   for (std::size_t r = first; r < first + records; ++r) {
@@ -169,7 +169,7 @@ TEST_F(Cifar10, RefusesRowsThatAreNoPictures) {
   expect("3,0.5" + body.substr(body.find(',', 2)) + "\n", "`0.5` in column 2");
   expect("3," + body.substr(body.find(',', 2)) + "\n", "`` in column 2");
   expect("\n", "`` in column 1");
-  expect("label" + body.substr(1) + "\n", "`label` in column 1");  // a header stands first
+  expect("label" + body.substr(1) + "\n", "`label` in column 1");  // a header comes first
 }
 
 TEST_F(Cifar10, RefusesTextsWithoutPictures) {

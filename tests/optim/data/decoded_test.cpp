@@ -94,7 +94,7 @@ TEST_F(Decoded, ADamagedFileIsDecodedAgain) {
   EXPECT_EQ(decodings_, expected);
 }
 
-/// A file that others could have written, or that is a link, is not believed.
+/// A file that others could have written, or that is a link, is not used.
 TEST_F(Decoded, AFileThatIsNotOursAloneIsNotUsed) {
   read();
   const fs::path file = kept().at(0);

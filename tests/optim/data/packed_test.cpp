@@ -100,7 +100,7 @@ std::unique_ptr<Buffer> copy_of(const Buffer& from, std::size_t bytes) {
   return copy;
 }
 
-/// A neighbour may send anything.
+/// A neighbour may send any bytes.
 TEST(Packed, WhatIsDamagedIsRefusedOrIsSomeOtherSample) {
   for (const Form& form : every_form()) {
     SCOPED_TRACE(form.name);

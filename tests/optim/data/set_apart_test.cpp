@@ -14,7 +14,7 @@ namespace {
 
 using Sample = std::vector<float>;
 
-/// Features and target of each row, as a multiset of samples.
+/// Returns the features and target of each row, as a multiset of samples.
 std::multiset<Sample> samples_of(const Dataset& data) {
   std::multiset<Sample> samples;
   for (std::uint32_t r = 0; r < data.rows; ++r) {

@@ -47,7 +47,7 @@ struct NamedNetwork {
   NeuralNetwork network;
 };
 
-/// Each op between two layers that learn, so that both of its gradients are seen.
+/// Returns each op between two trained layers, so that both of its gradients are tested.
 inline std::vector<NamedNetwork> every_picture_op() {
   std::vector<NamedNetwork> list;
   const auto add = [&](const char* name, const Build& build) {

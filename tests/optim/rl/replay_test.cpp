@@ -123,7 +123,7 @@ TEST(Memory, ImportanceWeightsAreThoseByHand) {
     const double w = std::pow(4 * share[place], -0.4) / std::pow(4 * share[2], -0.4);
     EXPECT_NEAR(static_cast<double>(drawn.weights[k]), w, 1e-6);
   }
-  // One from each of 200 equal parts of the total: as often as the share, but for the borders.
+  // One draw from each of 200 equal parts of the total: as often as the share, except at borders.
   for (std::size_t p = 0; p < 4; ++p) EXPECT_NEAR(count[p], 200 * share[p], 2);
 }
 

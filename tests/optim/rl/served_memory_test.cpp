@@ -11,7 +11,7 @@
 #include "optim/rl/q_agent.h"
 #include "optim/train/predictor.h"
 
-// A memory that actors fill and learners draw from, and both of their ends.
+// A memory that actors fill and learners draw from, and the code of actors and learners.
 
 namespace gv {
 namespace {
@@ -236,7 +236,7 @@ TEST(Actor, HasWaysOfItsOwn) {
   EXPECT_NE(of_one, of_other);
 }
 
-/// Its first errors are those of double targets at its own model, whose loss is then x's.
+/// An actor's first errors are those of double targets at its own model, so the loss is that at x.
 TEST(Actor, FindsTheFirstErrors) {
   const TransitionForm cartpole = form_of(*find_environment("cartpole"));
   const auto actor = actor_of(0.6, 1);

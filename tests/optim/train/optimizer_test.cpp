@@ -173,7 +173,7 @@ TEST(Optimizer, OwnStepsAreAsLongAsTheyAreFew) {
   EXPECT_THROW(make_optimizer(none, 1), std::invalid_argument);
 }
 
-/// All kinds step by it.
+/// Every kind steps by its own rate.
 TEST(Optimizer, EveryKindStepsByItsOwnRate) {
   for (const char* kind : {"sgd",
                            "adam",
@@ -320,7 +320,7 @@ TEST(AdaptiveRevision, HasThePublishedVector) {
   spec.lr = 1;
   const auto optimizer = make_optimizer(spec, 1);
   const double pushed[] = {0.5, -0.3, 0.4, 0.2, -0.6};
-  const double read[] = {0, 0, 0.5, 0.5, 0.2};  // the sum of gradients that each worker had seen
+  const double read[] = {0, 0, 0.5, 0.5, 0.2};  // sum of gradients that each worker had seen
   const double expected[] = {
       -0.447213595500, -0.178885438200, -0.536656314600, -0.715541752800, -0.178885438200};
   float x = 0;

@@ -9,8 +9,8 @@
 #include "optim/train/slice_objective.h"
 #include "tests/optim/models/networks.h"
 
-// A chain of stages finds the gradient that its network would find alone: every bit, whatever the
-// number of stages and microbatches under way.
+// A chain of stages computes the gradient of its whole network: every bit, whatever the number of
+// stages and microbatches under way.
 
 namespace gv {
 namespace {
@@ -45,7 +45,7 @@ struct Stage {
   };
   std::unique_ptr<Replica> replica;
   Vector sum;
-  std::size_t floats_out;  ///< with a microbatch
+  std::size_t floats_out;  ///< output size for a microbatch
   std::vector<Turn> turns;
   std::size_t done = 0;
 };
@@ -164,7 +164,7 @@ std::vector<NamedNetwork> networks() {
   return list;
 }
 
-/// `count` of a network's places, drawn.
+/// Returns `count` random places of a network.
 std::vector<Cut> drawn(const NeuralNetwork& network, std::size_t count, Rng& rng) {
   std::vector<Cut> all = places(network);
   while (all.size() > count)
@@ -172,7 +172,7 @@ std::vector<Cut> drawn(const NeuralNetwork& network, std::size_t count, Rng& rng
   return all;
 }
 
-/// The sum of `microbatches` gradients of the whole network, added in this order.
+/// Sum of `microbatches` gradients of the whole network, in ascending and in descending order.
 struct Reference {
   double loss = 0;
   Floats ascending, descending;

@@ -32,7 +32,7 @@ class Images : public testing::Test {
     for (int k = 0; k < width * height; ++k) file += static_cast<char>((first + k) % 256);
     return file;
   }
-  /// Returns the file as libpng writes it; pixels as they lie in the file, interleaved.
+  /// Returns the file as libpng writes it, with interleaved pixels.
   static std::string png(std::uint32_t width,
                          std::uint32_t height,
                          std::uint32_t format,

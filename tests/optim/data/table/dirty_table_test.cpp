@@ -6,7 +6,7 @@
 namespace gv {
 namespace {
 
-/// Tables as offices write them.
+/// Tables as office programs export them.
 class DirtyTable : public TableFiles {
  protected:
   TableSpec plain(const std::string& content, const std::string& target = "y") const {

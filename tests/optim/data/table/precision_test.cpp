@@ -114,7 +114,7 @@ TEST_F(Precision, MeansAndDeviationsAreThoseOfTheText) {
     const auto deviation = static_cast<double>(expected.deviation);
     EXPECT_NEAR(facts.mean, mean, 1e-12 * std::abs(mean));
     EXPECT_NEAR(facts.deviation, deviation, 1e-9 * deviation);
-    // A mean is a double: of 2.4e9 with a deviation of 0.006 it is off by 4e-5 of that.
+    // A mean is a double: at 2.4e9 with a deviation of 0.006, its error is 4e-5 of the deviation.
     const double rounded = deviation == 0 ? 0 : 1.2e-16 * std::abs(mean) / deviation;
     for (int r = 0; r < rows; ++r) {
       const long double value = std::strtod(table.column(r).c_str(), nullptr);
