@@ -265,7 +265,7 @@ TEST_F(Chaos, StoppedPeersAreMissedAndComeBack) {
   EXPECT_EQ(audited(run_folder()).one_sided, 0U);
 }
 
-/// Returns every process that was started with this fleet file, even without a pid file.
+/// Returns every process that was started with this fleet file, even if its pid was not written.
 std::vector<pid_t> processes_of(const std::string& file) {
   std::vector<pid_t> found;
   for (const auto& entry : fs::directory_iterator("/proc")) {

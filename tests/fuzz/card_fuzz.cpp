@@ -1,4 +1,4 @@
-// Metadata that a saved model has of itself, from a safetensors file; one file each.
+// Metadata of a saved model, as in a safetensors file; the input has a file for each key.
 #include <array>
 #include <stdexcept>
 

@@ -100,8 +100,7 @@ struct Judges : Clips {
   }
 };
 
-/// Neighbour 1 begins at our place and never moves while we move away: it is near and holds us
-/// back.
+/// Neighbour 1 begins at our place and never moves while we do: it is near, and holds us back.
 TEST_F(Judges, NamesWhoStandsStill) {
   make_clipping(0);
   go(50, [](float) { return 1.0F; });

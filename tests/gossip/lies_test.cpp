@@ -10,7 +10,7 @@
 #include "gossip/servers.h"
 #include "tests/gossip/one_peer.h"
 
-// Methods and messages that pass their channels but that no honest peer sends.
+// Reactions of methods to messages that pass their channels but that no honest peer sends.
 
 namespace gv {
 namespace {

@@ -135,8 +135,7 @@ TEST_F(Finished, SaysGoodbyeToWhoOwesItAHalfOnlyAfterThat) {
   EXPECT_EQ(goodbyes_to(2), std::vector<std::uint64_t>{1});
 }
 
-/// A neighbour that computed was once given up after ten deadlines, and its flow counted at one
-/// end.
+/// A neighbour that computed was once given up after ten deadlines; its flow counted at one end.
 TEST_F(Finished, WaitsForANeighbourThatComputesHoweverLongItsRoundTakes) {
   compute(seconds(1500));
   ASSERT_FALSE(finish.done());

@@ -211,7 +211,7 @@ TEST(RandomK, SendsOneOfEachStratumAsItIs) {
   }
 }
 
-/// x - x'|^2 is (1 - k/n) |x|^2 on average, and the drawn places change with the values.
+/// |x - x'|^2 is (1 - k/n) |x|^2 on average, and the drawn places change with the values.
 TEST(RandomK, LosesWhatItLeavesOut) {
   const Codec quarter{Codec::Kind::random_k, 0.25};
   double lost = 0;
@@ -247,7 +247,7 @@ TEST(Sign, KeepsTheSignsAndTheMeanSize) {
   for (const float value : there_and_back(sign, {1, -infinity, 3})) EXPECT_TRUE(std::isnan(value));
 }
 
-/// x - x'|^2 = |x|^2 - |x|_1^2 / n: less than the whole, so that error feedback converges.
+/// |x - x'|^2 = |x|^2 - |x|_1^2 / n: less than the whole, so that error feedback converges.
 TEST(Sign, LosesLessThanAll) {
   const Codec sign{Codec::Kind::sign};
   const Floats values = of_all_sizes(1000, 3, 0, 4);

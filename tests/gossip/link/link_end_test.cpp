@@ -81,8 +81,8 @@ TEST_F(OneLink, WhoLeftBeforeItsLastRoundMayHaveASuccessor) {
   }
 }
 
-/// The link layer never reports it as away, since the goodbye was its last message, but reports its
-/// death once, because a successor may come.
+/// A peer that left early is never reported away, since its goodbye was its last message, but its
+/// death is reported, once, because a successor may come.
 TEST_F(OneLink, WhoLeftBeforeItsLastRoundIsToldDeadOnce) {
   const ConnectionId c = meet();
   Message goodbye = message_of(1, Kind::goodbye);

@@ -61,8 +61,8 @@ class MemoryNet {
 
   std::multimap<Time, std::function<void()>> events_;
   Time now_{std::chrono::seconds(1)};
-  std::map<PeerId, std::vector<std::unique_ptr<Process>>> processes_;  ///< the last process of a
-                                                                       ///< peer lives
+  /// Processes of each peer; the last one lives.
+  std::map<PeerId, std::vector<std::unique_ptr<Process>>> processes_;
   std::vector<Link> links_;
   bool held_ = false;
   bool blocked_ = false;

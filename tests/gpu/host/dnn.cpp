@@ -128,8 +128,7 @@ cudnnStatus_t workspace_for(const HostTensor& x,
                             const HostTensor& y,
                             size_t* bytes) {
   if (gv::host_cuda::refusals().bf16_convolutions && x.type == CUDNN_DATA_BFLOAT16) {
-    gv::host_cuda::failed(cudaErrorInvalidValue);  // an error that a library's own attempts may
-                                                   // leave
+    gv::host_cuda::failed(cudaErrorInvalidValue);  // an error that an attempt may leave
     return CUDNN_STATUS_NOT_SUPPORTED;
   }
   *bytes = workspace_bytes(f, y);

@@ -109,8 +109,7 @@ void arrived() {
   std::size_t bytes = 0;
   __sanitizer_finish_switch_fiber(current->fake_stack, &bottom, &bytes);
   if (previous != &root) return;
-  root.stack = const_cast<char*>(static_cast<const char*>(bottom));  // the stack of this host
-                                                                     // thread
+  root.stack = const_cast<char*>(static_cast<const char*>(bottom));  // this host thread's stack
   root.bytes = bytes;
 #endif
 }

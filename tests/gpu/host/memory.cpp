@@ -18,8 +18,7 @@ namespace gv::host_cuda {
 namespace {
 
 // Two arenas, for the device's memory and for pinned memory. No address is used twice, and each
-// allocation has a gap after it: reads beyond an allocation, or after it was freed, hit no other
-// one.
+// allocation has a gap after it, so that reads beyond it, or after it was freed, hit no other one.
 constexpr std::size_t page = 4096;
 
 using Pieces = std::map<char*, std::size_t>;  ///< sizes in bytes, by beginning

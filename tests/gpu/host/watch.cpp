@@ -18,8 +18,7 @@ namespace {
 using Stamp = std::uint64_t;
 constexpr unsigned interval_at = 10, block_at = 22, bytes_at = 32, flags_at = 36, operation_at = 39;
 constexpr Stamp atomic = Stamp{1} << flags_at;
-constexpr Stamp several_threads = Stamp{2} << flags_at;  ///< several threads of the block, in this
-                                                         ///< interval
+constexpr Stamp several_threads = Stamp{2} << flags_at;  ///< threads of the block, in this interval
 constexpr Stamp several_blocks = Stamp{4} << flags_at;
 constexpr Stamp of_thread = (Stamp{1} << interval_at) - 1;
 constexpr Stamp of_interval = (Stamp{1} << block_at) - 1 - of_thread;

@@ -10,7 +10,8 @@
 // Watches every access of every thread of a kernel, if kernels are compiled with -fsanitize=thread
 // (GV_HOST_WATCH), and every range of a copy or a library. Two accesses, one of which writes, are a
 // race unless ordered: those of one block by a barrier, those of two blocks by a counter after a
-// fence, those of two streams by an event or a wait of the host. Every order of execution shows it.
+// fence, those of two streams by an event or a wait of the host. Any order of execution shows
+// races.
 
 namespace gv::host_cuda {
 

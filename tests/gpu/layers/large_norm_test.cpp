@@ -5,8 +5,8 @@
 #include "optim/models/network_builder.h"
 #include "tests/gpu/replica/replicas.h"
 
-// Batch norms with so large channels that several blocks share a channel
-// (gpu/layers/norm_kernels.h): in the other tests one block handles a channel.
+// Batch norms with channels so large that several blocks share one (gpu/layers/norm_kernels.h): in
+// the other tests one block handles a channel.
 
 namespace gv {
 namespace {

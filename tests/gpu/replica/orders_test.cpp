@@ -10,7 +10,7 @@
 namespace gv {
 namespace {
 
-/// Returns the number of repetitions, GRAPEVINE_ORDERS; a thousand in nightly runs.
+/// Returns the number of repetitions, GRAPEVINE_ORDERS or 10; nightly a thousand.
 int rounds() {
   const char* const value = std::getenv("GRAPEVINE_ORDERS");
   return value == nullptr ? 10 : std::stoi(value);

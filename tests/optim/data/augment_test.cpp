@@ -126,8 +126,7 @@ TEST(Augment, GoesOnWithTheSameViewsAfterARestore) {
   Minibatches plain = batches({});
   StateReader again(state);
   plain.restore(again);
-  EXPECT_THROW(again.end(), std::runtime_error);  // an augmented state holds more than a plain one
-                                                  // reads
+  EXPECT_THROW(again.end(), std::runtime_error);  // an augmented state is longer
 }
 
 TEST(Augment, GathersThroughTheViews) {
