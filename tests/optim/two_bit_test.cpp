@@ -49,7 +49,8 @@ Floats read_by_hand(const Codec& codec, const Bytes& bytes, std::size_t n) {
   return values;
 }
 
-/// Encodes by the definition of optim/codec.h, block by block: sorted by size, then by place.
+/// Returns the decoded values by the definition of optim/codec.h, block by block: sorted by size,
+/// then by place.
 Floats written_by_hand(const Codec& codec, const Floats& values) {
   Floats out(values.size(), 0.0F);
   for (std::size_t begin = 0; begin < values.size(); begin += 4096) {

@@ -52,8 +52,8 @@ TEST(Optimizer, AdamIsItsRecursion) {
   EXPECT_NEAR(static_cast<double>(descend(spec, 5)), x, 1e-6);
 }
 
-/// Loshchilov & Hutter 2019, Algorithm 2, with gamma as in PyTorch: the decay shrinks x directly,
-/// and never enters the moments.
+/// Loshchilov & Hutter 2019, Algorithm 2, with gamma placed as in PyTorch: the decay shrinks x
+/// directly, and never enters the moments.
 TEST(Optimizer, AdamWIsItsRecursion) {
   OptimizerSpec spec;
   spec.kind = "adamw";

@@ -26,7 +26,7 @@ bool is_sound(const Dataset& data) {
 
 class Mutations : public TableFiles {
  protected:
-  /// Reads damaged files or gets refusals that name the file; returns the number of refusals.
+  /// Reads damaged files: each is valid or refused by its name. Returns the number of refusals.
   int refused(const std::string& name,
               const std::string& content,
               const std::string& target,
