@@ -4,9 +4,9 @@
 
 namespace gv::gpu {
 
-/// The functions that libgv_cuda.so gives: everything that needs CUDA's libraries. It is loaded
-/// when a device is first asked for, so that a peer on the CPU neither waits for 700 MB of
-/// libraries (80 ms, 200 MB of memory) nor needs them installed.
+/// Functions of libgv_cuda.so: everything that needs CUDA's libraries. It is loaded when a device
+/// is first needed, so that a peer on the CPU neither needs these libraries nor loads them (700 MB;
+/// 80 ms and 200 MB of memory).
 struct Plugin {
   CudaStatus (*status)();
   std::unique_ptr<Replica> (*make_replica)(const NeuralNetwork&,

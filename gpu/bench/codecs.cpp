@@ -32,7 +32,7 @@ void put_level1_rows(double copy, const Stream& stream) {
   put_row("dot, until the host has it", 8.0 * floats, summed, copy);
 }
 
-/// The bytes of a vector and of its encoding, once each: the least.
+/// Bytes of a vector plus those of its encoding: the least that a codec must move.
 void put_codec_rows(const std::string& name,
                     const Codec& codec,
                     double copy,

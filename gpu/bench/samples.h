@@ -2,14 +2,14 @@
 
 #include "optim/models/objective.h"
 
-// What the benchmark trains on.
+// Data that the benchmark trains on.
 
 namespace gv::gpu {
 
-/// Random bytes of the shape of CIFAR-10: what is in them does not change the time.
+/// Random bytes of the shape of CIFAR-10: their content does not change the time.
 Share pictures();
 
-/// Random characters, 128 to a sample: what is in them does not change the time either.
+/// Random characters, 128 per sample: their content does not change the time either.
 Share text();
 
 }  // namespace gv::gpu

@@ -17,7 +17,7 @@ namespace {
 
 void check(cudaError_t status, const char* call, const char* file, int line) {
   if (status == cudaSuccess) return;
-  cudaGetLastError();  // an error that can be left behind does not meet the next call
+  cudaGetLastError();  // clears the error, so that the next call does not return it
   fail(call, std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status), file, line);
 }
 

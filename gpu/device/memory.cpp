@@ -28,7 +28,7 @@ void* allocate_device(std::size_t bytes, const std::string& what) {
   const cudaError_t status = cudaMalloc(&memory, bytes);
   if (status == cudaErrorMemoryAllocation) out_of_memory(bytes, what);
   GV_CUDA(status);
-  // On the default stream; the streams of a replica do not wait for it by themselves.
+  // The default stream runs the memset; a replica's streams do not wait for it by themselves.
   if (const cudaError_t cleared = cudaMemset(memory, 0, bytes); cleared != cudaSuccess) {
     cudaFree(memory);
     GV_CUDA(cleared);
@@ -60,7 +60,7 @@ unsigned flags_to_wait_for() {
   return cudaEventDisableTiming | (sleeps ? cudaEventBlockingSync : cudaEventDefault);
 }
 
-// What happens at the end of the process, when the runtime may have gone before, is nobody's error.
+// Ignores errors, because the CUDA runtime may be gone at the end of the process.
 void free_device(void* memory) noexcept {
   if (cudaFree(memory) != cudaSuccess) cudaGetLastError();
 }

@@ -11,20 +11,19 @@
 
 namespace gv::gpu {
 
-/// The device has no room for something, and nothing else is the matter with it.
+/// The device has no room for an allocation, and is otherwise usable.
 struct DeviceFull : CudaError {
   using CudaError::CudaError;
 };
 
-/// Zeroed device memory. Throws DeviceFull that names `what`, the bytes wanted and the bytes free.
+/// Returns zeroed device memory. Throws DeviceFull that names `what`, bytes wanted and bytes free.
 void* allocate_device(std::size_t bytes, const std::string& what);
-/// Page-locked host memory that every device reaches; its content unspecified.
+/// Returns page-locked host memory that every device can access; its content is unspecified.
 void* allocate_pinned(std::size_t bytes, const std::string& what);
 void free_device(void* memory) noexcept;
 void free_pinned(void* memory) noexcept;
 
-/// `count` elements of T, allocated once. Movable; the device of the allocation is the caller's
-/// current one.
+/// Array of `count` elements of T, allocated once on the caller's current device. Movable.
 template <class T, void* (*Allocate)(std::size_t, const std::string&), void (*Free)(void*)>
 class Array {
  public:
@@ -47,7 +46,7 @@ class Array {
   const T* data() const { return data_; }
   std::size_t size() const { return count_; }
   std::size_t bytes() const { return count_ * sizeof(T); }
-  T& operator[](std::size_t i) { return data_[i]; }  ///< pinned arrays only
+  T& operator[](std::size_t i) { return data_[i]; }  ///< for pinned arrays only
   const T& operator[](std::size_t i) const { return data_[i]; }
 
  private:
@@ -60,7 +59,7 @@ using DeviceArray = Array<T, allocate_device, free_device>;
 template <class T>
 using PinnedArray = Array<T, allocate_pinned, free_pinned>;
 
-/// A stream of its own, of ordinary priority, that does not wait for the default stream.
+/// A stream of ordinary priority that does not wait for the default stream.
 class Stream {
  public:
   Stream() { GV_CUDA(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
@@ -68,14 +67,14 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   operator cudaStream_t() const { return stream_; }
-  /// The host waits; errors of the work before come out here.
+  /// Makes the host wait; throws the errors of the work before.
   void wait() const { GV_CUDA(cudaStreamSynchronize(stream_)); }
 
  private:
   cudaStream_t stream_ = nullptr;
 };
 
-/// Returns the flags of an event that the host waits for: asleep where it waits so for its streams.
+/// Returns flags of an event to wait for: the host sleeps if it does so for the streams.
 unsigned flags_to_wait_for();
 
 class Event {
@@ -88,11 +87,10 @@ class Event {
   Event& operator=(const Event&) = delete;
   operator cudaEvent_t() const { return event_; }
   void record(cudaStream_t stream) const { GV_CUDA(cudaEventRecord(event_, stream)); }
-  /// Work given to `stream` from now on begins after what was recorded last; nothing recorded yet:
-  /// at once.
+  /// Makes later work of `stream` wait for what was recorded last, if anything was.
   void hold(cudaStream_t stream) const { GV_CUDA(cudaStreamWaitEvent(stream, event_, 0)); }
-  /// The host waits for what was recorded last, as an event made with flags_to_wait_for() lets it;
-  /// errors of that work come out here.
+  /// Makes the host wait for what was recorded last, as the event's flags demand; throws its
+  /// errors.
   void wait() const { GV_CUDA(cudaEventSynchronize(event_)); }
 
  private:

@@ -13,8 +13,8 @@
 #include "gpu/layers/layer.h"
 #include "optim/check.h"
 
-// Convolutions by cuDNN. Only algorithms whose sums have a fixed order are asked for, and no
-// Winograd transform, whose rounding is another: what the CPU computes must come out.
+// Convolutions by cuDNN. Only algorithms that sum in a fixed order are used, and no Winograd
+// transform, because it rounds differently: the results must match the CPU's.
 
 namespace gv::gpu {
 
@@ -35,7 +35,7 @@ constexpr std::array forward_algorithms{CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PREC
 constexpr std::array data_algorithms{CUDNN_CONVOLUTION_BWD_DATA_ALGO_1};
 constexpr std::array filter_algorithms{CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1};
 
-/// All that passes of so many rows need.
+/// Descriptors, algorithms and workspace of the passes with one number of rows.
 struct Shaped {
   TensorDescriptor in, out;
   cudnnConvolutionFwdAlgo_t forward{};
@@ -44,7 +44,8 @@ struct Shaped {
   std::size_t workspace = 0;  ///< bytes
 };
 
-/// The first algorithm that `bytes_of` (algorithm, bytes) accepts; its bytes raise `workspace`.
+/// Returns the first algorithm that `bytes_of` (algorithm, bytes) accepts; `workspace` grows to
+/// fit.
 template <class Algorithms, class BytesOf>
 auto first_supported(const Algorithms& algorithms,
                      const char* what,
@@ -53,7 +54,7 @@ auto first_supported(const Algorithms& algorithms,
   for (const auto algorithm : algorithms) {
     std::size_t bytes = 0;
     if (bytes_of(algorithm, &bytes) != CUDNN_STATUS_SUCCESS) {
-      cudaGetLastError();  // what the attempt may have left
+      cudaGetLastError();  // an error that the attempt may have set
       continue;
     }
     workspace = std::max(workspace, bytes);
@@ -68,10 +69,10 @@ int as_int(std::size_t value) {
   return static_cast<int>(value);
 }
 
-/// The state that all convolutions of a context share.
+/// State that all convolutions of a context share.
 struct Dnn {
   DnnHandle handle;
-  bool told = false;  ///< that some are not computed as asked for
+  bool told = false;  ///< whether the notice about tf32 was printed
 };
 
 Dnn& dnn_of(DeviceContext& context) {
@@ -146,7 +147,7 @@ class Convolution : public Layer {
   }
 
  private:
-  /// The bytes that the passes need. Throws CudaError where cuDNN has no algorithm for one.
+  /// Returns the workspace in bytes. Throws CudaError if cuDNN has no algorithm for a pass.
   std::size_t shape(const LayerPlan& plan) {
     describe(plan.node);
     std::size_t workspace = 0;
@@ -154,7 +155,7 @@ class Convolution : public Layer {
       workspace = std::max(workspace, shape_for(rows).workspace);
     return workspace;
   }
-  /// Does as shape(), in bfloat16 where cuDNN has that for this shape, else in tf32.
+  /// Does as shape(), in bfloat16 if cuDNN supports it for this shape, else in tf32.
   std::size_t rounded_or_not(const LayerPlan& plan) {
     try {
       return shape(plan);
@@ -184,7 +185,7 @@ class Convolution : public Layer {
                                            1,
                                            CUDNN_CROSS_CORRELATION,
                                            CUDNN_DATA_FLOAT));
-    // The default allows tf32; float32 is asked for by name.
+    // The default allows tf32, so float32 is requested explicitly.
     const cudnnMathType_t math = rounded_                                ? CUDNN_TENSOR_OP_MATH
                                  : context_.precision == Precision::fp32 ? CUDNN_FMA_MATH
                                                                          : CUDNN_DEFAULT_MATH;
@@ -276,7 +277,7 @@ class Convolution : public Layer {
   std::size_t in_count(const Pass& pass) const { return pass.rows * in_.elements(); }
   std::size_t out_count(const Pass& pass) const { return pass.rows * out_.elements(); }
 
-  // bf16: the factors are rounded into the context's room, the result is widened out of it.
+  // bf16: rounds factors into the context's buffers, widens the result from a buffer.
   const void* first(const float* values, std::size_t count) {
     if (!rounded_) return values;
     to_bf16(values, context_.factor_a(), count, context_.stream);
@@ -295,8 +296,8 @@ class Convolution : public Layer {
   DeviceContext& context_;
   Shape in_, out_;
   bool relu_;
-  bool goes_back_;  ///< its input has a gradient: it is not the network's
-  bool rounded_;    ///< factors and result are bfloat16
+  bool goes_back_;  ///< whether its input has a gradient: it is not the network's
+  bool rounded_;    ///< whether factors and result are bfloat16
   std::size_t weight_, weights_;
   bool biased_;
   std::size_t bias_;

@@ -30,7 +30,7 @@ __global__ void decode_words_kernel(const std::uint16_t* in, float* v, std::size
   if (k < n) v[k] = Word::from(in[k]);
 }
 
-/// A maximum of integers is the same in every order.
+/// The maximum of integers does not depend on the order.
 __device__ std::uint32_t block_max(std::uint32_t mine) {
   __shared__ std::uint32_t most[block_threads];
   most[threadIdx.x] = mine;
@@ -43,7 +43,7 @@ __device__ std::uint32_t block_max(std::uint32_t mine) {
   return most[0];
 }
 
-/// A sum of integers that wraps around, as well.
+/// Nor does a sum of integers that wraps around.
 __device__ std::uint32_t block_sum(std::uint32_t mine) {
   __shared__ std::uint32_t sums[block_threads];
   sums[threadIdx.x] = mine;
@@ -96,7 +96,7 @@ void Encoder::encode(
     case Codec::Kind::random_k:
     case Codec::Kind::sign:
     case Codec::Kind::two_bit:
-      return;  // the host's, see has()
+      return;  // runs on the host, see has()
   }
 }
 
@@ -121,7 +121,7 @@ void Encoder::decode(
     case Codec::Kind::random_k:
     case Codec::Kind::sign:
     case Codec::Kind::two_bit:
-      return;  // the host's, see has()
+      return;  // runs on the host, see has()
   }
 }
 

@@ -4,7 +4,7 @@
 
 namespace gv::gpu {
 
-/// Does as gv::make_cuda_replica, which has checked the arguments; on this side of the plugin.
+/// Does as gv::make_cuda_replica, which has checked the arguments; inside the plugin.
 std::unique_ptr<Replica> make_replica(const NeuralNetwork& network,
                                       Share share,
                                       const OptimizerSpec& optimizer,
@@ -13,7 +13,7 @@ std::unique_ptr<Replica> make_replica(const NeuralNetwork& network,
                                       CudaPlace place,
                                       Precision precision);
 
-/// Page-locked host memory, made on this device.
+/// Returns page-locked host memory, allocated by this device.
 std::shared_ptr<BufferMemory> pinned_memory(int device);
 
 }  // namespace gv::gpu

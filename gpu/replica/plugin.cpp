@@ -12,11 +12,11 @@ std::string version(int number) {
   return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
 }
 
-/// There is code for devices from this compute capability on, ten times it.
+/// Oldest compute capability that the kernels were compiled for, times ten.
 constexpr int oldest = GV_OLDEST_CAPABILITY;
 
-/// Throws CudaError for a device that the kernels were not compiled for: it would answer, and then
-/// run none of them.
+/// Throws CudaError for a device that the kernels were not compiled for: it would answer, but could
+/// run no kernel.
 CudaDevice describe(int number) {
   cudaDeviceProp properties{};
   GV_CUDA(cudaGetDeviceProperties(&properties, number));
@@ -48,7 +48,7 @@ CudaStatus status() {
   try {
     for (int number = 0; number < count; ++number) status.devices.push_back(describe(number));
   } catch (const CudaError& e) {
-    status.devices.clear();  // `auto` goes on without, `cuda` says why not
+    status.devices.clear();  // `auto` uses the CPU then, `cuda` reports the problem
     status.problem = e.what();
     return status;
   }

@@ -10,17 +10,17 @@
 namespace gv::gpu {
 namespace {
 
-/// A table on the device, and how it is looked at.
+/// A table on the device, and the views of its pictures.
 struct Table {
-  const std::uint8_t* bytes;  ///< or
+  const std::uint8_t* bytes;  ///< or floats
   const float* floats;
   const float* shift;
   const float* scale;
   std::uint32_t features;
-  std::uint32_t plane;  ///< features of one shift and scale
+  std::uint32_t plane;  ///< number of features per shift and scale
   const std::uint32_t* rows;
-  const View* views;            ///< null: as it is
-  std::uint32_t height, width;  ///< of its pictures; 0: none
+  const View* views;            ///< null if unchanged
+  std::uint32_t height, width;  ///< size of its pictures; 0 if it has none
 };
 
 __global__ void gather_kernel(Table t, std::size_t count, float* out) {
@@ -71,14 +71,14 @@ __global__ void gather_windows_kernel(const std::uint8_t* tokens,
 
 constexpr std::uint32_t not_own = 0xffffffff;
 
-/// Returns the bytes of so many rows; of a text, whose rows overlap, those of all.
+/// Returns the bytes of `rows` rows; for a text, whose rows overlap, those of the whole text.
 std::size_t bytes_of(const Dataset& data, std::size_t rows) {
   if (data.is_text()) return data.tokens.size();
   const std::size_t each = data.bytes.empty() ? sizeof(float) : 1;
   return rows * (data.features * each + 1);
 }
 
-/// [row]: which of the rows that are held it is. None: they are all, in their order.
+/// [row]: its index among the held rows. Returns nothing if all rows are held in their order.
 std::vector<std::uint32_t> places_of(const Dataset& data, std::span<const std::uint32_t> own) {
   if (data.is_text()) return {};
   std::vector<std::uint32_t> places(data.rows, not_own);
@@ -88,7 +88,7 @@ std::vector<std::uint32_t> places_of(const Dataset& data, std::span<const std::u
   return places;
 }
 
-/// The rows that have a place, in its order; each of so many values.
+/// Returns the rows that have a place, in the order of places; each has `each` values.
 template <class Values>
 auto held(const Values& from, const std::vector<std::uint32_t>& places, std::size_t each) {
   std::vector<typename Values::value_type> values;
@@ -127,13 +127,13 @@ Samples::Samples(std::shared_ptr<const Dataset> data,
     for (std::uint32_t k = 0; k < most_rows; ++k) in_order[k] = k * apart;
     in_order_ = copy_of(in_order, "the rows of a minibatch");
   }
-  // The copies above are of pageable memory on the default stream: let them be done.
+  // The copies above are from pageable memory on the default stream: wait until they are done.
   GV_CUDA(cudaStreamSynchronize(nullptr));
   for (Place& place : places_) make_room(place, most_rows);
 }
 
 Samples::~Samples() {
-  cudaStreamSynchronize(copy_);  // what was sent ahead may be under way; its memory goes now
+  cudaStreamSynchronize(copy_);  // a copy sent ahead may be under way, and its memory is freed now
 }
 
 void Samples::upload(std::span<const std::uint32_t> own) {
@@ -144,7 +144,7 @@ void Samples::upload(std::span<const std::uint32_t> own) {
   tokens_ = copy_of(data_->tokens, "the data set");
 }
 
-/// What was free may be another peer's by now, which started at the same time.
+/// Returns false if there is no room: another peer that started at the same time may have taken it.
 bool Samples::upload_if_it_fits(std::span<const std::uint32_t> own) {
   try {
     upload(own);
@@ -187,7 +187,7 @@ void Samples::collect(Place& place, std::span<const std::uint32_t> rows) const {
     }
     return;
   }
-  // So many from `apart` times the row's number on; nothing of what the set does not hold.
+  // Copies `each` values per row from offset row * apart; skips data that the set does not have.
   const auto take = [&](const auto& from, std::size_t apart, std::size_t each, auto& to) {
     if (to.size() == 0) return;
     for (std::size_t k = 0; k < rows.size(); ++k)

@@ -10,23 +10,23 @@
 
 namespace gv::gpu {
 
-/// The place where gathered rows go: device memory of the network's.
+/// Destination of gathered rows: device memory of the network.
 struct Gathered {
-  float* input = nullptr;          ///< rows x features; not of a text
-  std::uint8_t* tokens = nullptr;  ///< rows x context, of a text
+  float* input = nullptr;          ///< rows x features; null for a text
+  std::uint8_t* tokens = nullptr;  ///< rows x context, for a text
   std::uint8_t* labels = nullptr;  ///< rows, or rows x context
 };
 
-/// Rows of a data set as the device gathers minibatches from them: in the device's memory where
-/// they fit; else the rows of each minibatch are sent there, as they are stored. What a minibatch
-/// needs (its rows' numbers, or the rows) travels on a stream of its own into one of two places:
-/// while the device works with what is in one, the other is filled.
+/// Rows of a data set from which the device gathers minibatches. If they fit into the device's
+/// memory they stay there; else the rows of each minibatch are sent, in their stored form. A
+/// minibatch's row numbers, or its rows, travel on a separate stream into one of two places: while
+/// the device works with one place, the other is filled.
 class Samples {
  public:
   static constexpr unsigned places = 2;
 
-  /// own: the rows that will be asked for. They take at most `room` bytes of the device; where they
-  /// do not fit after all, since others were faster, they are streamed.
+  /// own: all rows that minibatches will use. They take at most `room` bytes of the device. If they
+  /// do not fit after all, because other peers were faster, they are streamed.
   Samples(std::shared_ptr<const Dataset> data,
           std::span<const std::uint32_t> own,
           std::uint32_t most_rows,
@@ -34,20 +34,20 @@ class Samples {
   ~Samples();
 
   bool resident() const { return resident_; }
-  /// Sends what `place` is to hold and returns; the host gathers, the copy goes on behind. The work
-  /// of the last put() of this place must be done. What was sent here and never put may still be
-  /// under way, and torn: this copy comes after it.
-  /// rows: of the own ones. views: of each row's picture; none: as they are.
+  /// Sends the rows of `place` and returns; the host gathers now, the copy is asynchronous. The
+  /// work of the last put() of this place must be done. Rows sent here earlier without a put() may
+  /// still be under way, and torn; this copy comes after them.
+  /// rows: some of the own rows. views: of each row's picture; empty if pictures are unchanged.
   void send(unsigned place, std::span<const std::uint32_t> rows, std::span<const View> views = {});
-  /// Work given to `stream` from now on begins when `place` is full.
+  /// Makes later work of `stream` wait until `place` is full.
   void hold(unsigned place, cudaStream_t stream) const { places_[place].full.hold(stream); }
   /// Puts the samples and labels of the rows in `place` into `to`, normalized as Dataset::gather
-  /// does. What it puts into the stream depends on the place, on how many rows were sent and
-  /// whether with views, not on which: it can be captured once and replayed.
+  /// does. The work depends on the place, on the number of rows and on whether there are views, not
+  /// on which rows they are: it can be captured once and replayed.
   void put(unsigned place, const Gathered& to, cudaStream_t stream);
 
  private:
-  /// The data that are sent, in page-locked memory and on the device.
+  /// Data to send, in page-locked memory and on the device.
   template <class T>
   struct Sent {
     Sent() = default;
@@ -59,12 +59,12 @@ class Samples {
     std::uint32_t rows_sent = 0;
     bool viewed = false;
     Sent<View> views;
-    Sent<std::uint32_t> rows;                  ///< resident: their places there
+    Sent<std::uint32_t> rows;                  ///< resident: indices of the rows
     Sent<std::uint8_t> bytes, tokens, labels;  ///< streamed: the rows themselves
     Sent<float> floats;
     Event full;
   };
-  /// The place where the device finds rows: those that it holds, or what was sent to a place.
+  /// Device pointers to rows: the resident ones, or those sent to a place.
   struct Source {
     const std::uint8_t* bytes;
     const float* floats;
@@ -83,11 +83,11 @@ class Samples {
   std::shared_ptr<const Dataset> data_;
   bool resident_;
   DeviceArray<float> shift_, scale_;
-  // Resident: the own rows, a text whole, and [row]: its place among them; none: as in the set.
+  // Resident: the own rows (a text whole), and [row]: its index among them; empty if as in the set.
   std::vector<std::uint32_t> place_of_;
   DeviceArray<std::uint8_t> bytes_, labels_, tokens_;
   DeviceArray<float> floats_;
-  // Streamed: where the rows of a place begin, which lie one after the other.
+  // Streamed: offsets of the rows of a place, which lie one after the other.
   DeviceArray<std::uint32_t> in_order_;
   Stream copy_;
   Place places_[places];

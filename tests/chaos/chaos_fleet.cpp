@@ -44,7 +44,7 @@ std::vector<PeerAddress> ChaosFleet::addresses() const {
   return all;
 }
 
-/// A restarted peer and the others get to know each other's addresses.
+/// Sends the addresses of all peers to a restarted peer, and its address to the others.
 void ChaosFleet::introduce(PeerId id) {
   slots_[id].child->tell(control::line(control::Addresses{addresses()}));
   slots_[id].introduced = true;

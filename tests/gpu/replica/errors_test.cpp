@@ -12,13 +12,12 @@
 #include "gpu/replica/vector_kernels.h"
 #include "tests/gpu/host/host_cuda.h"
 
-// What is told of an error of the runtime and of each library, and that the stream in which one
-// happened goes on.
+// Messages for errors of the runtime and of each library; the stream remains usable after an error.
 
 namespace gv::gpu {
 namespace {
 
-/// Returns what a call throws; empty: nothing.
+/// Returns the message that a call throws; empty if it does not.
 template <class Call>
 std::string told_by(const Call& call) {
   try {
@@ -48,7 +47,7 @@ TEST(PlayedErrors, SayWhatPinnedMemoryWasFor) {
   EXPECT_EQ(host_cuda::live_allocations(), before);
 }
 
-/// Doubles v in the stream, and reads its first element.
+/// Doubles v in the stream; returns its first element.
 float doubled(const Stream& stream, DeviceArray<float>& v) {
   scale(v.data(), 2, v.size(), stream);
   PinnedArray<float> first(1, "the first");

@@ -5,7 +5,7 @@
 #include "tests/gpu/cases.h"
 #include "tests/gpu/host/host_cuda.h"
 
-// What drivers and libraries may refuse: training goes on without, and says so.
+// Requests that drivers and libraries may refuse: training continues without, and reports it.
 
 namespace gv::gpu {
 namespace {
