@@ -164,8 +164,8 @@ class Trial {
   }
 
   /// Takes steps of at most 0.6 / L and a sixtieth of the way, on all samples or as many as the
-  /// work allows: the noise of minibatches would end up in the sharpest axes, where the slope of
-  /// the curvature is largest. Returns false if the work did not suffice.
+  /// work allows: minibatch noise would end up in the sharpest axes, whose curvature changes most.
+  /// Returns false if the work did not suffice.
   bool advance(double until) {
     const double l = std::max(curvature_, 1e-12);
     const double way = until - time_;

@@ -37,15 +37,14 @@ Drift find_drift(const DisplacedGradients& gradients,
 
 struct CalibrationOptions {
   std::uint32_t batch = 32;                ///< b of the training
-  std::uint32_t curvature_samples = 4096;  ///< of all peers together, per Hessian-vector product
-  std::uint32_t drift_samples = 8192;      ///< of all peers together, per displaced gradient
+  std::uint32_t curvature_samples = 4096;  ///< per Hessian-vector product, all peers together
+  std::uint32_t drift_samples = 8192;      ///< per displaced gradient, all peers together
   std::size_t steps = 40;                  ///< Lanczos steps for the leading curvatures
   std::size_t probes = 3;                  ///< random vectors outside the leading axes
   std::size_t probe_steps = 8;
   std::size_t draws = 512;  ///< minibatch gradients of all peers together
-  double age = std::numeric_limits<double>::infinity();  ///< training time so far
-  std::vector<Doubles>
-      adjoints{};  ///< at x, for descent that ends here or later (fleet_calibration.h)
+  double age = std::numeric_limits<double>::infinity();  ///< training time up to x
+  std::vector<Doubles> adjoints{};  ///< at x; descent ends here or later (fleet_calibration.h)
 };
 
 /// An objective near a point x, f = mean of the peers' f_i, as SGD on it sees it.
@@ -81,7 +80,7 @@ Calibration calibrate(PeerObjectives peers,
                       Rng rng);
 
 /// Returns L at x, within a few percent, from 12 products with the Hessian over `samples` samples
-/// of all peers together.
+/// in total.
 double largest_curvature(PeerObjectives peers,
                          std::span<const float> x,
                          std::uint32_t samples,

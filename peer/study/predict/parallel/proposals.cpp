@@ -78,7 +78,7 @@ class Planner {
   }
 
  private:
-  /// Returns the fastest `ahead`, or the smallest one within two percent of it.
+  /// Returns the strategy with the smallest `ahead` within two percent of the fastest.
   std::optional<Sketch> best_ahead(const Strategy& cut) const {
     if (!flush_) return timed(cut);
     std::optional<Sketch> best;

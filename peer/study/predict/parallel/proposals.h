@@ -45,7 +45,7 @@ struct PartitionProblem {
   std::vector<double> seconds;  ///< forward and backward per piece, speed 1
   /// Seconds for the values after each piece but the last to cross, one way.
   std::vector<double> crossing;
-  std::vector<double> speeds;  ///< of the stages' peers, in order
+  std::vector<double> speeds;  ///< the stages' peers, in order
   std::uint32_t microbatches = 1;
 };
 

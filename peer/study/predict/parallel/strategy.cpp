@@ -266,8 +266,8 @@ double StrategyCosts::seconds_of_words(const Strategy& d,
   return std::max(slowest, through_card);
 }
 
-/// Copies divide the microbatches in flight. With recomputation, a member keeps the input of each
-/// of its pieces (optim/train/stage_objective.h).
+/// Copies divide the microbatches in flight. With recomputation, a member keeps each piece's input
+/// (optim/train/stage_objective.h).
 double StrategyCosts::memory_of(const Strategy& d, PeerId i) const {
   const double rows = batch_ / d.microbatches;
   const StagePlan plan = d.stage(i);

@@ -50,7 +50,7 @@ struct ParallelProposal {
   double samples_per_second = 0;
   double idle = 0;             ///< fraction of the peers' time without compute
   double bytes_per_round = 0;  ///< bytes sent by the busiest peer
-  double memory_bytes = 0;     ///< of the peer that needs most
+  double memory_bytes = 0;     ///< for the peer that needs most
   std::string bottleneck{};    ///< what limits the length of a round
 
   /// Returns whether several peers train one model; otherwise each has its own.
@@ -126,8 +126,7 @@ class StrategyCosts {
 
   /// Returns the seconds of a minibatch with its step in the slowest chain, by the timetable,
   /// without averaging. With copies or members of stages this is a lower bound for a round: the
-  /// work of copies, or the work of a chain of members without their messages, or the time to send
-  /// these messages.
+  /// work of copies, or of members without messages, or the time to send these.
   double chain_seconds(const Strategy& d) const;
   /// Returns the bytes of the peer that needs most.
   double memory(const Strategy& d) const;

@@ -107,7 +107,7 @@ class Walk {
     ++course.next;
     course.free =
         std::max(course.free, came) + (forward ? stages_[s].forward : stages_[s].backward);
-    const std::uint32_t part = stream_ ? 0 : k;  // of its frame
+    const std::uint32_t part = stream_ ? 0 : k;  // number in its frame
     if (forward && s + 1 < courses_.size())
       courses_[s + 1].activations[k] = send(course, ahead_[s], hops_[s], hops_[s].ahead.of(part));
     if (!forward && s > 0)
