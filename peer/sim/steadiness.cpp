@@ -10,10 +10,10 @@ namespace gv {
 namespace {
 
 constexpr Round rounds_of_a_window = 10;
-constexpr Round most_unknown = 10;  ///< rounds of a life before it knows its pace well
+constexpr Round most_unknown = 10;  ///< rounds before a life knows its pace well
 
-/// Every peer as fast as the fastest, every link as short as the shortest; for a method in which no
-/// peer waits for another, links take no time.
+/// Returns the fleet with all peers as fast as the fastest and all links as short as the shortest;
+/// for a method in which no peer waits for another, links take no time.
 Fleet at_its_fastest(Fleet fleet, bool waits) {
   double speed = 0;
   for (const auto& peer : fleet.peers) speed = std::max(speed, peer.speed);
@@ -29,8 +29,8 @@ Fleet at_its_fastest(Fleet fleet, bool waits) {
   return fleet;
 }
 
-/// Returns whether the deadline is longer than a round and the ways of two halves. With a shorter
-/// one, peers that an accident has put out of step need not wait for each other.
+/// Returns whether the deadline is longer than a round and two one-way trips. With a shorter one,
+/// peers out of step after an accident need not wait for each other.
 bool leaves_time(const Fleet& fleet, Time round) {
   const NetworkSpec& network = fleet.network;
   Time longest = network.latency;
@@ -39,7 +39,7 @@ bool leaves_time(const Fleet& fleet, Time round) {
   return deadline == Time{0} || deadline > round + 2 * (longest + network.jitter);
 }
 
-/// The most of these times within any window; both ends count.
+/// Returns the maximum number of these ends within any window, both borders included.
 Round most_within(const std::vector<Time>& ends, Time window) {
   Round most = 0;
   std::size_t first = 0;
@@ -69,7 +69,7 @@ Time run(const Assembly& fleet, Steadiness* told) {
   return simulate(fleet, observer, options).virtual_time;
 }
 
-/// Drops the ends of rounds that are before the window that ends now. Returns how many are in it.
+/// Drops ends of rounds before the window that ends now. Returns the number in the window.
 Round within(std::deque<Time>& ends, Time now, Time window) {
   ends.push_back(now);
   while (now - ends.front() > window) ends.pop_front();
@@ -141,7 +141,7 @@ void Steadiness::count_silence(PeerId peer, const Together& together) {
   }
 }
 
-/// Ends that were out of step come together within a round for each peer.
+/// Ends that are out of step come together within a round for each peer.
 Round Steadiness::most_silent(PeerId a, PeerId b) const {
   const auto at = usual_->pauses.find({a, b});
   const Round pause = at == usual_->pauses.end() ? 0 : at->second;
