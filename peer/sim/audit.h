@@ -29,7 +29,7 @@ class Audit {
   /// `traffic`: content of the settlement's halves, for vectors of length d.
   void settled(
       Life at, Life with, const Settlement& settlement, const Traffic& traffic, std::size_t d);
-  /// Reports that a reader accepted memory that differs from what its sender holds.
+  /// Reports that a reader accepted a loan that the lender's memory does not hold.
   void believed(Life reader, Life lender);
   /// Ignores what this life did, and what was done with it, as evidence about the others.
   void distrust(Life life) { liars_.insert(life); }

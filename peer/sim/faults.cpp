@@ -260,8 +260,8 @@ bool Faults::crash(PeerId victim) {
   return true;
 }
 
-/// Kills the peer as if it ended with an error, unless it averages and so begins with the peers
-/// that are there; also if a neighbour has died unmet, which no peer can report to it.
+/// Kills the peer as if it ended with an error. One that averages should begin with the peers that
+/// are there instead, unless a neighbour has died unmet, which no peer can report to it.
 void Faults::cannot_begin(PeerId peer) {
   const Plan& plan = shared_.peers[peer]->plan;
   const bool died_unmet = std::ranges::any_of(links_of(plan), [&](PeerId other) {

@@ -14,7 +14,7 @@ namespace {
 /// Limits of the pace after an accident relative to before: at least half, at most twice.
 constexpr double slowest = 0.5;
 constexpr double fastest = 2;
-/// Factor by which the loss may be larger, in addition to its own noise. A fleet that stood still
+/// Fraction by which the loss may be larger, in addition to its own noise. A fleet that stood still
 /// is compared with its state earlier by the lengths of the accident and the settling.
 constexpr double worse = 0.05;
 /// Number of evaluations of the models from the settling to the end.

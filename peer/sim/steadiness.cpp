@@ -39,7 +39,7 @@ bool leaves_time(const Fleet& fleet, Time round) {
   return deadline == Time{0} || deadline > round + 2 * (longest + network.jitter);
 }
 
-/// Returns the maximum number of these ends within any window, both borders included.
+/// Returns the maximum number of ends within any window, both borders included.
 Round most_within(const std::vector<Time>& ends, Time window) {
   Round most = 0;
   std::size_t first = 0;

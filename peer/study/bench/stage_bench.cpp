@@ -137,8 +137,8 @@ class Bench {
   std::vector<double> whole_seconds_;
 };
 
-/// Measures all sizes in turns, so that other work on the machine slows all alike. When
-/// they were measured one after the other, 8 rows could take three times as long as 16.
+/// Measures all sizes in turns, so that other work on the machine slows every size alike. When they
+/// were measured one after the other, 8 rows could take three times as long as 16.
 void measure_in_turns(std::vector<Bench>& benches, double seconds) {
   constexpr std::size_t least = 5;
   for (Bench& bench : benches) bench.pass(false);  // the first pass allocates memory

@@ -12,8 +12,8 @@ namespace gv {
 /// A claim that a comparison must satisfy:
 ///
 ///   A < B @ MEASURE [by 2x] [where KEY=VALUE, ...]          A is better, at least by the factor
-///   A ~ B @ MEASURE within 3 % [where ...]                  or `within 1 pp` of an accuracy
-///   A @ MEASURE = 41 s within 20 % [where ...]              of times and bytes with their unit
+///   A ~ B @ MEASURE within 3 % [where ...]                  or `within 1 pp` for an accuracy
+///   A @ MEASURE = 41 s within 20 % [where ...]              times and bytes have a unit
 struct ExpectedClaim {
   enum class Kind : std::uint8_t { before, alike, value };
   std::string text;  ///< as given

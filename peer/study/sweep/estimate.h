@@ -28,8 +28,8 @@ struct SweepEstimate {
 };
 
 /// Trains some families for about two seconds in total, in this process and on one core, and counts
-/// CPU time; on busy cores the sweep takes longer. Real runs are only counted. `memory`: used for
-/// the number of simultaneous trials, which is known already.
+/// CPU time; on busy cores the sweep takes longer. Real runs are only counted. `memory`: the
+/// figures that have already limited `workers`.
 SweepEstimate estimate_sweep(const SweepPlan& plan, std::size_t workers, MemoryRoom memory);
 
 std::string estimate_text(const SweepPlan& plan, const SweepEstimate& estimate);

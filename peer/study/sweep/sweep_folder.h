@@ -75,9 +75,9 @@ void write_whole(const std::string& path, const std::string& text);
 std::optional<std::string> read_whole(const std::string& path, std::size_t most);
 
 /// Returns 32 hex digits over the text of a sweep file and its fleet file, and over the build whose
-/// trials count as done (any if it has no name). Processes with the same version in one folder
-/// share the work; those with other versions would keep redoing each other's trials as outdated.
-/// Throws std::runtime_error if a file cannot be read.
+/// trials count as done (any build if empty). Processes with the same version in one folder share
+/// the work; those with other versions would keep redoing each other's trials as outdated. Throws
+/// std::runtime_error if a file cannot be read.
 std::string version_of(const SweepPlan& plan, const std::string& build);
 
 /// Throws std::runtime_error, with the process and a remedy, if another live process works on

@@ -92,8 +92,7 @@ struct TunedFamily {
 class SweepState {
  public:
   /// `only`: selects trials by the plan's axes, `seed` and `stage`, together with the tuning that
-  /// they need. `build`: only trials of this build count as done; those of any build if it has no
-  /// name.
+  /// they need. `build`: if not empty, only trials of this build count as done.
   SweepState(const SweepPlan& plan, const SweepFolder& folder, CellPattern only, std::string build);
 
   /// Reads what has changed since.

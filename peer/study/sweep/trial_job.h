@@ -54,8 +54,8 @@ TrialOutcome simulate_trial(const TrialJob& job,
                             const std::string& version,
                             const TrialProgress& progress);
 
-/// Moves the finished folder to trials/, with the summary. Does nothing if another process was
-/// faster: both computed the same.
+/// Writes trial.json and summary.json, and moves the finished folder to trials/. Discards it if
+/// another process was faster: both computed the same.
 void publish_trial(const TrialJob& job, const TrialEnd& end, const std::string& summary);
 
 /// Returns `fraction` of the rounds, rounded up to an evaluation so that there is a figure.
@@ -74,7 +74,7 @@ int tell_trial_memory();
 struct MemoryRoom {
   double trial_bytes = 0;                     ///< largest measured trial; 0: none
   std::optional<std::uint64_t> free_bytes{};  ///< none if unknown
-  std::string unmeasured{};                   ///< why the last failure happened; may be none
+  std::string unmeasured{};                   ///< reason of the last failed measurement, if any
 
   /// Returns how many of `wanted` trials fit at once; at least one. Keeps a tenth free for what was
   /// not measured.

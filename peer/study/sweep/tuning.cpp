@@ -101,7 +101,7 @@ double distance(const JsonValue& line, const TargetSpec& target) {
   return json_number(line, mean ? "loss" : "loss_local") - target.value;
 }
 
-/// Returns the distance without a target, which is always positive for accuracies.
+/// Returns 1 - accuracy or the loss, which ranks trials without a target.
 double shortfall(const JsonValue& line, bool errs) {
   return errs ? 1 - json_number(line, "accuracy") : json_number(line, "loss");
 }

@@ -23,7 +23,7 @@ struct Forecast {
   double slem = 0, gap = 1;         ///< schedules: factor of a disagreement per round, 1 - slem
   double rounds_to_thousandth = 1;  ///< pure averaging; infinite if never
   std::optional<double> left_after_ten;  ///< fraction of a random disagreement after ten rounds
-  std::optional<double> n_eff;           ///< n_eff at the discount 0.99
+  std::optional<double> n_eff;           ///< effective neighbours at the discount 0.99
   double bytes_per_round = 0;            ///< bytes sent by the busiest peer
   std::optional<double> consensus;       ///< (1/n) sum_i ||x_i - mean||^2
   std::optional<double> excess_mean;     ///< mean model's loss above the optimum

@@ -24,7 +24,6 @@ constexpr double near = 1.01;     ///< within this factor by the timetable, roun
 constexpr double returns = 20;    ///< returns to the best per budget
 constexpr double patience = 0.5;  ///< fraction of a budget without improvement that ends it
 
-/// Returns a random neighbour of the strategy.
 /// Scores of strategies, in seconds per sample.
 class Scores {
  public:
@@ -268,7 +267,7 @@ std::vector<PeerId> StrategyMoves::stages_for(PeerId members) const {
   return all;
 }
 
-/// Each copy of a stage needs at least one microbatch; m = batch is always possible.
+/// Each copy of a stage needs a microbatch; microbatches may be as small as one sample.
 std::vector<std::uint32_t> StrategyMoves::microbatches_for(const Strategy& d) const {
   const PeerId least = d.copies.empty() ? 1 : std::ranges::max(d.copies);
   std::vector<std::uint32_t> enough;

@@ -32,7 +32,7 @@ struct StrategySearch {
 /// layers. Metropolis on the seconds per sample (Jia et al. 2019, "FlexFlow", arXiv:1807.05358,
 /// section 6) starts from a model for each peer, from the best pipeline of `advice` and from a
 /// random strategy, with a third of the budget each. The result is never slower than these.
-/// `progress`: null, or called after each move with the best samples per second.
+/// `progress`: may be null; called after each move with the best samples per second.
 StrategySearch search_strategies(const StrategyCosts& costs,
                                  const ParallelAdvice& advice,
                                  const SearchBudget& budget,
