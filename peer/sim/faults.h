@@ -55,12 +55,12 @@ std::vector<Accident> overlapping_accidents(Rng rng, const AccidentBounds& bound
 struct FaultHands {
   std::function<void(PeerId)> die;          ///< the process has died
   std::function<void(PeerId)> rise;         ///< another process replaces it
-  std::function<void(PeerId, Round)> leap;  ///< it skips to this round
+  std::function<void(PeerId, Round)> leap;  ///< it has skipped to this round
   /// The first peer stops waiting for the last half of the second.
   std::function<void(PeerId, PeerId)> give_up;
   /// The following return false if there is nothing to harm: the peer is dead or has finished.
   std::function<bool(PeerId)> poison;
-  std::function<bool(PeerId)> lie;  ///< its messages are not believed from now on
+  std::function<bool(PeerId)> lie;  ///< marks it as a liar from now on
   std::function<bool(PeerId)> fill_disk;
   std::function<bool(PeerId)> tear;  ///< it dies while writing its next checkpoint
 };

@@ -202,8 +202,8 @@ struct StepOptions {
   double seconds = 4;  ///< measuring time
 };
 
-/// A report of training on generated data: images in the shape of the row's bench_image, or texts
-/// of 64 tokens from 65 characters.
+/// A report of training on generated data: images in the shape of the row's bench_image, or
+/// 64-token texts over 65 characters.
 struct StepReport {
   std::size_t parameters = 0;
   double flops = 0;        ///< per gradient
