@@ -139,7 +139,7 @@ class SweepFileReader : Readers {
     file_.tune = std::move(tune);
   }
 
-  /// Refuses a grid with too many points: no value of a list is left out of one.
+  /// Rejects a grid with too many points: each value of a list must be in it.
   void check_grid(const Value& at, bool limited, const TuningSpec& tune) {
     std::size_t points = 1;
     for (const TuningKnob& knob : tune.knobs)
