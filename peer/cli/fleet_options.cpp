@@ -37,8 +37,8 @@ std::optional<std::string> text_in(const std::string& path) {
   }
 }
 
-/// Returns whether the models of a run depend on something that is not the same any more. Digests
-/// do not hold the peers' own files, which are on their machines.
+/// Returns whether an input of a run's models has changed. Digests do not cover the peers' own
+/// files, which are on their machines.
 bool other_bits(const std::string& run_folder, const Fleet& fleet) {
   const std::string path = run_folder + "/run.json";
   const JsonValue run = parse_json(file_bytes(path), path);
@@ -49,7 +49,7 @@ void print_notices(const std::vector<std::string>& notices) {
   for (const std::string& notice : notices) fmt::print(stderr, "notice: {}\n", notice);
 }
 
-/// A key without its path, `lr`, is told where it stands; what else is wrong the reader says.
+/// Throws with suggestions for a key without its path, such as `lr`; other errors are the reader's.
 void check_set(const std::string& set) {
   const std::string key = set.substr(0, set.find('='));
   std::vector<std::string> places;
@@ -68,7 +68,7 @@ void say(const std::string& line) {
   fmt::print(stderr, "{}\n", line);
 }
 
-/// Says how to start it, as a launcher does peer 0, for another task. It needs no run's folder.
+/// Returns the command that starts the program like peer 0, for another task and without a folder.
 std::vector<std::string> scout_words(const FleetOptions& options,
                                      const std::string& binary,
                                      const std::string& task) {
