@@ -155,7 +155,7 @@ void require_connected_weights(Topology t, const MixingMatrix& w) {
   require_connected(t);
 }
 
-/// Refuses schedules that, over all rounds together, leave such parts.
+/// Refuses schedules with such parts over all rounds together.
 void require_connected_rounds(const MixingSchedule& schedule, const ScheduleSpec& spec) {
   constexpr PeerId most = 4096;
   if (schedule.size() > most) return;

@@ -54,7 +54,7 @@ std::string own_rates_note(const Fleet& fleet) {
       mean / least);
 }
 
-/// Returns a note that the scout took its steps alone.
+/// Returns the basis of the steps' seconds: the scout alone, and a factor for shared cores.
 std::string sharing_text(const Fleet& fleet) {
   const double times = crowding(fleet);
   if (times == 1) return "one peer alone";

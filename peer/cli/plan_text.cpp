@@ -40,7 +40,7 @@ std::string batch_text(const Fleet& fleet) {
       noise_of_unequal(batches));
 }
 
-/// Prints the factor for the rate by the batch, because only the program knows its rate.
+/// Prints the factors by which the rate follows the batch: only the program knows the rate itself.
 void print_own_rate(const BatchAdvice& advice) {
   const double times = advice.together / advice.alone;
   fmt::print(

@@ -42,9 +42,9 @@ struct Gain {
   std::vector<Change> changes{};  ///< changes that gain at least a tenth, best first
 };
 
-/// Returns the gain, or nothing for a fleet with less than two models or with divided models, which
-/// `plan --parallel` compares. `options`: of the fleet, with which changes are tried. Fleets with
-/// programs get no changes, because each would start the program again.
+/// Returns the gain, or nothing for a fleet with fewer than two models or with divided models,
+/// which `plan --parallel` compares. `options`: of the fleet, with which changes are tried. Fleets
+/// with programs get no changes, because each would start the program again.
 std::optional<Gain> gain_of(const Assembly& fleet,
                             const RoundPrediction& round,
                             const FleetOptions& options);

@@ -40,7 +40,7 @@ std::string folder_text(const Fleet& fleet, const RunFolder& folder) {
   return fmt::format("{} ({} is there already)", folder.path(), fleet.output_dir);
 }
 
-/// Returns "data digits: 400 samples, iid parts; model softmax, 7850 parameters".
+/// Returns "data   digits: 400 samples, iid parts; model softmax, 7850 parameters".
 std::string matter_text(const Assembly& fleet) {
   const DataSpec& data = fleet.fleet.data;
   if (fleet.fleet.program)

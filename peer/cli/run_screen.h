@@ -56,7 +56,7 @@ class Screen {
 struct MixingFigures {
   std::string text;  ///< one line for people
   std::string name;  ///< name of the graph or the schedule
-  double slem = 0;   ///< factor of a disagreement per round
+  double slem = 0;   ///< factor by which disagreement shrinks per round
   double gap = 0;
   Json schedule;  ///< null for a single W
 };

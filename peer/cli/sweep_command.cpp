@@ -150,8 +150,8 @@ struct SweepArguments {
   std::string worker;
 };
 
-/// Number of trials at a time. For simulated ones the user's number, else as many as there are
-/// cores and the free memory allows; for real runs the file's number.
+/// Number of trials at a time: the user's, else for simulated trials as many as cores and free
+/// memory allow, and for real runs the file's.
 struct Workers {
   std::size_t count = 1;
   MemoryRoom memory{};
@@ -299,8 +299,8 @@ int work(const SweepArguments& arguments,
 
 /// Returns the plan with the earlier additions of --extend, numbered as in the folder. Processes
 /// that begin at the same time agree on the numbers; none begins while others work on another
-/// version of the file. `build`: its trials count as done. `presence`: our claim if we will work,
-/// else null.
+/// version of the file. `build`: its trials count as done. `presence`: our claim, or null if we
+/// will not work.
 SweepPlan numbered_plan(const std::string& file,
                         const SweepFolder& folder,
                         const std::string& build,

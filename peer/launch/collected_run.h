@@ -13,7 +13,7 @@ namespace gv {
 /// Peers of a fleet without a launcher, read from FOLDER/peers/003 and so on.
 using CollectedPeers = std::map<PeerId, StoredReports>;
 
-/// Returns an empty map if there are no peers. Throws std::runtime_error if a folder makes no sense
+/// Returns an empty map if there are no peers. Throws std::runtime_error if a folder is invalid
 /// or is named after another peer, or if two are of different fleets.
 CollectedPeers read_peers(const std::string& folder);
 

@@ -349,7 +349,7 @@ void Launcher::heed(PeerId id, const control::PeerSays& says) {
   }
 }
 
-/// Kills a peer whose report makes no sense, as if it had crashed.
+/// Kills a peer whose report is invalid, as if it had crashed.
 void Launcher::refuse(PeerId id, const std::string& why) {
   Slot& slot = slots_[id];
   if (std::exchange(slot.refused, true)) return;

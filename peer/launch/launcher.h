@@ -95,7 +95,7 @@ struct LaunchResult {
 /// no part in training. Has one thread with one poll loop. No peer outlives it, however it ends.
 class Launcher {
  public:
-  /// Starts the processes. Throws std::runtime_error when one cannot be started.
+  /// Starts the processes. Throws std::runtime_error if one cannot be started.
   Launcher(const Assembly& fleet,
            const RunFolder& folder,
            Observer& observer,

@@ -48,7 +48,7 @@ struct StoredReports {
 };
 
 /// Reads the reports, except a last line that was cut off. Throws std::runtime_error "path:line:
-/// what" if they make no sense.
+/// what" if they are invalid.
 StoredReports read_reports(const std::string& folder);
 /// Returns the report with its model (`most_bytes` at most). Throws std::runtime_error with the
 /// path.

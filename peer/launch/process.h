@@ -143,7 +143,7 @@ class LineReader {
 /// A peer's process on this machine. Lines for it are queued while it does not read.
 class Child : public Process {
  public:
-  /// Throws std::runtime_error with the program's name and the reason when it cannot be started.
+  /// Throws std::runtime_error with the program's name and the reason if it cannot be started.
   explicit Child(const std::vector<std::string>& argv);
 
   pid_t pid() const override { return process_.pid(); }

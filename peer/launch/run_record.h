@@ -63,7 +63,7 @@ void end_unsaved(const RunFolder& folder, const std::string& summary);
 
 /// Returns whether the fleet's target was reached by the end, or nothing if it has none.
 std::optional<bool> target_reached(const Assembly& fleet, const Observer& observer);
-/// Returns "target accuracy 0.9 missed: 0.8951 at the end", or "" without a target.
+/// Returns "target     accuracy 0.9 missed: 0.8951 at the end", or "" without a target.
 std::string target_text(const Assembly& fleet, const Observer& observer);
 /// Returns the exit code of a run that would end with `code`: check_failed instead of success if
 /// the fleet's target was missed, or its loss rose as in no training, so that a script need not

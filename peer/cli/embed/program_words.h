@@ -18,7 +18,7 @@ namespace gv::embed {
 /// Task of a program's process.
 enum class ProgramTask : std::uint8_t { peer, ask, measure };
 
-/// The words of gv_open.
+/// Arguments of gv_open.
 struct OpenWords {
   std::string fleet;  ///< a path; "" for none
   std::string text;
@@ -49,21 +49,21 @@ using Environment = std::function<const char*(const char*)>;
 /// started the process, only its own words count.
 OpenWords open_words(const char* json, const Environment& environment);
 
-/// The words of gv_simulate.
+/// Arguments of gv_simulate.
 struct SimulationWords {
   OpenWords open;
   std::optional<double> step_seconds;  ///< gradient and step at speed 1; measured if absent
 };
 SimulationWords simulation_words(const char* json);
 
-/// The words of gv_simulated.
+/// Arguments of gv_simulated.
 struct SeatWords {
   std::optional<PeerId> id;  ///< set for the task `peer`
   ProgramTask task = ProgramTask::peer;
 };
 SeatWords seat_words(const char* json);
 
-/// The words of gv_attach.
+/// Arguments of gv_attach.
 struct AttachWords {
   bool evaluates = false;
   bool saves = false;
@@ -78,7 +78,7 @@ AttachWords attach_words(const char* json);
 /// Reads the addresses of gv_begin.
 std::vector<PeerAddress> address_words(const char* json);
 
-/// The words of gv_say.
+/// Arguments of gv_say.
 struct SayWords {
   std::vector<std::pair<std::string, double>> log;
   std::vector<std::pair<std::string, double>> figures;

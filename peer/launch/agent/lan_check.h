@@ -13,7 +13,7 @@
 
 namespace gv {
 
-/// The state of a machine of a fleet.
+/// State of a machine of a fleet.
 struct HostCheck {
   std::string name;
   double ssh_seconds = 0;            ///< until its agent's first message
