@@ -24,7 +24,7 @@ struct AlgorithmsArguments {
 
 using Rows = std::vector<const AlgorithmRow*>;
 
-/// All, or those of this kind.
+/// Returns all rows, or those of this kind.
 Rows rows_of(const std::string& kind) {
   Rows rows;
   for (const AlgorithmRow* row : algorithms())
@@ -39,10 +39,10 @@ std::vector<std::string> all_kinds() {
   return all;
 }
 
-/// A fleet in which it runs, and what a round costs there.
+/// Example fleet of a method, and the cost of a round there.
 struct Example {
   std::string text;
-  double models = 0;  ///< out of the busiest peer in a round, as models of 4 d bytes
+  double models = 0;  ///< sent by the busiest peer in a round, in models of 4 d bytes
 };
 
 Example example_of(const AlgorithmRow& row) {
@@ -96,7 +96,7 @@ std::string_view name_of(Promise promise) {
   return "";
 }
 
-/// The codecs that a row takes.
+/// Returns the codecs that a row takes.
 std::vector<std::string> codecs_of(const AlgorithmRow& row) {
   std::vector<std::string> words = codec_words();
   if (row.codecs == Codecs::none) words.clear();
@@ -105,7 +105,7 @@ std::vector<std::string> codecs_of(const AlgorithmRow& row) {
   return words;
 }
 
-/// Says whether programs that bring their own gradients can train by it, and what it asks of them.
+/// Returns whether programs with their own gradients can use the method, and its requirements.
 Json programs_of(const AlgorithmRow& row) {
   const ProgramUse& use = row.program;
   if (!use.objection.empty()) return Json{{"runs", false}, {"why", use.objection}};
@@ -116,7 +116,7 @@ Json programs_of(const AlgorithmRow& row) {
               {"rate", use.rate}};
 }
 
-/// Returns whether agents can be trained by it, and what that is called.
+/// Returns whether the method can train agents, and its name for them.
 Json agents_of(const AlgorithmRow& row) {
   const AgentUse use = agent_use(row);
   const auto given = [](std::string_view text) {
@@ -173,7 +173,7 @@ void print_paragraph(const std::string& text) {
   fmt::print("{}\n", wrapped("    " + text, 6));
 }
 
-/// Only what a reader would not expect: that it has another name there, or trains none.
+/// Prints only the unexpected: another name for agents, or that the method trains none.
 void print_agents(const AgentUse& use) {
   if (!use.objection.empty()) print_paragraph(fmt::format("agents: none; {}", use.objection));
   if (!use.name.empty()) print_paragraph(fmt::format("agents: {}; {}", use.name, use.source));
@@ -209,8 +209,8 @@ void print_text(const AlgorithmsArguments& arguments) {
   }
 }
 
-/// Prints each paper's entry once; a plug-in names its paper in its summary. The papers on agents
-/// are about all methods, and not about one that was asked for.
+/// Prints each paper's entry once; a plug-in names its paper in its summary. Papers on agents are
+/// printed only for all methods, not for a chosen one.
 void print_bibtex(const AlgorithmsArguments& arguments) {
   std::set<std::string> printed;
   const auto print = [&](std::string_view name) {

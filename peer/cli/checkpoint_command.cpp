@@ -23,7 +23,7 @@ struct CheckpointArguments {
 
 constexpr auto between_looks = std::chrono::milliseconds(50);
 
-/// Waits until every peer's file is there; they get their names when they are whole.
+/// Waits until every peer's file exists; files get their names when they are complete.
 Round await_files(const std::string& folder, Round round) {
   constexpr int looks_after = 40;  // two seconds for the last file to be written
   ProgressLine progress;

@@ -34,8 +34,8 @@ std::string suggestion(const std::string& guess, const std::string& otherwise) {
   return guess.empty() ? otherwise : fmt::format("did you mean `{}`?", guess);
 }
 
-/// CLI11 has no suggestions of its own: "A subcommand is required" would be all for `rum`, and for
-/// `graph reprot`.
+/// Suggests a command for a mistyped one, at any depth: CLI11 would only print "A subcommand is
+/// required".
 void refuse_unknown_command(const Command& program, int argc, char** argv) {
   const Command* group = &program;
   std::string path = program.name;
@@ -87,14 +87,14 @@ std::string parse_failure(const CLI::App& app, const CLI::Error& error) {
   return fmt::format("error: {}\nhelp:  {}\n", error.what(), usual_help);
 }
 
-/// A help text of at most 80 columns.
+/// Formats the help text in at most 80 columns.
 class NarrowFormatter : public CLI::Formatter {
  public:
   NarrowFormatter() { column_width(indent); }
   std::string make_option(const CLI::Option* option, bool argument) const override {
     std::string values = make_option_opts(option);
     std::string text = make_option_desc(option);
-    // A long list of words goes from behind the name into the text.
+    // A long list of words moves from the name into the text.
     const std::size_t open = values.find(":{"), close = values.find('}');
     if (open != std::string::npos && close != std::string::npos && close - open > indent) {
       std::string words = values.substr(open + 2, close - open - 2);
@@ -115,7 +115,7 @@ class NarrowFormatter : public CLI::Formatter {
 
  private:
   static constexpr std::size_t indent = 28;
-  /// A name that leaves no room has its text on the next line.
+  /// Puts the text on the next line after a long name.
   static std::string entry(std::string name, const std::string& text) {
     if (text.empty()) return name + "\n";
     if (name.size() >= indent) {
@@ -127,7 +127,7 @@ class NarrowFormatter : public CLI::Formatter {
   }
 };
 
-/// Adds the commands of a group; the one that is named in the arguments becomes `chosen`.
+/// Adds the commands of a group; sets `chosen` to the one that the arguments name.
 void add(CLI::App& app, const Command& group, std::function<int()>& chosen) {
   app.require_subcommand(1);
   for (const Command& row : group.commands) {
@@ -148,7 +148,7 @@ int report_error(const std::exception& e, int code) {
   return code;
 }
 
-/// Runs the command that the arguments name. Nothing is thrown.
+/// Runs the command that the arguments name. Throws nothing.
 int run_named_command(const Command& program, int argc, char** argv) {
   try {
     return run_command_line(program, version_text(), argc, argv);
@@ -279,7 +279,7 @@ void prepare_app(CLI::App& app, const Command& program) {
   app.footer("Examples:\n" + program.examples);
 }
 
-/// "{a,b}" behind the type's name are the words that a value may be.
+/// Reads the allowed values from the "{a,b}" after the type's name.
 OptionFacts facts_of(const CLI::Option& option) {
   OptionFacts facts{.names = {}, .value = "", .words = {}, .help = option.get_description()};
   facts.argument = option.get_positional();
@@ -374,8 +374,8 @@ Command whole_program(const PeerParts& parts) {
 
 int run_program(int argc, char** argv, const PeerParts& parts) {
   reset_inherited();
-  // A pipe that nobody reads, and a file that is too large for a limit (ulimit -f), are told by
-  // write, as a full disk is. The processes that we start inherit the second.
+  // A closed pipe, and a file beyond its size limit (ulimit -f), make write() fail, as a full disk
+  // does. The processes that we start inherit the second.
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
   console::open();
   const int code = run_named_command(whole_program(parts), argc, argv);

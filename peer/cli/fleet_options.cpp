@@ -37,8 +37,8 @@ std::optional<std::string> text_in(const std::string& path) {
   }
 }
 
-/// Returns whether the models of a run depend on something that is not the same any more. Digests
-/// do not hold the peers' own files, which are on their machines.
+/// Returns whether an input of a run's models has changed. Digests do not cover the peers' own
+/// files, which are on their machines.
 bool other_bits(const std::string& run_folder, const Fleet& fleet) {
   const std::string path = run_folder + "/run.json";
   const JsonValue run = parse_json(file_bytes(path), path);
@@ -53,7 +53,7 @@ void say(const std::string& line) {
   fmt::print(stderr, "{}\n", line);
 }
 
-/// Says how to start it, as a launcher does peer 0, for another task. It needs no run's folder.
+/// Returns the command that starts the program like peer 0, for another task and without a folder.
 std::vector<std::string> scout_words(const FleetOptions& options,
                                      const std::string& binary,
                                      const std::string& task) {

@@ -21,7 +21,7 @@ bool is_on_cpu_here(const PeerSpec& peer) {
 
 }  // namespace
 
-/// Counts an agent for each host where hosts are other machines: it has its peers' streams.
+/// Counts an agent for each host if hosts are other machines, since it carries its peers' streams.
 std::uint64_t files_of_run(const Assembly& fleet) {
   const Fleet& file = fleet.fleet;
   if (is_lan(file)) {

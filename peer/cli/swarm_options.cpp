@@ -56,7 +56,7 @@ void print_row(const Healing& h) {
   for (const std::string& wound : h.wounds) fmt::print("            {}\n", wound);
 }
 
-/// `simulate --faults heal`: one accident after the other, each in a run of its own.
+/// Runs `simulate --faults heal`: one accident after the other, each in its own run.
 int run_healing(const FleetOptions& file, std::uint64_t length_ms) {
   const Assembly fleet = assemble(file);
   HealingTimes times;
@@ -79,7 +79,7 @@ int run_healing(const FleetOptions& file, std::uint64_t length_ms) {
   return wounds == 0 ? exit_code::done : exit_code::check_failed;
 }
 
-/// Tells what a swarm found out, as `simulate` does. `seconds`: that it took.
+/// Results of a swarm in the form of `simulate`. `seconds`: its duration.
 Json swarm_json(const SwarmResult& result, double seconds);
 void print_swarm(const SwarmResult& result, double seconds);
 
@@ -400,7 +400,7 @@ int run_swarm(const FleetOptions& file, const SwarmArguments& arguments) {
   return run_swarm_of_file(file, arguments);
 }
 
-// simulate --faults swarm --fleets A..B.
+// Runs simulate --faults swarm --fleets A..B.
 
 int run_drawn_swarm(const FleetOptions& file, const SwarmArguments& arguments) {
   const InterruptWatch interrupts;  // before anything computes

@@ -22,7 +22,7 @@
 namespace gv {
 namespace {
 
-/// Holds the words of one peer until now.
+/// State that one peer has reported.
 struct Said {
   bool ready = false;
   std::optional<PeerSpeed> speed{};
@@ -39,8 +39,8 @@ void heed(const std::string& line, PeerId id, const Fleet& fleet, Said& said) {
                   .flops = measured->flops};
 }
 
-/// The mean and not the median: where more peers than cores share a machine, most steps know
-/// nothing of the others, and a few wait long.
+/// Returns the mean, not the median: if more peers than cores share a machine, most steps are
+/// undisturbed and a few wait long.
 double mean_step_seconds(Replica& replica, double seconds) {
   using Clock = std::chrono::steady_clock;
   constexpr int warm_up = 2;

@@ -16,7 +16,7 @@
 namespace gv::embed {
 namespace {
 
-/// The bits of numbers that any reader of JSON takes as they are.
+/// Bits of a number that every JSON reader keeps exactly.
 constexpr std::uint64_t exact_bits = (std::uint64_t{1} << 53) - 1;
 
 std::string_view word_of(const OpenWords& words) {
@@ -51,7 +51,7 @@ Json neighbors_of(const Neighborhood& row, double share) {
   return all;
 }
 
-/// Says who it is among those that train.
+/// Returns the peer's numbers among the peers that train.
 Json identity_of(const ProgramFleet& of) {
   const Fleet& fleet = of.fleet;
   const PeerSpec& own = fleet.peers[of.id];
@@ -76,7 +76,7 @@ Json identity_of(const ProgramFleet& of) {
               {"peer_seed", Rng(fleet.seed).derive("program").derive(of.id).bits() & exact_bits}};
 }
 
-/// Returns what servers do with the gradients of programs; null if no servers take any.
+/// Returns the optimizer with which servers step along programs' gradients; null if none do.
 Json servers_step_of(const ProgramFleet& of) {
   const AlgorithmRow& row = *of.outline->algorithm;
   const Setup& setup = *of.outline->setup;
@@ -185,7 +185,7 @@ int Program::wait(std::uint64_t handle, std::span<std::byte>, int) {
   throw Fault(GV_E_USE, fmt::format("gv_wait: {} is no handle", handle));
 }
 
-/// The descriptors of a launcher are there once.
+/// Only one program of a process can use the launcher's descriptors.
 std::unique_ptr<Program> make_program(OpenWords words) {
   static std::atomic<bool> taken = false;
   const bool control = words.control;

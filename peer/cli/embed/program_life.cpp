@@ -45,7 +45,7 @@ void ProgramLife::begin(std::function<Addresses(TcpPeer&)> meet) {
   loop_ = quiet_thread("grapevine", [this, meet = std::move(meet)] { live(meet); });
 }
 
-/// The peer goes with its loop: its connections are closed, and whoever waits for a turn is told.
+/// Runs the peer. With the loop's end the connections close, and every wait for a turn ends.
 void ProgramLife::live(const std::function<Addresses(TcpPeer&)>& meet) {
   try {
     if (const Addresses all = meet(*peer_); all) peer_->run(*all);
@@ -64,7 +64,7 @@ void ProgramLife::live(const std::function<Addresses(TcpPeer&)>& meet) {
     const std::lock_guard lock(mutex_);
     rounds_ = peer_->round();
   }
-  arithmetic_->end();  // whoever waits for a turn hears now that it is over
+  arithmetic_->end();  // ends every wait for a turn
   const std::lock_guard lock(mutex_);
   peer_.reset();
   over_ = true;
@@ -91,7 +91,7 @@ void ProgramLife::fail(Fault fault) {
   if (!failure_) failure_ = std::move(fault);
 }
 
-/// Holds the loop, on which it is called, until go_on().
+/// Blocks the loop, on which it is called, until go_on().
 void ProgramLife::stand_still() {
   std::unique_lock lock(mutex_);
   if (!pausing_) return;
@@ -103,7 +103,7 @@ void ProgramLife::stand_still() {
   changed_.notify_all();
 }
 
-/// Stops nothing before the loop has begun, as nobody else has the peer then.
+/// Has nothing to stop before the loop has begun, because no other thread uses the peer then.
 std::vector<int> ProgramLife::pause() {
   std::unique_lock lock(mutex_);
   descriptors_.clear();
@@ -122,7 +122,7 @@ void ProgramLife::go_on() {
   changed_.wait(lock, [this] { return !stands_ || over_; });
 }
 
-// How a program's tensors become a peer.
+// From a program's tensors to a peer.
 
 std::uint16_t ProgramPeer::attach(std::span<const gv_tensor> tensors, const AttachWords& words) {
   if (life_ && life_->has_begun())
@@ -147,7 +147,7 @@ std::uint16_t ProgramPeer::attach(std::span<const gv_tensor> tensors, const Atta
   return state_.port;
 }
 
-/// x_0 of a file.
+/// Loads x_0 from the file.
 void ProgramPeer::take_start() {
   if (fleet_.fleet.start.empty()) return;
   try {
@@ -188,7 +188,7 @@ TcpPeerOptions ProgramPeer::options() {
   return options;
 }
 
-/// A launcher has a clock of its own for the fleet.
+/// Stops by the peer's own clock, without a launcher, whose clock would count.
 void ProgramPeer::stop_in_time(TcpPeerOptions& options) {
   const std::optional<Time> most = fleet_.fleet.stop.time;
   if (!most) return;
@@ -219,7 +219,7 @@ void ProgramPeer::make_peer() {
   }
 }
 
-/// What a launcher would hear, `grapevine collect` finds in the folder.
+/// Keeps the reports in the folder for `grapevine collect`, if there is no launcher.
 void ProgramPeer::keep_reports() {
   if (line_ || words_.folder.empty()) return;
   const ReportsOf whose{
@@ -232,7 +232,7 @@ void ProgramPeer::keep_reports() {
       std::make_unique<PeerReports>(words_.folder, whose, words_.rejoin || words_.from.has_value());
 }
 
-/// A disk that is full ends the notes, and not the training.
+/// Keeps a report. A full disk ends this, but not the training.
 void ProgramPeer::keep(const Report& report) {
   if (!reports_) return;
   try {
@@ -248,7 +248,7 @@ void ProgramPeer::keep(const Report& report) {
                     shell_word(peers.parent_path().string())));
 }
 
-/// With stop.time every script ends by its own clock, so that an earlier end is no mistake.
+/// Handles a report. With stop.time every script ends by its own clock: an earlier end is no error.
 void ProgramPeer::heed(const Report& report) {
   if (report.left_by && !fleet_.fleet.stop.time) left_by_ = *report.left_by;
   if (!report.broken_by) return;
@@ -299,7 +299,7 @@ void OwnHands::close() {
   changed_.notify_all();
 }
 
-/// A thread begins with the mask of the one that starts it, and so do those that it starts.
+/// A thread inherits the signal mask of its creator, and so do the threads that it creates.
 std::thread quiet_thread(const char* name, std::function<void()> work) {
   sigset_t all;
   sigset_t before;

@@ -25,7 +25,7 @@
 namespace gv::embed {
 namespace {
 
-/// The time to leave in, once no launcher reads a report; a peer that cannot is ended.
+/// Milliseconds in which a peer must leave when its launcher has exited, before it is ended.
 constexpr int orphan_deadline_ms = 4000;
 
 Json numbers_of(const std::vector<std::pair<std::string, double>>& numbers) {
@@ -36,7 +36,7 @@ Json numbers_of(const std::vector<std::pair<std::string, double>>& numbers) {
 
 using Clock = std::chrono::steady_clock;
 
-/// Negative milliseconds: without end, as far as anybody can wait.
+/// Negative milliseconds mean no limit, in practice a year.
 Clock::time_point deadline_of(int timeout_ms) {
   if (timeout_ms < 0) return Clock::now() + std::chrono::hours(24 * 365);
   return Clock::now() + std::chrono::milliseconds(timeout_ms);
@@ -46,7 +46,7 @@ std::chrono::nanoseconds left(Clock::time_point until) {
   return std::max<std::chrono::nanoseconds>(until - Clock::now(), std::chrono::nanoseconds(0));
 }
 
-/// FNV-1a; 0 is no name.
+/// Hashes a name by FNV-1a; 0 means no name.
 std::uint64_t mark_of(const char* name) {
   if (name == nullptr || *name == '\0') return 0;
   std::uint64_t mark = 0xcbf29ce484222325;
@@ -69,7 +69,7 @@ void check_call(const gv_call& call, const char* name) {
 
 }  // namespace
 
-// How a program's peer finds the others: by hand, or by its launcher.
+// The ways in which a program's peer finds the others: by hand, or by its launcher.
 
 std::vector<PeerAddress> ProgramPeer::addresses_of(const char* json) const {
   std::vector<PeerAddress> all =
@@ -106,8 +106,7 @@ void ProgramPeer::begin(const char* addresses) {
   });
 }
 
-/// Waits until the neighbours have come, or the peer is closed; on the life's thread, as all of
-/// these.
+/// Waits until the neighbours have come or the peer is closed; all this is on the life's thread.
 ProgramLife::Addresses ProgramPeer::meet_in_folder() const {
   using Clock = std::chrono::steady_clock;
   Meeting meeting(*assembly_, fleet_.id, words_.meet);
@@ -143,7 +142,7 @@ ProgramLife::Addresses ProgramPeer::meet_launcher(TcpPeer& peer) {
   return all;
 }
 
-/// Waits for it, or until the peer is closed.
+/// Waits for a message of the launcher, or until the peer is closed.
 bool ProgramPeer::launcher_speaks() const {
   while (!closing_) {
     pollfd ear{launchers_descriptors.ear, POLLIN, 0};
@@ -190,7 +189,7 @@ ProgramPeer::ProgramPeer(OpenWords words) : Program(std::move(words)) {
   keep_from_children(launchers_descriptors);
 }
 
-/// The watch on the launcher uses the life, and is made by its thread.
+/// Ends the life first: its thread makes the watch on the launcher, which uses the life.
 ProgramPeer::~ProgramPeer() {
   closing_ = true;
   if (life_) life_->die();
@@ -217,7 +216,7 @@ Turn ProgramPeer::turn(const gv_told* done, int timeout_ms) {
   return given(turn);
 }
 
-/// Notes the round: while the program has a turn, the loop waits for it, and the round stays.
+/// Stores the round, which cannot change while the program has a turn, because the loop waits.
 Turn ProgramPeer::given(Turn turn) {
   if (turn == Turn::over) {
     round_ = life_->rounds();
@@ -267,7 +266,7 @@ void ProgramPeer::say(const SayWords& words) {
   life_->with([](TcpPeer& peer) { peer.stop(); });
 }
 
-/// No job may read the program's gradients when they are forgotten.
+/// Waits until no job reads the program's gradients before they are forgotten.
 bool ProgramPeer::finish(int timeout_ms) {
   if (!life_ || !life_->has_begun()) return true;
   const Clock::time_point until = deadline_of(timeout_ms);
@@ -301,7 +300,7 @@ void ProgramPeer::go_on() {
   if (life_) life_->go_on();
 }
 
-// What a program's peer pushes to its neighbours, and pulls from them.
+// Pushes and pulls of a program's peer.
 
 VerbCall push_of(const gv_call& said, std::vector<std::byte> data) {
   VerbCall call = transfer_of(said, "gv_push");
@@ -351,7 +350,7 @@ int ProgramPeer::wait(std::uint64_t handle, std::span<std::byte> data, int timeo
   return code_of(waited, VerbOp::transfer, data, life_->failure());
 }
 
-// What a program's peer does together with all others.
+// Verbs of a program's peer with all others.
 
 VerbCall verb_call_of(const gv_call& call) {
   check_call(call, "gv_verb");
@@ -385,7 +384,7 @@ void ProgramPeer::begin_verb(const VerbCall& call, std::span<std::byte> data) {
   life_->with([&](TcpPeer& peer) { peer.together(std::move(whole), ended); });
 }
 
-/// The loop ends before a verb does where the fleet has stopped, or where something has failed.
+/// Waits for a verb. The loop ends before it if the fleet has stopped or something has failed.
 Waited ProgramPeer::wait_for(VerbAtHand& verb, bool lends, int timeout_ms) {
   const Clock::time_point until = deadline_of(timeout_ms);
   for (;;) {

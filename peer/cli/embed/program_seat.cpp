@@ -33,7 +33,7 @@ void VerbAtHand::end(VerbEnd end) {
   changed_.notify_all();
 }
 
-/// Looks again now and then: where the loop ends without it, nobody says so here.
+/// Returns early now and then, because the loop may end without a notification.
 void VerbAtHand::wait(std::chrono::nanoseconds at_most) {
   constexpr std::chrono::nanoseconds look_again = std::chrono::milliseconds(100);
   std::unique_lock lock(mutex_);
@@ -54,12 +54,11 @@ bool VerbAtHand::is_slow() {
 
 namespace {
 
-/// The first ones are slower: memory is touched, libraries choose their ways.
+/// The first steps are slower: memory is touched, and libraries choose their algorithms.
 constexpr std::uint32_t warm_up_steps = 3;
 constexpr std::uint32_t measured_steps = 20;
 
-/// A program that trains alone for some steps, to be timed; what it makes of its tensors is nobody
-/// else's.
+/// A program that trains alone for some steps, to be timed; its tensors are not used elsewhere.
 class MeasuredProgram : public Program {
  public:
   MeasuredProgram(OpenWords words, std::function<void(double seconds_per_step)> tell)
@@ -256,7 +255,7 @@ Turn ProgramSeat::turn(const gv_told* done, int timeout_ms) {
   return turn;
 }
 
-/// Lets the replica be touched in a turn alone, when the simulator stands still.
+/// Checks that the simulator pauses in a turn: only then may the replica be changed.
 void ProgramSeat::check_in_turn() const {
   if (seat_.replica == nullptr || seat_.turns.at_hand() == Turn::none)
     throw Fault(GV_E_USE, "gv_point: no turn is at hand");
@@ -293,10 +292,10 @@ void ProgramSeat::say(const SayWords& words) {
   if (words.stop) seat_.leaves = stopping_ = true;
 }
 
-/// Its tensors are the simulator's until all of it is over.
+/// Waits for the end of the simulation, which uses the tensors until then.
 bool ProgramSeat::finish(int timeout_ms) {
   if (!begun_) return true;
-  if (is_peer() && !sits_) simulation_->abandon();  // nobody else will get a turn without it
+  if (is_peer() && !sits_) simulation_->abandon();  // no other will get
   if (!seat_.leaves.exchange(true) && seat_.turns.at_hand() != Turn::none && seat_.replica)
     seat_.replica->forget_gradients();
   seat_.turns.close();

@@ -20,16 +20,16 @@
 
 namespace gv::embed {
 
-/// Steps of a program that trains alone, one after the other, and how long one takes.
+/// Measures the steps of a program that trains alone.
 class StepWatch {
  public:
   explicit StepWatch(ProgramUse::Turns turns) : turns_(turns) {}
 
-  /// The turn that comes; `over`: enough have been timed.
+  /// Returns the next turn; `over` when enough steps have been timed.
   Turn next();
-  /// The program has had this turn.
+  /// Notes the end of this turn.
   void ended(Turn turn);
-  double seconds_per_step() const { return seconds_per_step_; }  ///< 0: not known yet
+  double seconds_per_step() const { return seconds_per_step_; }  ///< 0 if not known yet
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -41,21 +41,21 @@ class StepWatch {
   double seconds_per_step_ = 0;
 };
 
-/// A verb that a program has begun, and whose end comes on the loop.
+/// A verb that a program has begun, and that ends on the loop.
 class VerbAtHand {
  public:
   VerbAtHand(VerbCall call, std::size_t bytes);
 
-  /// Throws Fault (GV_E_USE) where the program goes on with another one.
+  /// Throws Fault (GV_E_USE) if the program continues with a different call.
   void check_same(const VerbCall& call, std::size_t bytes) const;
   void end(VerbEnd end);
   VerbOp op() const { return call_.op; }
   PeerId root() const { return call_.root; }
   std::size_t bytes() const { return bytes_; }
-  /// Waits until the end is here, or for so long, or for less.
+  /// Waits for the end, at most `at_most`; may return earlier.
   void wait(std::chrono::nanoseconds at_most);
   std::optional<VerbEnd> take_end();
-  /// Returns whether it has taken a minute since it began, or since this was last true.
+  /// Returns whether a minute has passed since it began, or since this was last true.
   bool is_slow();
 
  private:
@@ -67,23 +67,23 @@ class VerbAtHand {
   std::optional<VerbEnd> end_;
 };
 
-/// The end of a wait for a verb; neither: the fleet has stopped before it.
+/// Result of a wait for a verb; without both members, the fleet stopped before the end.
 struct Waited {
   bool more = false;
   std::optional<VerbEnd> end{};
 };
 
-/// Returns what gv_verb or gv_wait is to return; the outcome is in `data`. Throws Fault: that of
-/// the verb, or else `failure`, with which the fleet has stopped.
+/// Returns the code for gv_verb or gv_wait, with the result in `data`. Throws Fault: the verb's, or
+/// else `failure`, which has stopped the fleet.
 int code_of(const Waited& waited,
             VerbOp op,
             std::span<std::byte> data,
             const std::optional<Fault>& failure);
 
-/// Makes the verb of a push, which gives nothing back, or of a pull.
+/// Makes the verb of a push, which returns no data, or of a pull.
 std::shared_ptr<VerbAtHand> transfer_at_hand(const VerbCall& call, bool pushes);
 
-/// The pushes and pulls of a program for which it has not waited yet.
+/// Pushes and pulls for which a program has not waited yet.
 class TransfersAtHand {
  public:
   struct Transfer {
@@ -92,11 +92,11 @@ class TransfersAtHand {
   };
   static constexpr std::size_t most = 1024;
 
-  /// Throws Fault (GV_E_USE) where there are too many for another one.
+  /// Throws Fault (GV_E_USE) if there are too many for another one.
   void check_room(const char* call) const;
-  /// Returns its handle.
+  /// Returns the transfer's handle.
   std::uint64_t add(Transfer transfer);
-  /// Throws Fault (GV_E_USE) where there is none, or `bytes` are not its own.
+  /// Throws Fault (GV_E_USE) if there is no such handle, or `bytes` differ from its own.
   const Transfer& at(std::uint64_t handle, std::size_t bytes) const;
   void erase(std::uint64_t handle) { transfers_.erase(handle); }
 
@@ -105,14 +105,14 @@ class TransfersAtHand {
   std::uint64_t last_ = 0;
 };
 
-/// Reads an argument `timeout_ms`: a negative one is without end, as far as anybody can wait.
+/// Converts an argument `timeout_ms`; a negative one means practically no limit.
 std::chrono::nanoseconds time_of(int timeout_ms);
 
-/// A program in a simulation: a peer of it, or the one that evaluates its models (task "ask").
+/// A program in a simulation: a peer, or the program that evaluates its models (task "ask").
 class ProgramSeat : public Program {
  public:
   ProgramSeat(OpenWords words, std::shared_ptr<ProgramSimulation> simulation);
-  /// Waits until the simulator touches no tensor of it any more.
+  /// Waits until the simulator accesses none of its tensors any more.
   ~ProgramSeat() override;
 
   std::uint16_t attach(std::span<const gv_tensor> tensors, const AttachWords& words) override;
@@ -144,14 +144,14 @@ class ProgramSeat : public Program {
   Seat seat_;
   TurnChecks checks_;
   bool begun_ = false;
-  bool sits_ = false;                 ///< it waits for turns, or has had one
-  std::shared_ptr<VerbAtHand> verb_;  ///< null: none
+  bool sits_ = false;                 ///< waits for turns, or has had one
+  std::shared_ptr<VerbAtHand> verb_;  ///< null if none
   TransfersAtHand transfers_;
-  bool waits_ = false;             ///< for a verb: the simulator goes on
-  VerbAtHand* awaited_ = nullptr;  ///< for which; whoever is at work may touch it
+  bool waits_ = false;             ///< waits for a verb while the simulator continues
+  VerbAtHand* awaited_ = nullptr;  ///< that verb; for whichever side works
 };
 
-/// A seat, or a program that is timed before the simulation begins (task "measure").
+/// Makes a seat, or a program that is timed before the simulation begins (task "measure").
 std::unique_ptr<Program> make_seat(const std::shared_ptr<ProgramSimulation>& simulation,
                                    const SeatWords& words);
 

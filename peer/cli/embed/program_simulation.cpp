@@ -22,10 +22,10 @@
 namespace gv::embed {
 namespace {
 
-/// The fleet's mean model, which only a program can evaluate.
+/// Objective for the fleet's mean model, which only a program can evaluate.
 class SeatObjective : public Objective {
  public:
-  /// `seat`: null, and no figure is known.
+  /// `seat`: of the evaluating program; null if there is none, and no figures.
   SeatObjective(const ProgramModel& model, Seat* seat) : model_(model), seat_(seat) {}
 
   std::vector<Parameter> parameters() const override { return model_.parameters; }
@@ -54,7 +54,7 @@ std::string shape_of(const Parameter& parameter) {
   return fmt::format("{} {}", printable(parameter.name, 100), parameter.shape);
 }
 
-/// Throws Fault where the models are not the same, with the first difference.
+/// Throws Fault with the first difference if the models differ.
 void check_same(const ProgramModel& mine, const ProgramModel& fleets) {
   if (gv::digest_of(mine) == gv::digest_of(fleets)) return;
   const std::size_t both = std::min(mine.parameters.size(), fleets.parameters.size());
@@ -71,7 +71,7 @@ void check_same(const ProgramModel& mine, const ProgramModel& fleets) {
 
 }  // namespace
 
-/// A simulation keeps no checkpoint, so that nobody needs a program's state.
+/// Skips GV_TURN_SAVE: a simulation keeps no checkpoints.
 void SeatTurns::ask(Turn turn) {
   if (turn == Turn::save || (turn == Turn::evaluate && !evaluates)) return;
   std::unique_lock lock(mutex_);
@@ -156,11 +156,11 @@ void SeatTurns::close() {
   changed_.notify_all();
 }
 
-// What programs of a simulation do together. It happens within their turns, in which the simulator
-// stands still, so that a program's thread may begin it; while the program waits, the simulator
+// Verbs and transfers of programs in a simulation. They begin within turns, in which the simulator
+// pauses, so that a program's thread may begin one. While the program waits, the simulator
 // continues.
 
-/// Sits down, if it has not yet, and waits for its first turn. False: it is not there yet.
+/// Sits down, if not done yet, and waits for the first turn. Returns false if there is none yet.
 bool ProgramSeat::is_in_turn(const char* call, int timeout_ms) {
   if (!begun_) throw Fault(GV_E_USE, fmt::format("{} comes after gv_begin", call));
   if (!std::exchange(sits_, true)) simulation_->sit(seat_, fleet_.id);
@@ -176,7 +176,7 @@ std::function<void(VerbEnd)> ProgramSeat::ends(const std::shared_ptr<VerbAtHand>
   };
 }
 
-/// Touches nothing of the simulator until it is known that this one stands still again.
+/// Accesses nothing of the simulator until the simulator surely pauses again.
 Waited ProgramSeat::wait_for(VerbAtHand& verb, int timeout_ms) {
   if (!waits_) {
     if (std::optional<VerbEnd> end = verb.take_end()) return {.end = std::move(end)};
@@ -368,7 +368,7 @@ std::string ProgramSimulation::summary_of(const Assembly& fleet,
   return summary.dump();
 }
 
-/// Servers have no gradients, and are built in.
+/// Makes the replica of peer i: its program's, or a built-in one for a server.
 std::unique_ptr<Replica> ProgramSimulation::replica_of(const Assembly& fleet,
                                                        double flops,
                                                        PeerId i) {
@@ -385,13 +385,13 @@ void ProgramSimulation::look(const std::vector<Peer*>& peers) {
   }
 }
 
-/// A server's has no program, and what a peer does while its program waits ends as ever.
+/// Ends the job of a peer, or holds it while the peer's program waits. Servers have no program.
 void ProgramSimulation::after_job(PeerId i, std::function<void()> ended) {
   if (i >= seats_.size() || !seats_[i]->turns.take_hold()) return ended();
   seats_[i]->held = std::move(ended);
 }
 
-/// Makes an event of its own, so that nothing of a turn happens in the middle of another's.
+/// Schedules a separate event, so that no turn continues in the middle of another one's.
 void ProgramSimulation::go_on_soon(Seat& seat, PeerId id) {
   seat.peer->world.after(Time{0}, [this, &seat, id] {
     std::function<void()> ended = std::exchange(seat.held, {});

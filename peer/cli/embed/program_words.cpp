@@ -26,11 +26,11 @@
 namespace gv::embed {
 namespace {
 
-/// Reads the members of one JSON object, each at most once, and refuses those that nobody has asked
-/// for. A member that is missing or null leaves its target as it is.
+/// Reads the members of one JSON object, each at most once, and refuses members that were not read.
+/// A missing or null member leaves its target unchanged.
 class WordReader {
  public:
-  /// `call`: "gv_open", which errors name; `json`: null and "" are {}. Throws Fault (GV_E_USE).
+  /// `call`: name in errors, "gv_open"; `json`: null and "" mean {}. Throws Fault (GV_E_USE).
   WordReader(std::string call, const char* json);
   WordReader(std::string call, const JsonValue& object);
 
@@ -40,7 +40,7 @@ class WordReader {
   void read(const std::string& key, double& target, double least, double most);
   void read(const std::string& key, std::vector<std::string>& target);
   void read(const std::string& key, std::vector<std::pair<std::string, double>>& target);
-  /// A whole number of 0 .. most; true: it is there.
+  /// Reads a whole number of 0 .. most. Returns whether it is there.
   template <std::unsigned_integral Integer>
   bool read(const std::string& key, Integer& target, Integer most) {
     std::uint64_t number = 0;
@@ -48,9 +48,9 @@ class WordReader {
     target = static_cast<Integer>(number);
     return true;
   }
-  /// One of these.
+  /// Returns the index of the word among `words`.
   std::size_t choice(const std::string& key, std::size_t usual, std::vector<std::string> words);
-  /// Throws: members that are nobody's.
+  /// Throws if there are unknown members.
   void finish() const;
   [[noreturn]] void refuse(const std::string& key, const std::string& what) const;
 
@@ -63,7 +63,7 @@ class WordReader {
 };
 
 using Kind = JsonValue::Kind;
-constexpr std::size_t most_shown = 60;  ///< bytes of a word that is not ours
+constexpr std::size_t most_shown = 60;  ///< maximum bytes shown of a foreign word
 
 JsonValue parse(const std::string& call, const char* json) {
   const bool empty = json == nullptr || *json == '\0';
@@ -171,7 +171,7 @@ void WordReader::finish() const {
 constexpr std::uint64_t most_rounds = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint64_t most_bytes_of_a_line = 10'000;
 
-/// "127.0.0.1:27000" or "[::1]:27000".
+/// Reads an address such as "127.0.0.1:27000" or "[::1]:27000".
 void read_listen(WordReader& words, OpenWords& open) {
   std::string text;
   words.read("listen", text);
@@ -212,7 +212,7 @@ void read_open(WordReader& words, OpenWords& open) {
   open.log = words.choice("log", open.log ? 0 : 1, {"stderr", "none"}) == 0;
 }
 
-/// Reads what `grapevine peer` has left for its program, or else the path alone.
+/// Reads the words that `grapevine peer` has left for its program, or else only the path.
 void read_environment(const Environment& environment, OpenWords& open) {
   if (const char* const peer = environment("GRAPEVINE_PEER"); peer != nullptr) {
     WordReader words("GRAPEVINE_PEER", peer);
@@ -262,7 +262,7 @@ SimulationWords simulation_words(const char* json) {
   words.read("fleet", simulation.open.fleet);
   words.read("text", simulation.open.text);
   words.read("sets", simulation.open.sets);
-  simulation.open.id = 0;  // as good as any other, to look at the fleet
+  simulation.open.id = 0;  // any peer will do to read the fleet
   simulation.open.log = words.choice("log", 0, {"stderr", "none"}) == 0;
   double step = -1;
   words.read("step", step, 0, 1e6);

@@ -12,19 +12,19 @@
 
 namespace gv::embed {
 
-// The JSON texts that calls of grapevine_program.h take, read strictly: each reader throws a Fault
-// that names the call, the member and what it may be.
+// Strict readers of the JSON texts that calls of grapevine_program.h take. Each throws a Fault with
+// the call, the member and its allowed values.
 
-/// The task for which a program's process is started.
+/// Task of a program's process.
 enum class ProgramTask : std::uint8_t { peer, ask, measure };
 
-/// The words of gv_open.
+/// Arguments of gv_open.
 struct OpenWords {
-  std::string fleet;  ///< a path; "" with `text` "" too: none
+  std::string fleet;  ///< a path; "" for none
   std::string text;
   std::vector<std::string> sets;
   std::optional<PeerId> id;
-  std::string listen_address;  ///< "": by the fleet file
+  std::string listen_address;  ///< "" for the fleet file's
   std::uint16_t listen_port = 0;
   std::string folder;
   std::string keys;
@@ -33,42 +33,43 @@ struct OpenWords {
   double clock_seconds = 0;
   std::string start;
   double wait_seconds = 120;
-  std::string meet;  ///< a folder in which peers find each other; "": by the fleet file
-  std::string at;    ///< where each is found (address_pattern.h); "": likewise
+  std::string meet;  ///< rendezvous folder; "" if not used
+  std::string at;    ///< addresses (address_pattern.h); "" if not used
   ProgramTask task = ProgramTask::peer;
   bool control = false;
   bool log = true;
 
-  /// A fleet of one that no file describes.
+  /// Returns whether this is a fleet of one without a file.
   bool is_alone() const { return fleet.empty() && text.empty(); }
 };
 
 using Environment = std::function<const char*(const char*)>;
-/// `json` may be null, as in each of these. What it leaves out, `environment` says. A fleet without
-/// an id is how other launchers start the program: where `grapevine` has, its words alone count.
+/// `json` may be null, as in each function here. `environment` supplies the members that `json`
+/// leaves out. A program of another launcher names a fleet without an id; if `grapevine` has
+/// started the process, only its own words count.
 OpenWords open_words(const char* json, const Environment& environment);
 
-/// The words of gv_simulate.
+/// Arguments of gv_simulate.
 struct SimulationWords {
   OpenWords open;
-  std::optional<double> step_seconds;  ///< of a gradient and a step at speed 1; nothing: measured
+  std::optional<double> step_seconds;  ///< gradient and step at speed 1; measured if absent
 };
 SimulationWords simulation_words(const char* json);
 
-/// The words of gv_simulated.
+/// Arguments of gv_simulated.
 struct SeatWords {
-  std::optional<PeerId> id;  ///< there for task `peer`
+  std::optional<PeerId> id;  ///< set for the task `peer`
   ProgramTask task = ProgramTask::peer;
 };
 SeatWords seat_words(const char* json);
 
-/// The words of gv_attach.
+/// Arguments of gv_attach.
 struct AttachWords {
   bool evaluates = false;
   bool saves = false;
   bool whole = false;
   bool own_arithmetic = false;
-  std::uint64_t samples = 0;  ///< 0: not said
+  std::uint64_t samples = 0;  ///< 0 if unknown
   std::string optimizer;
   std::map<std::string, std::string> versions;
 };
@@ -77,7 +78,7 @@ AttachWords attach_words(const char* json);
 /// Reads the addresses of gv_begin.
 std::vector<PeerAddress> address_words(const char* json);
 
-/// The words of gv_say.
+/// Arguments of gv_say.
 struct SayWords {
   std::vector<std::pair<std::string, double>> log;
   std::vector<std::pair<std::string, double>> figures;

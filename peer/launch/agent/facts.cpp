@@ -73,7 +73,7 @@ HostFacts parse_facts(const std::string& text) {
   return facts;
 }
 
-// What asks this machine stands apart from what reads the answers of others.
+// Functions that ask this machine, apart from those that read the answers of others.
 
 double own_clock() {
   const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();

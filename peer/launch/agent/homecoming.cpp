@@ -31,7 +31,7 @@ FileTaker taker_of(const RunFolder& folder, const std::vector<PeerId>& peers) {
   return {folder.path(), is_own, most_bytes};
 }
 
-/// Waits for as long as something comes. What is wrong; "": all of it is here.
+/// Waits as long as bytes arrive. Returns the error, or "" if all files are here.
 std::string fetch(Machines& machines, RemoteHost& host) {
   constexpr auto patience = std::chrono::seconds(30);
   std::optional<std::string> fetched;

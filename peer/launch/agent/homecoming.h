@@ -11,18 +11,17 @@
 namespace gv {
 
 /// Fetches what the peers have left on their machines (checkpoints, ledgers, records) into the
-/// run's folder here, and returns the hosts of which it could not be had, which keep it; why is
-/// said. One that was lost is asked again: it may be back. What was fetched goes from its machine
-/// when its agent leaves.
+/// run's folder here, and tries again a host that was lost. Reports failures and returns their
+/// hosts, which keep the files. Fetched files are deleted on a machine when its agent leaves.
 std::vector<std::string> bring_home(Machines& machines,
                                     const RunFolder& folder,
                                     const std::function<void(const std::string&)>& say);
 
-/// Says where the machines keep it, for whoever goes on with the run.
+/// Returns the folders in which the machines keep these files, for a program that resumes the run.
 HostFolders host_folders(const Machines& machines);
 
-/// Does so for a run that is over, with the hosts of which nothing came at its end; returns those
-/// of which nothing comes yet. Throws std::runtime_error where an agent cannot be started at all.
+/// Fetches, for a run that is over, the files of the hosts that sent nothing at its end. Returns
+/// the hosts that still send nothing. Throws std::runtime_error if no agent can be started.
 std::vector<std::string> fetch_rest(const Assembly& fleet,
                                     LanOptions options,
                                     const RunFolder& folder);

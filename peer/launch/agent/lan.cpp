@@ -69,7 +69,7 @@ void Lan::say_warnings() const {
   if (const std::string note = root_note(as_root); !note.empty()) options_.say("warning: " + note);
 }
 
-/// Compares them before anything is started: peers on other data would agree on everything else.
+/// Compares the data before the start: peers with different data would agree on everything else.
 void Lan::check_data() {
   std::vector<std::vector<std::string>> paths;
   for (const std::string& host : machines_.names())
@@ -98,7 +98,7 @@ std::unique_ptr<Process> Lan::start(PeerId id, const std::vector<std::string>& p
   return machine.host->start(id, args);
 }
 
-/// The lower id dials, unless only the other one finds a road.
+/// The lower id dials, unless only the other peer has an address.
 PeerAddress Lan::road(PeerId by, PeerId other, std::uint16_t port) const {
   const Roads::Pair pair{machines_.of(by), machines_.of(other)};
   if (pair.first == pair.second) return {.peer = other, .host = "localhost", .port = port};
@@ -123,7 +123,7 @@ std::vector<std::string> Lan::take_notes() {
   return notes;
 }
 
-/// Somebody may have used the time to install something else there.
+/// Checks the version again, because it may have changed there.
 void Lan::note_return(RemoteHost& host, std::vector<std::string>& notes) {
   if (host.facts()->wire != wire::version)
     return host.give_up("it speaks another wire version now");

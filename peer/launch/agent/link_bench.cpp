@@ -56,7 +56,7 @@ class Bench {
     }
   }
 
-  /// Measures all of these at once.
+  /// Measures all pairs at once.
   std::vector<MeasuredLink> measure(const std::vector<Pair>& pairs, double seconds) {
     std::vector<std::vector<Pair>> asked(machines_.all().size());
     for (const Pair& pair : pairs)
@@ -87,7 +87,7 @@ class Bench {
     return {.latency = json_number(json, "latency"), .bandwidth = json_number(json, "bandwidth")};
   }
 
-  /// Measures in matchings, a direction at a time: those whose sum is the same modulo the number of
+  /// Measures in matchings, one direction at a time: pairs with the same sum modulo the number of
   /// machines have no machine in common.
   void measure_pairs() {
     const std::size_t n = machines_.all().size();
@@ -104,7 +104,7 @@ class Bench {
       }
   }
 
-  /// Measures what is slow once more, for longer: of so little, a burst would be too large a part.
+  /// Measures slow links again, for longer: a burst would be too large a part of so few bytes.
   std::vector<MeasuredLink> measure_long_enough(const std::vector<Pair>& pairs) {
     std::vector<MeasuredLink> links = measure(pairs, bench_.seconds);
     std::vector<Pair> again;
@@ -120,7 +120,7 @@ class Bench {
     constexpr double slow = 5e6;  // bytes per second
     return link.speed.why.empty() && link.speed.bandwidth < slow;
   }
-  /// No longer than an agent is waited for.
+  /// No longer than the wait for an agent.
   double longer() const { return std::min(4 * bench_.seconds, 6.0); }
 
   void take(const MeasuredLink& link) {

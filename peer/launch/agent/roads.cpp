@@ -23,7 +23,7 @@ std::vector<std::string> answers_in(const std::string& body) {
 
 }  // namespace
 
-/// Both ways, of machines with an edge between their peers.
+/// Takes both directions, for machines with an edge between their peers.
 Roads::Roads(const Assembly& fleet, Machines& machines) : machines_(machines) {
   std::set<Pair> pairs;
   for (PeerId i = 0; i < fleet.fleet.size(); ++i)
@@ -69,7 +69,7 @@ void Roads::open_doors() {
   }
 }
 
-/// Returns where the caller may find the other, the likeliest first (as_called_by), never loopback.
+/// Returns addresses for the caller to try, the likeliest first (as_called_by), never loopback.
 std::vector<std::string> Roads::candidates(const Machine& caller, const Machine& called) const {
   const HostSpec& spec = called.spec;
   if (!spec.address.empty() && !is_loopback(spec.address)) return {spec.address};
@@ -124,7 +124,7 @@ std::vector<std::string> Roads::texts() const {
   return all;
 }
 
-/// "anna -> ben (port 27000):" and why, address by address.
+/// Returns "anna -> ben (port 27000):" and the reason for each address.
 std::string Roads::dead_end(const Pair& pair) const {
   const auto why = dead_ends_.find(pair);
   return fmt::format("{} -> {} (port {}):{}",
@@ -151,7 +151,7 @@ std::string Roads::missing() const {
     const Machine& a = machines_.at(pair.first);
     const Machine& b = machines_.at(pair.second);
     if (pair.first > pair.second || roads_.contains(pair) || roads_.contains(back)) continue;
-    if (a.door == 0 || b.door == 0) continue;  // that it has failed is told elsewhere
+    if (a.door == 0 || b.door == 0) continue;  // the failure is reported elsewhere
     text +=
         fmt::format("{}hosts {} and {} cannot reach each other, and their peers are neighbours:",
                     text.empty() ? "" : "\n",

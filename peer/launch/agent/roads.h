@@ -9,26 +9,26 @@
 
 namespace gv {
 
-/// The addresses at which a machine is reached by another one, for some pairs. Found by trying:
-/// each opens a door, and the others call at all of its addresses (link_meter.h).
+/// Addresses at which one machine reaches another, for some pairs. Found by trying: each machine
+/// opens a door, and the others call at all its addresses (link_meter.h).
 class Roads {
  public:
-  using Pair = std::pair<std::size_t, std::size_t>;  ///< places among the machines: who calls, whom
+  using Pair = std::pair<std::size_t, std::size_t>;  ///< places among the machines: caller, called
 
   /// Takes the pairs of machines with an edge between their peers.
   Roads(const Assembly& fleet, Machines& machines);
   /// Takes all pairs of machines.
   explicit Roads(Machines& machines);
 
-  /// Finds the roads by trying; whatever fails of a machine counts as its failure.
+  /// Tries the addresses; whatever fails on a machine counts as its failure.
   void find();
-  /// The address at which the first reaches the second; "": at none.
+  /// Returns the address at which the first machine reaches the second, or "" if at none.
   std::string between(const Pair& pair) const;
-  const std::vector<Pair>& pairs() const { return pairs_; }  ///< both ways of each
+  const std::vector<Pair>& pairs() const { return pairs_; }  ///< each pair in both directions
   std::vector<std::string> texts() const;                    ///< "anna -> ben at 10.0.0.2"
-  /// Says which way does not work, and why, where only one of two machines reaches the other.
+  /// Returns the directions that do not work, and why, of pairs that connect in one direction only.
   std::vector<std::string> one_way() const;
-  /// Says which machines reach each other in no direction, and why; "": all do in one at least.
+  /// Returns the pairs that connect in no direction, and why, or "" if there are none.
   std::string missing() const;
 
  private:
@@ -40,7 +40,7 @@ class Roads {
   Machines& machines_;
   std::vector<Pair> pairs_;
   std::map<Pair, std::string> roads_;
-  std::map<Pair, std::string> dead_ends_;  ///< why there is none
+  std::map<Pair, std::string> dead_ends_;  ///< reason if there is no address
 };
 
 }  // namespace gv

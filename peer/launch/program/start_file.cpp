@@ -14,8 +14,8 @@ namespace {
 
 constexpr const char* introduction_key = "program";
 
-/// Returns the dimensions of a tensor whose elements lie without gaps from the outermost in memory
-/// to the innermost, without those of length 1; empty: as in the shape.
+/// Returns the dimensions of a gapless tensor from the outermost in memory to the innermost,
+/// without those of length 1; empty if in the order of the shape.
 std::vector<std::uint32_t> order_of(const asked::Tensor& tensor) {
   std::vector<std::uint32_t> dims;
   for (std::uint32_t d = 0; d < tensor.shape.size(); ++d)
