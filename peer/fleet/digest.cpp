@@ -224,7 +224,7 @@ std::string arithmetic_of(const Fleet& f) {
   if (!f.plugin_content.empty()) text += fmt::format("plugin {};", f.plugin_content);
   if (!f.start_content.empty()) text += fmt::format("start {};", f.start_content);
   if (f.class_weights.any()) text += weights_of(f.class_weights);
-  // Comes before the data servers, which are newer.
+  // Keeps its place before the newer data servers, so that digests do not change.
   if (form_of(f.data) == DataForm::text) text += fmt::format("context {};", f.data.context);
   if (f.data.servers > 0) text += fmt::format("data servers {};", f.data.servers);
   text += matter_of(f);

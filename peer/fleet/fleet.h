@@ -106,9 +106,9 @@ struct Fleet {
   std::uint64_t seed = 1;
   std::vector<HostSpec> hosts;
   std::vector<PeerSpec> peers;  ///< peers that train, then those that serve
-  PeerId servers = 0;       ///< number of peers after the trainers that serve parts of the model
-  PeerId data_servers = 0;  ///< number of peers after the servers that hand out samples
-  PeerId actors = 0;        ///< number of peers after the data servers that act for agents
+  PeerId servers = 0;           ///< number of model servers, placed after the trainers
+  PeerId data_servers = 0;      ///< number of data servers, placed after the model servers
+  PeerId actors = 0;            ///< number of agents' actors, placed after the data servers
   std::optional<ParallelSpec> parallel{};  ///< set if chains of peers divide each model
   std::optional<ProgramSpec> program{};    ///< if set, data and model are of kind `program`
   std::optional<AgentSpec> agent{};        ///< set if the data are an environment
@@ -119,8 +119,8 @@ struct Fleet {
   ClassWeights class_weights{};
   /// train.peer_weights: samples. A peer's gradients are weighted by its number of samples.
   bool by_samples = false;
-  OptimizerSpec
-      optimizer;  ///< schedule.total and .peers are set per peer when the run is assembled
+  /// Its schedule.total and .peers are set per peer when the run is assembled.
+  OptimizerSpec optimizer;
   std::uint32_t local_steps = 1;  ///< steps of a peer in a round; the mean if unequal
   /// `train.local_steps: auto`: steps of each peer that trains, in proportion to its speed;
   /// otherwise empty.
@@ -145,8 +145,8 @@ struct Fleet {
   StopSpec stop;
   FaultSpec faults;
   CheckpointSpec checkpoint;
-  std::uint64_t evaluate_every =
-      0;  ///< rounds between evaluations; 0: only at the end (epochs are resolved later)
+  /// Rounds between evaluations; 0: only at the end (epochs are resolved later).
+  std::uint64_t evaluate_every = 0;
   std::optional<double> evaluate_every_epochs;
   std::string evaluate_device = "cpu";  ///< device of the program that evaluates the fleet's model
   Time evaluate_period{0};              ///< period by the training clock; 0: evaluate by rounds

@@ -85,7 +85,7 @@ struct FleetRecord;
 class FleetCosts {
  public:
   void take(const Report& report);
-  /// Adds the sums to the record, where these figures must still be zero. `frames`: see Aims.
+  /// Adds the sums to a record that has none yet. `frames`: see Aims.
   void add_to(FleetRecord& record, const decltype(Aims::frames)& frames) const;
 
  private:
@@ -99,7 +99,7 @@ class FleetCosts {
 };
 
 /// An edge whose two ends stopped at different exchanges. The flows in between were applied at one
-/// end only, so the mean of the fleet differs from what its steps made it.
+/// end only, so the mean of the fleet is no longer the result of its steps alone.
 struct UnevenEdge {
   PeerId a = 0, b = 0;  ///< a < b
   EdgeEnd at_a, at_b;

@@ -68,8 +68,8 @@ std::string short_text_of(const Culprit& culprit, std::span<const std::string> h
 /// Returns short_text_of() and what the culprit does during these waits.
 std::string text_of(const Culprit& culprit, std::span<const std::string> hosts);
 
-// Reports the attackers that the fleet file declares. What the other peers found out is the
-// `clipped` of the same output.
+// Reports the attackers that the fleet file declares; `clipped` of the same output has those that
+// the other peers found.
 
 /// Returns "attackers  peer 7, by `aside` of ...", or "" without attackers. No trailing newline.
 std::string attackers_text(const Setup& setup);
