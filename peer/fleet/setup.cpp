@@ -26,7 +26,7 @@ Attack attack_of(const AttackersSpec& attackers) {
   return {static_cast<std::size_t>(row - rows.begin()), attackers.strength};
 }
 
-/// Adds what travels between actors, memories and learners.
+/// Adds the sizes of messages between actors, memories and learners.
 void add_transitions(Setup& setup, const Fleet& fleet) {
   const EnvironmentRow* const row = find_environment(fleet.agent->environment);
   const std::size_t one = row != nullptr ? form_of(*row).bytes() : 1;

@@ -5,13 +5,13 @@
 
 namespace gv {
 
-/// Returns what the fleet's method knows of the fleet. An option that the file leaves out has its
-/// usual value.
+/// Returns the facts about the fleet that its method sees. Options missing in the file have their
+/// defaults.
 Setup setup_of(const Fleet& fleet);
 
-/// Puts the servers that the method and the data ask for behind the peers that train, so that these
-/// have the same data and the same first weights whatever the method; and the actors of agents
-/// behind them, each on the machine of its learner. Those that are there already go.
+/// Replaces the servers and actors at the end of the fleet's peers: the servers that method and
+/// data ask for follow the peers that train, so that these have the same data and first weights
+/// with any method; the agents' actors come last, each on its learner's machine.
 void add_servers(Fleet& fleet);
 
 }  // namespace gv

@@ -5,8 +5,9 @@
 
 namespace gv {
 
-/// The test samples: either a set of their own (`test`) or a part of the training samples
-/// (`held_out`, between 0 and 1), which is `part` afterwards. Nothing where the key is missing.
+/// Reads the fraction of the training samples for the test set (`held_out`, between 0 and 1) into
+/// `part`; reports an error if there is a separate set (`test`) too. Changes nothing without
+/// `held_out`.
 inline void read_held_out(Source& source, const Value* test, const Value* held_out, double& part) {
   if (held_out == nullptr) return;
   if (test != nullptr)
@@ -16,7 +17,7 @@ inline void read_held_out(Source& source, const Value* test, const Value* held_o
     source.error(*held_out, "a part between 0 and 1 is held out", "write `held_out: 20 %`");
 }
 
-/// Its row, for people.
+/// Returns the row of `held_out` for the reference.
 inline DataKey held_out_key() {
   return {.name = "held_out",
           .takes = "a fraction between 0 and 1, or percent",

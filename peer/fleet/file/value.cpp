@@ -22,8 +22,8 @@ bool is_scalar(Source& source, const Value& value, const std::string& wanted) {
   return false;
 }
 
-/// A decimal number and what follows it. Leading zeros, underscores, hexadecimals and words are not
-/// numbers here.
+/// A decimal number and the text after it. Leading zeros, underscores, hexadecimals and words are
+/// not numbers here.
 struct Quantity {
   double number;
   std::string unit;
@@ -77,7 +77,7 @@ std::optional<double> with_unit(Source& source,
   return std::nullopt;
 }
 
-/// Writes the end of a range: 0.999999999 is not 1.
+/// Returns the bound of a range exactly: 0.999999999 is not 1.
 std::string end_text(double end) {
   std::string text = fmt::format("{:g}", end);
   return std::stod(text) == end ? text : fmt::format("{}", end);
@@ -85,7 +85,7 @@ std::string end_text(double end) {
 
 namespace fs = std::filesystem;
 
-/// Names what is not there; what else the system says of it stands behind the path.
+/// Returns the path if it is not of the wanted type, followed by the system's error, if any.
 std::string not_there(const std::string& path, fs::file_type wanted) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);

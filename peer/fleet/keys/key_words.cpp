@@ -12,7 +12,7 @@
 namespace gv {
 namespace {
 
-/// Returns whether it is one word of a fleet file, such as "on-failure" or "crop+flip".
+/// Returns whether the text is one word of a fleet file, such as "on-failure" or "crop+flip".
 bool is_word(const std::string& text) {
   const auto plain = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
@@ -196,15 +196,14 @@ std::vector<std::string> key_words(std::string_view key) {
   return words;
 }
 
-// What readers ask for is alone here: the library of programs (peer/cli/embed) has the readers, and
-// no use for what the reference says of all other keys.
+// Only the rows that readers need are here: the library of programs (peer/cli/embed) contains the
+// readers but not the reference of all other keys.
 
 std::span<const PlainKey> word_keys() {
   return rows;
 }
 
-// Readers ask for the ranges alone. The rows of the reference describe these keys, and have
-// "{range}" for the range.
+// Readers need only the ranges. The reference describes these keys, with "{range}" for the range.
 
 const KeyRange& key_range(std::string_view key) {
   const auto* const row = std::ranges::find(ranges, key, &KeyRange::key);
