@@ -5,8 +5,8 @@
 
 namespace gv {
 
-/// Returns what this fleet could still do, so that nothing is advised that its file would then be
-/// refused for.
+/// Returns the changes still open to this fleet, so that no advice leads to a fleet file that would
+/// be refused.
 Remedies remedies_of(const Assembly& fleet);
 
 }  // namespace gv

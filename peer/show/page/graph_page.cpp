@@ -121,7 +121,7 @@ std::string peers_text(const std::vector<GraphRow>& rows) {
                                      : fmt::format("{} to {} peers", low.peers(), high.peers());
 }
 
-/// The reader's first question, answered.
+/// Names the topology that averages fastest.
 std::string lead(const std::vector<GraphRow>& rows) {
   const auto gap = [](const GraphRow& r) { return r.spectrum.gap; };
   const GraphRow& best = *std::ranges::max_element(rows, {}, gap);
