@@ -19,8 +19,7 @@ namespace gv {
 struct FoundErrors;
 
 /// A fleet with everything that can be made before it starts: data loaded and divided, the graph
-/// built, rounds counted. `run`, `peer`, `simulate` and `plan` share it, so that they all mean the
-/// same run.
+/// built, rounds counted. `run`, `peer`, `simulate` and `plan` share it, to mean the same run.
 class Assembly {
  public:
   /// Throws FleetError if data and file disagree (missing or damaged files, more peers than
@@ -86,13 +85,11 @@ class Assembly {
   }
   /// Returns the mean number of whole models on this number of its peers.
   double models_held(double peers) const;
-  /// Returns whether the others continue after a chain has lost a stage: if no collective needs
-  /// all.
+  /// Returns whether the others continue if a chain loses a stage: if no collective needs all.
   bool does_without_chains() const {
     return chains.peers() > 1 && fleet.models() > 1 && algorithm->promise != Promise::agreement;
   }
-  /// Returns the aims of evaluations in the fleet file. The test set's objective reads this
-  /// Assembly.
+  /// Returns the fleet file's aims of evaluations. The test set's objective uses this Assembly.
   Aims aims() const;
 
  private:

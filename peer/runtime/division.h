@@ -11,8 +11,7 @@
 
 namespace gv {
 
-/// Division of a fleet's models by its chains: equal on every peer, from the fleet file and the
-/// shape of the data.
+/// A fleet's models divided into stages: equal on all peers, from fleet file and shape of the data.
 class Division {
  public:
   /// Divides the model of a fleet with `parallel`. Throws FleetError if it cannot be divided so.

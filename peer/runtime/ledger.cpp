@@ -32,8 +32,7 @@ std::uint64_t hash_of(const Payload& payload) {
   return XXH3_64bits(payload->data(), payload->size());
 }
 
-/// Returns false if the line is not whole, or a number exceeds its type (sscanf may do anything
-/// then).
+/// Returns false if the line is incomplete, or a number exceeds its type (undefined in sscanf).
 bool parse(std::string_view line, LedgerEntry& e) {
   const auto take = [&line](auto& number, int base) {
     const char* const end = line.data() + line.size();

@@ -12,8 +12,7 @@ namespace gv {
 
 class Assembly;
 
-/// One line of a peer's ledger: a piece of an exchange that it applied, with hashes of both
-/// vectors.
+/// One line of a peer's ledger: an applied piece of an exchange, with hashes of both vectors.
 struct LedgerEntry {
   PeerId peer = 0;
   std::uint64_t incarnation = 0;
@@ -26,8 +25,7 @@ struct LedgerEntry {
   double bound = unbounded;            ///< the longest distance that is applied in full
 };
 
-/// The ledger of one process, written line by line so that it survives a kill. For audits; `faults:
-/// { ledger: true }`.
+/// The ledger of one process (`faults: { ledger: true }`), written line by line to survive a kill.
 class LedgerFile {
  public:
   /// Writes `folder`/ledger-<incarnation>.txt. Throws std::runtime_error with the path.
@@ -52,9 +50,8 @@ struct Ledgers {
   std::set<std::uint64_t> dead{};  ///< those with ledgers that were not closed
 };
 
-/// Reads all ledgers under a run folder's peers/. An incomplete last line, left by a killed
-/// process, is ignored. Throws std::runtime_error with file and line for other lines that cannot be
-/// parsed.
+/// Reads all ledgers under a run folder's peers/, without incomplete last lines left by killed
+/// processes. Throws std::runtime_error with file and line for other lines that cannot be parsed.
 Ledgers read_ledgers(const std::string& run_folder);
 
 /// Returns the kinds of messages that no ledger records although `faults.ledger` is set, and the

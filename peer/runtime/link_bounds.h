@@ -9,9 +9,8 @@
 
 namespace gv {
 
-/// Returns a peer's link settings from its plan; the caller sets the identity of the process and
-/// the times. `small_messages` is in bytes of payload that a neighbour may always leave
-/// unacknowledged.
+/// Returns a peer's link settings from its plan, without process identity and times.
+/// `small_messages` is in bytes of payload that a neighbour may always leave unacknowledged.
 LinkSettings link_settings(const Plan& plan, std::size_t parameters, std::uint64_t small_messages);
 LinkTimes link_times(const FaultSpec& faults);
 /// Returns the bounds of the frames that the peers of a fleet send to each other.

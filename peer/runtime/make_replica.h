@@ -14,8 +14,7 @@ namespace gv {
 struct Device {
   bool cuda = false;
   int number = 0;  ///< index of the CUDA device
-  /// Waits for the device asleep, so that others can use the core; else it spins, which sees the
-  /// end sooner.
+  /// Sleeps while it waits for the device, which frees the core; spinning would see the end sooner.
   bool sleeps = false;
 
   bool operator==(const Device&) const = default;
@@ -37,15 +36,15 @@ struct MachineParts {
 };
 
 /// Returns the device that a fleet file's word means for a peer. `cuda` spreads peers evenly over
-/// the CUDA devices; so does `auto` if there is one, else it is the CPU. Peers wait for a device
-/// asleep if there are more than half as many peers as cores. Throws std::runtime_error if CUDA is
-/// named and missing.
+/// the CUDA devices; so does `auto` if there is one, else it is the CPU. Peers sleep in waits for a
+/// device if they are more than half as many as cores. Throws std::runtime_error if CUDA is
+/// missing.
 Device choose_device(const std::string& word, const AmongPeers& among, const MachineParts& here);
 /// Returns the device of peer i on this machine.
 Device device_of(const Fleet& fleet, PeerId i);
 
-/// Checks before the start that this machine has the devices of these peers; throws
-/// std::runtime_error with a remedy if not. Returns notes for the user: that `auto` means the CPU.
+/// Checks before the start whether this machine has the peers' devices; throws std::runtime_error
+/// with a remedy if not. Returns notes for the user: that `auto` means the CPU.
 std::vector<std::string> check_devices(const Fleet& fleet, const std::vector<PeerId>& peers);
 
 /// The parts of a replica, on any device.

@@ -5,8 +5,8 @@
 
 namespace gv {
 
-/// Returns the changes still open to this fleet, so that no advice leads to a fleet file that would
-/// be refused.
+/// Returns the changes that this fleet still allows, so that no advice is one that would be
+/// refused.
 Remedies remedies_of(const Assembly& fleet);
 
 }  // namespace gv

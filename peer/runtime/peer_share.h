@@ -13,8 +13,7 @@ namespace gv {
 /// share, by number from 0 on.
 class SampleSource {
  public:
-  /// `objective` makes a training peer's objective; `batch` is the number of samples of its
-  /// minibatches.
+  /// `objective` makes a training peer's objective; `batch` returns the size of its minibatches.
   SampleSource(std::function<std::unique_ptr<Objective>(PeerId)> objective,
                std::function<std::uint32_t(PeerId)> batch)
       : objective_(std::move(objective)), batch_(std::move(batch)) {}

@@ -75,8 +75,7 @@ class TcpPeer {
   void stop();
   /// Stops likewise, with a checkpoint of that round.
   void stop_with_checkpoint();
-  /// See Peer::halt, whose answer is passed to `told` on the loop, and Peer::end_after; from any
-  /// thread.
+  /// See Peer::halt, which passes its answer to `told` on the loop, and end_after; from any thread.
   void halt(std::function<void(Round)> told);
   void end_after(Round last);
   /// Keeps a checkpoint at the end of this round, unless it is past; from any thread.

@@ -9,8 +9,7 @@
 namespace gv {
 
 /// The order in memory of the dimensions of each tensor of a model, the outermost first; empty for
-/// the shape's order. Programs hold some tensors in another order than files, such as channels-last
-/// pictures.
+/// the shape's order. Programs hold some tensors in another order, such as channels-last pictures.
 using TensorOrders = std::vector<std::vector<std::uint32_t>>;
 
 /// Returns the values with each tensor in the order of its shape, as in files. `orders` may be

@@ -46,8 +46,8 @@ std::byte* put(std::byte* to, const void* from, std::size_t bytes) {
   return to + bytes;
 }
 
-/// Returns whether head, digests, state and check have `bytes` bytes in total; computes no sum of
-/// lengths that could wrap.
+/// Returns whether all parts have `bytes` bytes in total; computes no sum of lengths that could
+/// wrap.
 bool fill(const Head& head, std::size_t bytes) {
   const std::uint64_t fixed = checkpoint_head_bytes + checkpoint_check_bytes +
                               std::uint64_t{head.fleet_bytes} + head.model_bytes;

@@ -44,14 +44,13 @@ std::vector<std::byte> encode(const Checkpoint& checkpoint);
 /// that save() has acknowledged survives power loss and failures of later saves.
 ///
 /// A fleet can resume only at a round that every peer has. So the process that sees all peers
-/// passes their common round to hold(), and this checkpoint is kept besides the newest ones until
-/// the next one is held. The next candidate is the first one saved afterwards without a missing
-/// peer; it is kept as well. A peer that trains on after another is lost thus keeps the round that
-/// both have.
+/// passes their common round to hold(), which keeps that checkpoint until the next one is held. The
+/// next candidate, the first one saved afterwards without a missing peer, is kept as well. A peer
+/// that trains on after another is lost thus keeps the round that both have.
 class CheckpointStore {
  public:
-  /// `keep` is the number of newest checkpoints to keep, at least 1. Touches no file yet. `disk`
-  /// must outlive the store.
+  /// `keep` (at least 1) is the number of newest checkpoints to keep. `disk` must outlive the
+  /// store.
   CheckpointStore(Disk& disk,
                   std::string folder,
                   std::string fleet,

@@ -6,8 +6,7 @@
 
 namespace gv {
 
-/// Versions of the operators and of the file format: ONNX 1.12, which every runtime since 2022
-/// reads.
+/// Versions of operators and file format: ONNX 1.12, which every runtime since 2022 reads.
 inline constexpr int onnx_opset = 17;
 inline constexpr int onnx_ir_version = 8;
 

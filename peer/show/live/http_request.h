@@ -28,13 +28,11 @@ struct Parsed {
   Request request;       ///< set if the status is 200
 };
 
-/// Parses a request's head, including its empty line. If RFC 9112 lets a server choose, this one is
-/// strict: lines end with CR LF, no folded header, no space before a colon, exactly one Host, no
-/// body.
+/// Parses a request's head with its empty line. Strict if RFC 9112 lets a server choose: lines end
+/// with CR LF, no folded header, no space before a colon, exactly one Host, no body.
 Parsed parse_request(std::string_view head);
 
-/// Finds the value of `key` in `a=1&b=2`; does not decode escapes, since no value of ours needs
-/// them.
+/// Finds the value of `key` in `a=1&b=2`, without decoding escapes: no value of ours needs them.
 std::optional<std::string_view> query_value(std::string_view query, std::string_view key);
 /// Finds the value of `name` in a Cookie header (RFC 6265, section 4.2).
 std::optional<std::string_view> cookie_value(std::string_view cookies, std::string_view name);

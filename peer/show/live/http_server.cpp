@@ -325,8 +325,7 @@ class Server::Impl {
     return all;
   }
 
-  /// Accepts with accept4(2) (SOCK_CLOEXEC), so that a peer started meanwhile inherits no
-  /// descriptor.
+  /// Accepts with accept4(2) (SOCK_CLOEXEC), so that a peer started meanwhile inherits no socket.
   asio::awaitable<void> accept(Gate& gate) {
     constexpr auto when_none_is_left = std::chrono::milliseconds(100);
     for (;;) {

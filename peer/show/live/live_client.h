@@ -13,9 +13,8 @@ struct LiveReply {
   std::string body;
 };
 
-/// Sends a request to the run of this folder, on its socket. Returns none if no run is running
-/// there. Throws std::runtime_error if it does not answer within 5 seconds, or the answer is
-/// malformed.
+/// Sends a request to the socket of this folder's run. Returns none if no run is running there.
+/// Throws std::runtime_error if it does not answer within 5 seconds, or the answer is malformed.
 std::optional<LiveReply> ask_run(const std::string& folder,
                                  const std::string& method,
                                  const std::string& target);

@@ -153,8 +153,7 @@ bool lives(const PeerState& peer) {
   return runs(peer) || peer.stage == PeerState::Stage::starting;
 }
 
-/// Sets each lag: the rounds by which a peer is at least slower than the furthest, at its last
-/// report.
+/// Sets each lag: the least number of rounds by which a peer is later than the furthest.
 void add_lags(RunView& view) {
   Round furthest = 0;
   for (const PeerView& p : view.peers) furthest = std::max(furthest, p.state.round);

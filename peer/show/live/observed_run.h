@@ -59,8 +59,7 @@ struct RunView {
   /// Returns the completed part of the run, by rounds or by time, whichever ends it first; nothing
   /// if neither limit is known.
   std::optional<double> part_over() const;
-  /// Returns the seconds until that end; nothing unless the run trains and the end can be
-  /// estimated.
+  /// Returns the seconds until that end; nothing unless the run trains and they can be estimated.
   std::optional<double> seconds_left() const;
 };
 

@@ -35,8 +35,7 @@ class Text {
  public:
   explicit Text(MetricsFormat format) : open_(format == MetricsFormat::openmetrics) {}
 
-  /// Takes the name without `_total`. OpenMetrics writes it in its head; the older format writes
-  /// the samples' name.
+  /// Takes the name without `_total`. OpenMetrics writes that, the older format the samples' name.
   void family(std::string_view name, std::string_view type, std::string_view help) {
     name_ = name;
     const bool counter = type == "counter";

@@ -15,8 +15,7 @@ std::string find_run(const std::string& wanted);
 /// Returns the newest round of which every peer has a checkpoint, by the names of the files.
 std::optional<Round> common_checkpoint(const std::string& folder);
 
-/// One line that shows how to resume a run that was ended early, or how to keep checkpoints to
-/// resume from.
+/// One line that shows how to resume a run that ended early, or to keep checkpoints for that.
 std::string resume_line(const std::string& folder);
 
 /// Describes the end of a run that is no longer running, for people, from its folder. Several

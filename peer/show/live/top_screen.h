@@ -12,8 +12,7 @@ namespace gv {
 /// than peers, it lists the lost and the slowest peers. No newline at the end.
 std::string top_screen(const RunView& view, std::size_t columns, std::size_t lines);
 
-/// Names the peers for which others wait a large part of the fleet's time, the worst first; at most
-/// three.
+/// Names at most three peers, the worst first, for which others wait a large part of the time.
 std::vector<std::string> hold_up_texts(const RunView& view);
 
 /// The values as characters of eight heights.

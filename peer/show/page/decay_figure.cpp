@@ -70,8 +70,7 @@ std::vector<svg::Point> curve(const GraphRow& row,
   return points;
 }
 
-/// Marks the round at which the worst start is at a thousandth. Circles at one place are
-/// concentric.
+/// Marks the round with the worst start at a thousandth. Circles at one place are concentric.
 std::string circles(const std::vector<GraphRow>& rows, const svg::Axis& x, double height) {
   std::string out;
   std::vector<double> places;

@@ -28,8 +28,7 @@ std::string bars_figure(const std::vector<Bar>& bars,
 
 /// Draws how fast pure averaging removes a disagreement: the root of disagreement_after, relative
 /// to the start, over rounds; one line per topology (slem^k if modes are not known). A circle marks
-/// the round at which the worst start is at a thousandth. Rounds are logarithmic if graphs differ
-/// widely.
+/// the round with the worst start at a thousandth. Rounds are logarithmic if graphs differ widely.
 std::string decay_figure(const std::vector<GraphRow>& rows);
 
 /// The disagreement left after `round` rounds, relative to the start, in the root mean square.
@@ -94,16 +93,15 @@ struct SharesRow {
 
 /// A bar per row on a common scale of seconds, a segment per state; below it, hatched, the
 /// transfers during computation (in figures of up to 24 rows). Up to six rows name their segments.
-/// Rows after the first 64 are left out, and a note gives their number. Empty if no row has any
-/// time.
+/// Rows after the first 64 are left out, with a note. Empty if no row has any time.
 std::string shares_figure(const std::vector<SharesRow>& rows, const std::string& title);
 
 constexpr std::size_t most_named_rows = 6, most_rows = 64;
 
 /// Draws the eigenvalues of W, a row per topology on the common scale -1 .. 1: bars whose heights
-/// are shares of the modes; shaded, the part that only the mean's eigenvalue reaches. A directed W
-/// has complex eigenvalues: their moduli are drawn. Rows without modes: lambda_2, lambda_n and slem
-/// only.
+/// are shares of the modes; shaded, the part that only the mean's eigenvalue reaches. For a
+/// directed W, draws the moduli of its complex eigenvalues; without modes, only lambda_2, lambda_n
+/// and slem.
 std::string spectrum_figure(const std::vector<GraphRow>& rows);
 
 struct TimelineMoment {

@@ -41,8 +41,7 @@ std::string eigenvalue_cell(const std::optional<double>& value);
 std::string estimate_cell(const std::optional<Estimate>& e);
 
 /// `graph report` as one self-contained page: the table, the graphs, their spectra and their
-/// speed of averaging. Style and pictures are inline; no script, nothing is loaded. `discount` is
-/// that of n_eff.
+/// speed of averaging. Style and pictures are inline, without scripts. `discount` is that of n_eff.
 std::string graph_page(const std::vector<GraphRow>& rows, double discount);
 
 /// Writes a temporary file, then renames it. Throws std::runtime_error with the path.

@@ -17,8 +17,7 @@ struct Label {
   Point at{};             ///< set by place_labels
 };
 
-/// Returns the width of a text at the size for narrow screens; too large rather than too small,
-/// because fonts differ.
+/// Returns the width of a text at the size for narrow screens, rounded up since fonts differ.
 double text_width(const std::string& text);
 
 /// Returns the width of a name with its coloured square.

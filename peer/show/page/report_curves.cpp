@@ -56,8 +56,7 @@ double half_width(double deviation, std::size_t seeds) {
   return student_t_quantile(0.975, n - 1) * deviation / std::sqrt(n);
 }
 
-/// The band is the interval of the mean, as in `compare`; with two seeds, which give no interval,
-/// it spans both values.
+/// The band is the interval of the mean, as in `compare`; for two seeds it spans both values.
 PlotLine line_of(const GroupView& view, CurveAxis axis, CurveFigure figure) {
   PlotLine line{.name = view.name, .series = view.series};
   const std::size_t seeds = view.group().runs.size();

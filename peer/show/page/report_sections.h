@@ -42,8 +42,8 @@ std::vector<std::string> usual_rows(const RunTable& table);
 /// The curve of a target's figure.
 CurveFigure curve_of_target(const CompareTarget& target);
 
-/// Returns the figure of the race: the target's, else accuracy if the runs have one, else the plain
-/// figure.
+/// Returns the figure of the race: the target's, else accuracy if the runs have it, else the loss
+/// or the return of agents (plain_figure).
 CurveFigure raced_figure(const GroupRow& row, const std::optional<CompareTarget>& target);
 /// Returns the figure that every run has: the loss, or the return of agents.
 CurveFigure plain_figure(const GroupRow& row);
@@ -101,8 +101,7 @@ struct LaneMoments {
 };
 /// The moments of the last eight rounds that every peer recorded, with their critical path, in
 /// seconds since the first of all moments. `recorded` is in ascending order of number. Peers from
-/// `first_actor` on are actors, which have rounds of their own; theirs are the moments in the same
-/// span of time.
+/// `first_actor` on are actors with rounds of their own; their lanes cover the same span of time.
 Timeline last_window(const std::vector<LaneMoments>& recorded,
                      const std::vector<std::string>& hosts = {},
                      std::uint64_t first_actor = std::numeric_limits<std::uint64_t>::max());
@@ -118,9 +117,8 @@ Figure waiting_figure(const WaitGraph& waiting, const std::string& name);
 Figure staleness_figure(const std::vector<PeerTotals>& peers, const std::string& name);
 
 /// Returns the values that a sweep tried: for each method and each numeric key that differs among
-/// its tuning trials, the value against the median over the seeds of the rounds to the target.
-/// Without a target, the score is 1 minus the final accuracy, or the loss. Empty without such
-/// trials.
+/// its tuning trials, the value against the median over the seeds of the rounds to the target
+/// (without a target, 1 minus the final accuracy, or the loss). Empty without such trials.
 std::vector<Tuning> tunings_of(const std::vector<StoredRun>& tuned,
                                const std::optional<CompareTarget>& target);
 
