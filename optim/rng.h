@@ -31,7 +31,7 @@ class Rng {
   void fill_normal(std::span<float> out);
   void shuffle(std::span<std::uint32_t> values);  ///< Fisher-Yates
 
-  void save(StateWriter& out) const;  ///< where it stands
+  void save(StateWriter& out) const;  ///< saves the position
   void restore(StateReader& in);
 
  private:
