@@ -49,7 +49,7 @@ class ByteTable {
 
 struct DataFacts;
 
-/// The shape of a picture, whose features lie as [channel][row][column], as in PyTorch.
+/// The shape of a picture, with features in the order [channel][row][column], as in PyTorch.
 struct ImageShape {
   std::uint32_t channels = 0;
   std::uint32_t height = 0;
@@ -124,9 +124,9 @@ struct TrainTest {
 /// Sets shift and scale of both to the mean and deviation of the training pixels.
 void standardize(Dataset& train, Dataset& test);
 
-/// IDX images and labels (MNIST family), plain or gzipped: train-images-idx3-ubyte[.gz],
-/// train-labels-idx1-ubyte[.gz], t10k-... in `dir`. Magic, dimensions and length are checked before
-/// anything is allocated; throws std::runtime_error "path: what, with the numbers". Pixels are
+/// Reads IDX images and labels (MNIST family), plain or gzipped: train-images-idx3-ubyte[.gz],
+/// train-labels-idx1-ubyte[.gz], t10k-... in `dir`. Checks magic, dimensions and length before any
+/// allocation; throws std::runtime_error "path: the error, with the numbers". Pixels are
 /// standardized by the training mean and deviation. Y. LeCun, "The MNIST database", file formats.
 TrainTest read_idx(const std::string& dir);
 /// The files that read_idx reads; throws if one is missing.

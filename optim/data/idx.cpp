@@ -10,8 +10,7 @@
 // IDX file, all big-endian (Y. LeCun, C. Cortes & C. Burges, "The MNIST database", file formats):
 //   labels: 0x00000801 count:u32 label:u8[count]
 //   images: 0x00000803 count:u32 height:u32 width:u32 pixel:u8[count][height][width]
-// Plain or gzipped; zlib reads both alike, and like gzip overlooks what follows a whole gzip
-// stream.
+// Plain or gzipped; zlib reads both, and like gzip ignores bytes after a complete gzip stream.
 
 namespace gv {
 namespace {

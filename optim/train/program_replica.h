@@ -88,8 +88,8 @@ class Segments {
 /// turns.
 class ProgramReplica : public Replica {
  public:
-  /// x and `turns` outlive the replica. gradient_flops: what one gradient is taken to cost where
-  /// the clock is a simulator's.
+  /// x and `turns` must outlive the replica. `gradient_flops` is the work of one gradient on a
+  /// simulator's clock.
   ProgramReplica(Segments x, Turns& turns, double gradient_flops = 0);
 
   /// Sets the gradients of the current turn, in pieces like those of x. They must stay until the

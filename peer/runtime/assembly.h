@@ -43,8 +43,7 @@ class Assembly {
   std::shared_ptr<const Dataset> validation;       ///< null if the fleet has none
   Partition partition;                             ///< empty for quadratic and agent
   std::optional<Division> division;                ///< division of the models into stages
-  Round rounds =
-      0;  ///< the last round; the largest number when only time or a target stops the run
+  Round rounds = 0;  ///< the last round; the largest number if only time or a target stops the run
   Round evaluate_every = 0;  ///< rounds; 0 for only at the end, or by time (evaluate_period)
   std::vector<Parameter> parameters;
   TensorOrders orders{};      ///< order of a program's tensors; empty if as in their shapes
@@ -72,7 +71,7 @@ class Assembly {
   std::unique_ptr<Replica> replica(PeerId i) const;
   /// Makes a replica like peer 0's, with this device and batch, for measurements.
   std::unique_ptr<Replica> replica_on(const Device& device, std::uint32_t batch) const;
-  /// Makes the replica on the CPU, whatever the file's device: the simulator's.
+  /// Makes the simulator's replica, on the CPU regardless of the file's device.
   std::unique_ptr<Replica> host_replica(PeerId i) const;
   /// Returns peer i's own objective, at its first minibatch. A server's has no gradient.
   std::unique_ptr<Objective> objective(PeerId i) const;

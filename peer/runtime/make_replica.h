@@ -22,7 +22,7 @@ struct Device {
 
 std::string to_string(const Device& device);  ///< "cpu", "cuda:0"
 
-/// A peer among those of its machine.
+/// The place of a peer among the peers of its machine.
 struct AmongPeers {
   std::size_t place = 0;  ///< number of earlier peers without a device number
   std::size_t peers = 1;  ///< all peers of the machine, on any device

@@ -19,7 +19,7 @@ namespace gv {
 //   head       := magic:u64 version:u32 peer:u32 round:u64 fleet_bytes:u32 model_bytes:u32
 //                 state_bytes:u64
 //   fleet      := digest in hex, fleet_bytes long           model := as fleet
-//   state      := what the peer saved (optim/state.h), state_bytes long
+//   state      := the peer's state (optim/state.h), state_bytes long
 //   check      := 16 bytes, XXH3-128 of all preceding bytes, in its canonical (big-endian) form
 // Nothing may follow. The checksum detects damage, not malice.
 inline constexpr std::uint64_t checkpoint_magic = 0x314b4843454e5647;  // "GVNECHK1"

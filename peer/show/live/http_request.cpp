@@ -73,7 +73,7 @@ Parsed parse_first_line(std::string_view line) {
   return parsed;
 }
 
-/// Adds the header to the request. Returns an empty string, or what is wrong with the header.
+/// Adds the header to the request. Returns an empty string, or the error.
 std::string_view take_header(std::string_view line, Request& request) {
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos || colon == 0) return "a header without a name";

@@ -11,7 +11,7 @@ namespace gv::http {
 
 inline constexpr std::size_t most_head_bytes = 8192;
 
-/// The head of a request (RFC 9112); a request with a body is refused, so there is nothing else.
+/// The head of a request (RFC 9112). Requests with a body are refused.
 struct Request {
   std::string method;
   std::string path;                                          ///< begins with `/`

@@ -30,7 +30,7 @@ struct RunTitle {
   std::optional<double> stop_seconds{};  ///< limit of training time; none if unlimited
 };
 
-/// A peer as it is shown.
+/// A peer for display.
 struct PeerView {
   PeerState state;
   Round lag = 0;  ///< rounds less than the furthest peer's
@@ -40,7 +40,7 @@ struct PeerView {
   std::optional<double> out_rate{};  ///< bytes sent per second
 };
 
-/// A run as it is shown: to `top`, to a page, to a scraper.
+/// A run for display: in `top`, on a page, for a scraper.
 struct RunView {
   RunTitle title;
   FleetState::Phase phase = FleetState::Phase::starting;

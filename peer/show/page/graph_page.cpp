@@ -18,7 +18,7 @@
 namespace gv {
 namespace {
 
-/// Heads of the columns and what they mean.
+/// Heads of the columns, and their meaning.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 13> columns{{
     {"topology", "graph of the exchanges; grapevine graph list describes the families"},
     {"peers", "in the fleet"},
