@@ -11,7 +11,7 @@ namespace gv {
 /// Throws FleetError with the message at the place of the key in the fleet file.
 [[noreturn]] void refuse(const Fleet& fleet, const std::string& key, const std::string& message);
 /// Refuses `train.peer_weights: samples` if a peer's weight would have no meaning: Adam's steps do
-/// not grow with its gradients, and some peers train on the samples of another.
+/// not grow with its gradients, fedavg has weights of its own, some data have no samples per peer.
 void check_peer_weights(const Assembly& of);
 /// Refuses `topology.weights: shares` if peers have no number of samples of their own, or flows
 /// must be equal at both ends of an edge.

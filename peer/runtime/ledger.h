@@ -54,8 +54,8 @@ struct Ledgers {
 /// processes. Throws std::runtime_error with file and line for other lines that cannot be parsed.
 Ledgers read_ledgers(const std::string& run_folder);
 
-/// Returns the kinds of messages that no ledger records although `faults.ledger` is set, and the
-/// kinds with ledgers; "" if all are recorded, or the fleet keeps none.
+/// Returns a sentence on messages without a ledger although `faults.ledger` is set, and on a
+/// remedy; "" if all are recorded, or the fleet keeps none.
 std::string ledger_gap(const Assembly& fleet);
 
 }  // namespace gv
