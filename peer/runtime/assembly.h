@@ -134,10 +134,9 @@ class Assembly {
   QuadraticOptimum optimum_;
   /// Errors by learner, if there are actors: from its replica to its messages.
   std::vector<std::shared_ptr<FoundErrors>> judged_;
-  std::vector<double> push_weights_;  ///< push-sum: least_weights()
-  std::vector<Neighborhood> rows_;    ///< rows of push-sum and of shares
-  std::shared_ptr<const MixingSchedule>
-      schedule_of_peers_;             ///< `schedule`, spread from models to peers
+  std::vector<double> push_weights_;                         ///< push-sum: least_weights()
+  std::vector<Neighborhood> rows_;                           ///< rows of push-sum and of shares
+  std::shared_ptr<const MixingSchedule> schedule_of_peers_;  ///< `schedule`, spread to peers
   std::vector<VerbTree> verb_trees_;  ///< by peer; empty without programs here, or without links
 };
 
