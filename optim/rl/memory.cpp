@@ -9,17 +9,16 @@
 namespace gv {
 namespace {
 
-/// Children of a node: as many as lie in a cache line, of which a way through a large tree loads
-/// one for each level.
+/// Children of a node: one cache line, which a path through a large tree loads for each level.
 constexpr std::size_t children = 8;
 
 std::size_t nodes_above(std::size_t nodes) {
   return (nodes + children - 1) / children;
 }
 
-/// The child in which the running sum passes `at`, which becomes what is left of it there.
+/// Returns the child in which the running sum passes `at`; `at` becomes the remainder there.
 std::size_t passed_in(const double* weights, double& at) {
-  // Counted without a branch, of which a processor would foretell every second one falsely.
+  // Branch-free, because a processor would mispredict every second branch.
   std::size_t chosen = 0;
   double before = 0;
   double sum = 0;
@@ -29,7 +28,7 @@ std::size_t passed_in(const double* weights, double& at) {
     chosen += passed;
     before = passed ? sum : before;
   }
-  // Where rounding has left too much of `at`, the last child that weighs anything is meant.
+  // If rounding has left `at` too large, take the last child with a nonzero weight.
   if (chosen < children)
     at -= before;
   else
@@ -37,8 +36,8 @@ std::size_t passed_in(const double* weights, double& at) {
   return chosen;
 }
 
-constexpr double least_error = 1e-3;  ///< so that none is never drawn: epsilon of section 3.3
-/// The bound that keeps the sum of all a number, whatever errors a model that diverges has.
+constexpr double least_error = 1e-3;  ///< keeps all drawable: epsilon of section 3.3
+/// Bound that keeps the sum of priorities finite, even if a diverging model has huge errors.
 constexpr double most_priority = 1e100;
 
 }  // namespace
@@ -65,7 +64,7 @@ void SumTree::set(std::size_t place, double weight) {
   }
 }
 
-/// Level by level for all of them, so that the processor waits for many loads at a time.
+/// Goes level by level for all values together, so that loads from memory overlap.
 void SumTree::find(std::span<double> at, std::span<std::uint32_t> places) const {
   std::ranges::fill(places, 0U);
   for (std::size_t level = levels_.size() - 1; level-- > 0;)
@@ -78,7 +77,7 @@ void SumTree::find(std::span<double> at, std::span<std::uint32_t> places) const 
 
 Memory::Memory(const MemorySpec& spec) : spec_(spec), priorities_(spec.places) {}
 
-/// Room is made as it is needed: who only asks an agent for its parameters pays for none.
+/// Grows as needed: an agent used only for its parameters needs no memory.
 void Memory::resize(std::size_t places) {
   if (spec_.binary)
     bytes_.resize(places * 2 * spec_.numbers);
@@ -111,7 +110,7 @@ void Memory::recall(std::size_t place, std::span<float> seen, std::span<float> n
   }
 }
 
-/// Returns the priority of an error; of a model that has diverged nothing follows.
+/// Returns the priority of an error; none for a model that has diverged.
 std::optional<double> Memory::priority_of(float error) const {
   if (!std::isfinite(error)) return {};
   const double size = std::abs(static_cast<double>(error)) + least_error;
@@ -158,7 +157,7 @@ void Memory::draw(std::uint32_t rows, Rng& rng, Drawn& to) const {
 void Memory::weigh(Drawn& drawn) const {
   drawn.weights.assign(drawn.places.size(), 1.0F);
   if (spec_.priority == 0 || spec_.correction == 0) return;
-  // The least likely of them has the largest weight, to which the others are relative.
+  // The least likely transition has the largest weight, to which the others are relative.
   double least = priorities_.weight(drawn.places.front());
   for (const std::uint32_t place : drawn.places) least = std::min(least, priorities_.weight(place));
   for (std::size_t k = 0; k < drawn.places.size(); ++k)

@@ -13,13 +13,13 @@ float finite_or_zero(float flow) {
   return std::isfinite(flow) ? flow : 0.0F;
 }
 
-/// The end of flow j that is here.
+/// Returns this replica's end of flow j.
 const float* own_end(const Flows& flows, std::size_t j, std::size_t at, const float* x) {
   const bool was_sent = !flows.ours.empty() && flows.ours[j];
   return was_sent ? flows.ours[j]->floats().data() + at : x;
 }
 
-/// Sums up the same without the flows that are not finite.
+/// Sums the flows without those that are not finite.
 void sum_finite(std::span<const float> x,
                 const Flows& flows,
                 std::size_t at,
@@ -32,7 +32,7 @@ void sum_finite(std::span<const float> x,
     const float w = flows.weights[j];
     for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += finite_or_zero(w * (other[k] - ours[k]));
     if (all_finite(other)) continue;
-    const auto place = std::ranges::lower_bound(bad, j);  // another block may have found it
+    const auto place = std::ranges::lower_bound(bad, j);  // may be known from another block
     if (place == bad.end() || *place != j) bad.insert(place, j);
   }
 }
@@ -76,7 +76,7 @@ void scale(std::span<float> v, float factor) {
 }
 
 void axpby(float a, std::span<const float> from, float b, std::span<float> to) {
-  if (b == 0) {  // what stood there does not count, whatever it was
+  if (b == 0) {  // ignore the old values, which may be NaN
     for (std::size_t k = 0; k < to.size(); ++k) to[k] = a * from[k];
   } else {
     for (std::size_t k = 0; k < to.size(); ++k) to[k] = a * from[k] + b * to[k];

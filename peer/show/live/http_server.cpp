@@ -30,7 +30,7 @@
 namespace gv::http {
 namespace {
 
-/// Takes as long for a wrong digit at the front as for one at the end.
+/// Compares in a time that does not depend on the place of the first wrong digit.
 bool same_secret(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   unsigned difference = 0;
@@ -101,9 +101,9 @@ constexpr auto parting_time = std::chrono::seconds(1);
 constexpr auto between_events = std::chrono::milliseconds(100);
 constexpr auto between_signs_of_life = std::chrono::seconds(10);
 constexpr auto farewell_time = std::chrono::milliseconds(300);
-constexpr std::size_t most_left_over = 64 * 1024;  ///< that a refused client still sends
+constexpr std::size_t most_left_over = 64 * 1024;  ///< bytes read after the answer
 
-/// One connection: reads a head, answers, goes. What it shares with the server outlives it.
+/// One connection: reads a head, answers, closes. The objects it shares with the server outlive it.
 class Session : public std::enable_shared_from_this<Session> {
  public:
   Session(Socket socket, const Door& door, const Server::Handler& handler, const bool& closing)
@@ -131,7 +131,7 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
  private:
-  /// The connection is closed when the next step takes longer.
+  /// Closes the connection if the next step takes longer than `time`.
   void allow(std::chrono::steady_clock::duration time) {
     deadline_.expires_after(time);
     deadline_.async_wait([self = shared_from_this()](const asio::error_code& error) {
@@ -141,7 +141,7 @@ class Session : public std::enable_shared_from_this<Session> {
     });
   }
 
-  /// 200: up to the empty line; 431: too long; 0: the client has gone.
+  /// Returns 200 after the empty line, 431 if the head is too long, 0 if the client disconnected.
   asio::awaitable<int> read_head(std::string& head) {
     std::array<char, 2048> buffer{};
     for (;;) {
@@ -196,7 +196,7 @@ class Session : public std::enable_shared_from_this<Session> {
     }
   }
 
-  /// A connection closed over what was not read yet would take the answer back (RST).
+  /// Reads what the client still sends: closing with unread bytes would discard the answer (RST).
   asio::awaitable<void> part() {
     allow(parting_time);
     asio::error_code error;
@@ -218,7 +218,7 @@ class Session : public std::enable_shared_from_this<Session> {
   const bool& closing_;
 };
 
-/// All signals are somebody else's.
+/// Blocks all signals, for a thread started in its scope: the other threads take them.
 class WithoutSignals {
  public:
   WithoutSignals() {
@@ -325,7 +325,7 @@ class Server::Impl {
     return all;
   }
 
-  /// Accepts by accept4(2), since no descriptor may pass to a peer that is started at that moment.
+  /// Accepts with accept4(2) (SOCK_CLOEXEC), so that a peer started meanwhile inherits no socket.
   asio::awaitable<void> accept(Gate& gate) {
     constexpr auto when_none_is_left = std::chrono::milliseconds(100);
     for (;;) {
@@ -363,7 +363,7 @@ class Server::Impl {
   asio::awaitable<void> serve(Gate& gate, std::shared_ptr<Session> session) {
     try {
       co_await session->serve();
-    } catch (const std::exception&) {  // no memory: the connection is given up, the fleet is not
+    } catch (const std::exception&) {  // no memory: drop the connection, keep the fleet
     }
     --gate.open;
     if (closing_ && open() == 0) io_.stop();

@@ -65,7 +65,7 @@ std::vector<http::Listener> listen_at(LiveAddress& address, const std::string& t
                                 fmt::format("localhost:{}", own.port())},
                       .token = token,
                       .cookie = fmt::format("grapevine_{}", own.port())};
-      // Browsers leave out a port that is their usual one.
+      // Browsers leave out the default port.
       if (own.port() == 80)
         door.hosts.insert(door.hosts.end(), {"localhost", "127.0.0.1", "[::1]"});
       listeners.push_back({std::move(socket), std::move(door)});

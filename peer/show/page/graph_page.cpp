@@ -18,7 +18,7 @@
 namespace gv {
 namespace {
 
-/// Heads of the columns and what they mean.
+/// Heads of the columns, and their meaning.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 13> columns{{
     {"topology", "graph of the exchanges; grapevine graph list describes the families"},
     {"peers", "in the fleet"},
@@ -121,7 +121,7 @@ std::string peers_text(const std::vector<GraphRow>& rows) {
                                      : fmt::format("{} to {} peers", low.peers(), high.peers());
 }
 
-/// The reader's first question, answered.
+/// Names the topology that averages fastest.
 std::string lead(const std::vector<GraphRow>& rows) {
   const auto gap = [](const GraphRow& r) { return r.spectrum.gap; };
   const GraphRow& best = *std::ranges::max_element(rows, {}, gap);

@@ -94,7 +94,7 @@ std::string cells(const FirstMap& map, const std::vector<char>& letters) {
   return out;
 }
 
-/// Places a value on the axis by ratio; what lies beyond it stands at its border.
+/// Places a value on the axis by ratio; a value beyond the axis is placed at its border.
 double at_axis(const std::vector<double>& axis, double value, double from, double step) {
   const double ratio = std::log(axis.back() / axis.front());
   const double inside = std::clamp(value, axis.front(), axis.back());

@@ -13,7 +13,7 @@ namespace {
 constexpr double width = 460, tall = 300, heading = 26, gap = 18, border = 14;
 constexpr std::size_t columns = 2;
 constexpr std::size_t longest_title = 58;
-constexpr double entry = 230, entry_height = 20, legend_line = 34;  ///< of a legend
+constexpr double entry = 230, entry_height = 20, legend_line = 34;  ///< sizes of a legend
 constexpr std::size_t longest_entry = 26;
 
 constexpr std::string_view own_style = R"(
@@ -22,7 +22,7 @@ svg { font-family: system-ui, "Segoe UI", "DejaVu Sans", sans-serif; }
 svg .panel { font-size: 14px; font-weight: 600; }
 )";
 
-/// An image within an image has a place and a size.
+/// Adds the place and the size that an image inside another image needs.
 std::string placed(const std::string& figure, svg::Point at) {
   constexpr std::string_view tag = "<svg ";
   return fmt::format("<svg x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" {}",

@@ -7,7 +7,7 @@
 
 namespace gv {
 
-/// A figure of a picture, and what stands over it.
+/// A figure of a picture, with its title.
 struct PicturePanel {
   std::string title;
   std::string figure;  ///< an image of svg::image, such as a lines_figure; all of one size
@@ -16,9 +16,9 @@ struct PicturePanel {
 /// Lines by their series and name.
 using PictureLegend = std::vector<std::pair<std::size_t, std::string>>;
 
-/// An SVG file of its own: the panels two beside each other, with the colours and the marks of a
-/// report, light or dark as the reader's screen asks. Below them the legend, which pictures need
-/// whose lines are too many to be named at their ends. Empty without a panel that has a figure.
+/// An SVG file with the panels in two columns, with the colours and the marks of a report, light or
+/// dark by the reader's settings. Below the panels is the legend, which pictures need if there are
+/// too many lines to name at their ends. Empty if no panel has a figure.
 std::string picture_file(const std::string& title,
                          const std::vector<PicturePanel>& panels,
                          const PictureLegend& legend = {});

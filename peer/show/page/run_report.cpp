@@ -17,7 +17,7 @@
 namespace gv {
 namespace {
 
-/// The figures that one run fills are shown for so many groups, and folded for so many more.
+/// Numbers of groups whose figures of one run are shown, and shown folded.
 constexpr std::size_t open_groups = 2, folded_groups = 6;
 constexpr std::size_t most_listed_runs = 200;
 constexpr std::size_t most_queues = 64;
@@ -50,7 +50,7 @@ struct Sections {
       "Queues", "Messages that waited for a server. If its queue grows, all peers wait for it."};
 };
 
-/// Adds a figure to the last row, the first one where there is none.
+/// Adds a figure to the last row, or to a new row if there is none.
 void add(ReportSection& section, Figure figure) {
   if (section.rows.empty()) section.rows.emplace_back();
   if (!figure.picture.empty()) section.rows.back().figures.push_back(std::move(figure));
@@ -78,7 +78,7 @@ std::string name_in(const GroupRow& row, const GroupView& view) {
   return view.name + ", " + row.name;
 }
 
-/// Actors stand behind all others.
+/// Returns the first actor. Actors have the highest numbers.
 std::uint64_t first_actor(const StoredRun& run) {
   const auto said = run.keys.find("agent.actors");
   if (said == run.keys.end()) return run.peers;
@@ -87,14 +87,14 @@ std::uint64_t first_actor(const StoredRun& run) {
   return run.peers - std::min(actors, run.peers);
 }
 
-/// Adds what the folder of one run of a group holds beside its metrics.
+/// Adds the data, other than metrics, in the folder of one run of a group.
 void add_run_figures(const StoredRun& run, const std::string& name, Sections& s) {
   const std::vector<PeerTotals> totals = read_peer_totals(run.path);
   if (!totals.empty()) {
     add_few(s.waiting, waiting_figure(waiting_of(totals, run.hosts, run.topology), name));
     add_few(s.staleness, staleness_figure(totals, name));
   }
-  // Servers stand behind the others.
+  // Servers have the highest numbers.
   std::vector<QueueRounds> queues;
   for (const PeerTotals& peer :
        totals | std::views::drop(totals.size() - std::min(totals.size(), most_queues)))
@@ -153,7 +153,7 @@ void add_row(const GroupRow& row,
   add(race ? s.agreement : s.learning, std::move(agreement));
 }
 
-/// Says in words what nobody recorded.
+/// Lists the data that no run recorded, in words.
 std::vector<std::string> missing_in(const Sections& s) {
   std::vector<std::string> missing;
   const auto say = [&](const ReportSection& section, const char* words) {
@@ -165,7 +165,7 @@ std::vector<std::string> missing_in(const Sections& s) {
   return missing;
 }
 
-/// Notes what all runs say alike; else adds it as a column, the last of the table.
+/// Adds a note if all runs have one text; otherwise adds it as the table's last column.
 void add_column(DataTable& table,
                 const char* head,
                 const char* words,

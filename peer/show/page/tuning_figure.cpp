@@ -50,7 +50,7 @@ Axis axis_over(Values v, double from, double to, double spread) {
   return {Axis::Scale::linear, v.low - room, v.high + room, from, to};
 }
 
-/// Ranks them as the sweep itself does.
+/// Ranks trials as the sweep does.
 bool is_better(const TuningTrial& a, const TuningTrial& b) {
   return std::pair(*a.score, a.then) < std::pair(*b.score, b.then);
 }
