@@ -9,9 +9,9 @@
 // acknowledges each chunk; at most two chunks are under way. From time to time the actor asks for
 // the model, and acts with the old one until the new one has arrived. So it never waits for its
 // learner, which may itself be waiting for transitions. It begins with the initial model that all
-// peers share. It ends when its learner or its memory ends, unless another process takes the place
-// of the dead one. The actor then continues with the successor and forgets what was under way to
-// the dead process.
+// peers share. It ends when its learner or its memory ends, unless another process takes the
+// place of the dead one. The actor then continues with that one, and drops what was under way to
+// the dead one.
 
 namespace gv {
 namespace {
@@ -122,8 +122,8 @@ Task<Payload> Acts::next_chunk() {
   co_return transitions;
 }
 
-/// Waits for the memory's acknowledgement. The actor adopts the memory's round, which is the round
-/// of the slowest peer that the memory serves.
+/// Waits for the memory's acknowledgement. The actor adopts the memory's round, which is that of
+/// the slowest peer that the memory serves.
 Task<> Acts::hear() {
   const Post::Awaited awaited = [this](PeerId i) { return i == memory_; };
   const Next next = co_await me_.next(taken_kind, {}, awaited);

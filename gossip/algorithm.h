@@ -44,7 +44,7 @@ inline constexpr ProgramUse split_steps{
 inline constexpr ProgramUse changed_gradients{
     ProgramUse::Turns::gradient_then_step, ProgramUse::Gradients::written, false};
 
-/// The names of these values in `grapevine algorithms --json`.
+/// Names of the values, as in `grapevine algorithms --json`.
 std::string_view name_of(ProgramUse::Turns turns);
 std::string_view name_of(ProgramUse::Gradients gradients);
 
@@ -59,8 +59,8 @@ enum class Promise : std::uint8_t {
   mean,       ///< averaging keeps the sum of x; a peer that dies takes its own part along
   tracking,   ///< as `mean`, and what the peers remember of each other sums to zero; a death ends
               ///< that
-  push_sum,   ///< the sums of the masses and of their weights stay; a peer that dies takes its part
-              ///< of both along
+  push_sum,   ///< the sums of the masses and of their weights stay; a dead peer's part is lost in
+              ///< both
   agreement,  ///< after each operation all peers hold the same bits; a death ends the fleet
   once,  ///< the servers count each update once; a worker's death costs no other peer anything; a
          ///< server's death ends the fleet unless a successor takes over (AlgorithmRow::succeeds)
@@ -78,8 +78,8 @@ struct AlgorithmRow {
   std::string_view kind;     ///< "d-psgd"
   std::string_view order{};  ///< "lian", or "" if the method has only one order
   Algorithm run = nullptr;
-  /// What the servers run, which do not train and together hold the fleet's model, and how many
-  /// servers there are. Null if the method has none.
+  /// Function of the servers, which do not train and together hold the fleet's model, and the
+  /// number of servers. Null if the method has none.
   Algorithm serve = nullptr;
   PeerId (*servers)(const Settings&) = nullptr;
   /// True if the method averages with the neighbours of the topology, by their weights.
@@ -88,7 +88,7 @@ struct AlgorithmRow {
   /// method takes the jumps for steps of the fleet, and they cancel only on two-way edges.
   bool undirected = false;
   /// True if peers may count by shares: x moves by flows and by the peer's own steps alone, so the
-  /// weighted mean stays where the plain mean would.
+  /// weighted mean behaves like the plain mean.
   bool takes_shares = false;
   /// Returns the vectors that averaging carries and moves. Null if it carries x as it is.
   Traffic (*traffic)(const Setup&) = nullptr;

@@ -92,21 +92,20 @@ class Clipping {
 /// Distinguishes a neighbour that lies from one whose data differ, for `robust: { clip: auto }`, by
 /// two things that no honest neighbour does for long.
 ///
-/// A liar stays apart: it is so far away that 1.6 of our own steps would flow over the edge, and
-/// 2.75 times as far as the median of our other neighbours. A peer that trains on unlike data is
-/// far away too, but then so are the others. (He, Karimireddy & Jaggi 2022, arXiv:2202.01545, use a
-/// quantile of the neighbours' distances as the bound itself, which a liar can then drive.) After
-/// each such exchange its share of our bound is multiplied by four fifths, down to a fiftieth;
-/// after each other exchange the share grows by a fifth. So a liar has lost its pull before it has
-/// moved us so far that we look like a liar to our neighbours.
+/// A liar stays apart: at its distance 1.6 of our own steps would flow over the edge, and it is
+/// 2.75 times as far away as the median of our other neighbours. A peer that trains on unlike data
+/// is far away too, but then so are the others. (He, Karimireddy & Jaggi 2022, arXiv:2202.01545,
+/// use a quantile of the neighbours' distances as the bound itself, which a liar can then drive.)
+/// After each such exchange its share of our bound is multiplied by four fifths, down to a
+/// fiftieth; after each other exchange the share grows by a fifth. So a liar has lost its pull
+/// before it has moved us so far that we look like a liar to our neighbours.
 ///
 /// Or a liar stands still: in two successive windows of 20 exchanges its model has moved by less
 /// than a tenth of what ours has. Such a neighbour is a process that restarts again and again, or
-/// has a broken optimizer; it is near, and holds all peers where they began.
+/// has a broken optimizer; it is near, and holds back all peers.
 ///
 /// Peers are judged by x alone. The values that determine the share are kept as scalars of the
 /// replica, so that checkpoints hold them.
-/// checkpoints hold it.
 class Suspicion {
  public:
   /// `by_steps`: false if a length is given. Peers are then judged only by their distance, and all

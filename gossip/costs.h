@@ -108,7 +108,7 @@ class Timesheet {
   std::vector<std::pair<Activity, Lane>> jobs_;  ///< offered and not done, the oldest first; few
   bool waiting_ = false;
   Time wait_began_{0};
-  std::vector<Interval> waited_;  ///< of this wait: the intervals in which no job was done
+  std::vector<Interval> waited_;  ///< intervals of this wait in which no job was done
   /// The stretches in which messages travelled, hidden or waited for: ascending, apart from each
   /// other, none before `uncovered_from_`.
   std::deque<std::pair<Time, Time>> travelled_;
@@ -126,7 +126,7 @@ struct Costs {
   std::uint64_t repeated_bytes = 0;  ///< sent again, not in sent_bytes
   std::uint64_t samples = 0;         ///< number of samples trained on
   Time longest_wait{0};              ///< for a neighbour's half
-  Round passed_over = 0;             ///< rounds that the peer passed over
+  Round passed_over = 0;             ///< rounds that the peer took no part in
 
   /// Adds later costs; keeps the longer of the two longest waits.
   Costs& operator+=(const Costs& later);

@@ -65,7 +65,8 @@ struct SilentEdge {
 struct Report {
   PeerId peer = 0;
   Round round = 0;  ///< rounds completed
-  /// For an evaluation by time: periods of the training clock so far; 0: evaluation is by rounds.
+  /// For an evaluation by time: number of periods that the training clock has counted; 0:
+  /// evaluation is by rounds.
   std::uint64_t tick = 0;
   Time due{0};        ///< training clock at that evaluation
   bool last = false;  ///< the peer has stopped; `model` is its final replica
@@ -207,7 +208,7 @@ struct ContributionCut {
   PeerId of = 0;
   double times =
       0;  ///< length in multiples of the median of all contributions; infinite: not finite
-  std::uint64_t far = 0;  ///< number of its contributions cut so far, this one included
+  std::uint64_t far = 0;  ///< number of its contributions that were cut, this one included
 };
 /// The loss of the peer's minibatches rose so suddenly that training is not the cause.
 struct LossRose {

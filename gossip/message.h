@@ -71,7 +71,7 @@ struct Message {
   Kind kind = Kind::contribution;
   std::uint64_t number = 0;  ///< the round, or the channel's own count; see Kind
   std::uint32_t part = 0;
-  Payload payload;  ///< null: no payload
+  Payload payload;  ///< none if the message has no payload
   /// The sender's clock (Peer::clock).
   Round round = 0;
   std::uint32_t degree = 0;  ///< contribution: number of neighbours that the sender exchanges with
@@ -83,10 +83,10 @@ struct Message {
   Time sent{0};
 };
 
-/// How a channel keeps its messages until the algorithm asks for them.
+/// Order in which a channel gives its messages to the algorithm.
 enum class Keeps : std::uint8_t {
-  /// Each waits until it is asked for by sender, number and part. Once a number was asked for,
-  /// messages with lower numbers are dropped.
+  /// Each waits until the algorithm asks for its sender, number and part. That drops messages with
+  /// lower numbers.
   numbered,
   queue,  ///< all wait in order of arrival; the result depends on that order
 };

@@ -50,8 +50,8 @@ Task<double> norm_of(Peer& me, Vector v);
 /// bound that no contribution exceeds then.
 Task<double> shorten(Peer& me, Vector v, std::vector<float> norms);
 
-// The functions below clip received contributions, on the CPU, where servers run. `from`: the
-// vector from which the distance is measured; null: zero.
+// The functions below clip received contributions, on the CPU, where servers run. Lengths are
+// measured from the vector `from`; null means zero.
 
 /// Returns the part of a single contribution that counts; null if none does.
 Task<Payload> shortened(Peer& me, PeerId of, Payload came, Payload from = nullptr);

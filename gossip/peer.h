@@ -122,8 +122,8 @@ class Peer : public PeerCore, public LinkUser {
     return k && roster_.dead(*k);
   }
 
-  /// Returns whether messages of `from` have been refused repeatedly, and no awaited message of it
-  /// has come since. With a deadline no peer waits for it forever.
+  /// Returns whether messages of `from` were refused repeatedly and no awaited message has come
+  /// from it since. With a deadline no peer waits for it forever.
   bool misbehaves(PeerId from) const {
     const auto k = find(from);
     return k && post_.misbehaves(*k);
@@ -202,8 +202,8 @@ class Peer : public PeerCore, public LinkUser {
   /// While a collective computes its sum in x, x is no model and must not be reported.
   void begins_to_sum() { reports_.pause(); }
   void has_summed() { reports_.resume(); }
-  /// Last words: says goodbye to the neighbours and reports the final replica. The runtime awaits
-  /// it after the algorithm.
+  /// Last words: takes leave of the neighbours and reports the final replica. The runtime awaits it
+  /// after the algorithm.
   Task<> finish();
 
   // The world's side.
@@ -214,7 +214,7 @@ class Peer : public PeerCore, public LinkUser {
   /// Returns the time at which the last words began; only after the algorithm.
   Time finishing_since() const override { return parting_.since(); }
   /// Returns the number of rounds completed in the company of a neighbour, as a Lamport clock: it
-  /// never stays behind neighbours' clocks for long.
+  /// soon follows neighbours whose clocks are greater.
   Round clock() const override { return pace_.clock(); }
   /// Takes a neighbour's clock, as far as it is credible.
   void heard_round(PeerId from, Round round) override;

@@ -25,7 +25,8 @@ namespace gv {
 /// mean of its holders, by their weights.
 struct Holding {
   std::size_t begin = 0;  ///< the coordinate of the model at which x begins
-  /// The ranges of the model that x consists of, ascending, if there are several. Empty: one range.
+  /// The ranges of the model that x consists of, ascending, if there are several. Empty if there is
+  /// one range.
   std::vector<Range> ranges{};
   double weight = 1;  ///< 0: x is a copy of what others hold
   /// The model of which a stage of a chain has a part. None: all of a model, or a server's part.
@@ -41,14 +42,14 @@ inline constexpr Time usual_deadline = std::chrono::seconds(30);
 struct Plan {
   PeerId id = 0;
   PeerId peers = 1;  ///< all peers, servers included
-  /// The method's knowledge of its fleet; null: nothing beyond this plan.
+  /// The method's knowledge of its fleet; null if this plan is all.
   std::shared_ptr<const Setup> setup{};
   bool trains = true;         ///< has data and a gradient; else it serves
   Holding holds{};            ///< the part of the fleet's model that it has
   Neighborhood neighborhood;  ///< row `id` of W, or the links of a schedule
   std::vector<PeerId>
       links{};  ///< other peers that its collectives exchange messages with; ascending
-  /// W of every round, for a schedule over the neighbours above; null: one W for all rounds.
+  /// W of every round, for a schedule over the neighbours above; null if one W holds in all rounds.
   std::shared_ptr<const MixingSchedule> schedule{};
   Traffic traffic{};  ///< traffic of averaging with the neighbours
   /// Weight of this peer, 1 on average: a flow moves it by 1 / share. With push-sum: its least w.
@@ -59,7 +60,8 @@ struct Plan {
   bool is_supplied = false;
   /// For a data server: returns minibatch `number` of `trainer`, packed; null if it cannot be had.
   std::function<Payload(PeerId trainer, std::uint64_t number)> samples_for{};
-  /// The peer's part for agents whose actors are peers of their own (experience.h); null: none.
+  /// The peer's part for agents whose actors are peers of their own (experience.h); null if it has
+  /// none.
   std::shared_ptr<ExperiencePart> experience{};
   /// The tree along which the verbs of its program go; none if it has no verbs.
   std::optional<VerbTree> verbs{};

@@ -52,7 +52,7 @@ class Post {
   bool take(std::size_t k, Message message);
   /// Keeps any other message whose form is right. Returns false if it is a duplicate.
   bool keep(Message message) { return mailbox_.deliver(std::move(message)); }
-  /// See WaitChains::hear.
+  /// Takes a neighbour's word that it waits: see WaitChains.
   bool hear_held_up(std::size_t k, const Message& message);
 
   /// Waits for the message and returns it. Returns nothing if its sender has left or is absent, or
@@ -75,7 +75,7 @@ class Post {
   bool expects(std::size_t k) const {
     return !roster_.dead(k) && !mailbox_.closed(self_.neighbors[k].peer);
   }
-  void refused(std::size_t k);  ///< refuses a frame of it
+  void refused(std::size_t k);  ///< counts a refused frame
   /// A flipped bit may spoil a frame or two of an honest neighbour.
   bool misbehaves(std::size_t k) const {
     return self_.plan.deadline > Time{0} && refused_[k] >= most_refusals;
@@ -183,12 +183,12 @@ class Post {
   std::uint64_t nexts_ = 0;  ///< changes with each beginning and end of next()
   Time answered_{0};         ///< when the algorithm last sent something on a channel
   bool told_ = false;        ///< our neighbours know that we are held up
-  /// What a neighbour knows about our waits.
+  /// The neighbour's knowledge about our waits.
   struct Told {
     std::optional<WaitChains::End>
         by;                 ///< the peer that holds us up in the end; none: no peer does
     Time paid{0};           ///< time of the words sent plus a pause for each
-    bool farewell = false;  ///< we said goodbye and tell it nothing more
+    bool farewell = false;  ///< we took leave and send it nothing more
   };
   std::vector<Told> told_each_;  ///< by neighbour
   bool telling_ = false;         ///< the timer of pass_on_later() runs

@@ -6,8 +6,8 @@
 #include "gossip/post.h"
 #include "optim/check.h"
 
-// How long the algorithm waits for a neighbour's message, and which waits a peer reports to its
-// neighbours so that they do not take it for stuck.
+// The wait of the algorithm for a neighbour's message, and the reports of waits to neighbours, so
+// that they do not take this peer for stuck.
 
 namespace gv {
 
@@ -129,8 +129,9 @@ void Post::tell_held_up(bool held_up) {
   pass_on();
 }
 
-/// Tells each neighbour the end of our own chain of waits, if reports have begun; nothing if only
-/// that neighbour holds us up. An absent neighbour is told when it is back, so nothing piles up.
+/// Reports the end of our own chain of waits to each neighbour, if reports have begun; none if only
+/// that neighbour holds us up. An absent neighbour gets the report when it is back, so nothing
+/// piles up.
 void Post::pass_on() {
   const bool for_anybody = told_ && !wait_ && awaited_ != nullptr;
   const auto chains = for_anybody ? chains_.chains(*awaited_) : std::vector<WaitChains::Chain>{};
@@ -151,7 +152,7 @@ Time Post::telling_pause() const {
   return self_.plan.deadline / (4 * self_.plan.peers);
 }
 
-/// Tells neighbour k the end of our chain. An absent neighbour is told when it is back, so nothing
+/// Reports the end of our chain to neighbour k; to an absent one when it is back, so that nothing
 /// piles up. A burst of as many words as there are peers is allowed. Returns false if it is too
 /// early.
 bool Post::tell_end(std::size_t k, std::optional<WaitChains::End> by) {

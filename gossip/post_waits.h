@@ -13,8 +13,8 @@
 namespace gv {
 
 /// The ends of the chains of waits that begin with a neighbour: k waits for a peer that waits for
-/// another one, and so on. Each peer tells its neighbours the end of its own chain as far as it is
-/// known, and so the end is passed on along the chain (Chandy, Misra & Haas 1983, "Distributed
+/// another one, and so on. Each peer reports the end of its own chain, as far as it is known, to
+/// its neighbours, which pass it on along the chain (Chandy, Misra & Haas 1983, "Distributed
 /// deadlock detection"): in every circle of waits some peer receives its own id.
 ///
 /// An end is the id of a peer or, from plan.peers on, an absence and its distance in links. A chain
