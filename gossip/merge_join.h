@@ -42,7 +42,6 @@ class MergeJoin {
   Round after_sent() const { return after_sent_; }
 
   /// Sends the half of a round. Requires free() and a number that this peer has not passed.
-  /// passed.
   void send(Round number) {
     ours_ = number;
     next_ = after_sent_ = number + 1;

@@ -36,7 +36,7 @@ Traffic traffic(const Setup& setup) {
           .codec = setup.codec};
 }
 
-/// Where nobody has a gradient it is D2, whatever tau: lambda_n has to be above -1/3.
+/// Without gradients LED is D2, whatever tau: lambda_n has to be above -1/3.
 std::string objection(const Setup& setup, const MixingMatrix* w) {
   std::string why = objection_to_remembered_flows(setup, "led", instead_of_local_steps);
   if (!why.empty()) return why;
