@@ -35,7 +35,7 @@ constexpr std::uint32_t question = 0, answer = 1;  ///< the parts of Kind::push
 /// up to more than the difference, and models diverge on a torus or complete graph.
 constexpr std::ptrdiff_t most_open = 2;
 
-/// An open pair: a neighbour that was asked and has not answered.
+/// An open pair: a question to a neighbour without an answer yet.
 struct Open {
   Round number = 0;
   std::uint64_t life = 0;  ///< the neighbour's process that received the question

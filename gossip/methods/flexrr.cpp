@@ -13,7 +13,7 @@
 // offers the others its time, and a slow one hands it samples of its own. Here a minibatch is cut
 // into slices; a worker that gets an offer hands over half of the slices that it has not begun. The
 // helper returns their gradients. Each worker adds the gradients of its own samples in order,
-// whoever computed them, so the bits do not depend on which peer was slow. Otherwise it is a
+// whichever peer computed them, so the bits do not depend on which peer was slow. Otherwise it is a
 // synchronous parameter server. Per round and worker: k messages of 4 d / k bytes each way, n - 1
 // without a payload, and per slice that is handed over its samples and 4 d bytes back.
 

@@ -73,7 +73,7 @@ void average_nearest(const Models& models, std::size_t liars, std::span<float> o
   }
 }
 
-/// Returns the own model if so many may lie that no other is left.
+/// Returns the own model if the liars may be all others.
 void average_trimmed(const Models& models, std::size_t liars, std::span<float> out) {
   const Vectors others = models.others();
   const std::span<const float> own = models.vectors[0];

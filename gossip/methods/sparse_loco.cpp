@@ -67,7 +67,8 @@ struct State {
 };
 
 /// theta <- theta - share times peer j's piece; `told` is our own piece. Returns false if j has
-/// gone.
+/// theta <- theta - share times peer j's piece; our own piece, `told`, is also taken out of e.
+/// Returns false if j has gone or its piece is invalid.
 Task<bool> take(Peer& me, State s, PeerId j, std::uint32_t part, Payload told, float share) {
   if (!told) {
     std::optional<Message> message = co_await me.receive(j, Kind::gather, part);

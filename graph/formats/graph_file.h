@@ -15,8 +15,9 @@ namespace gv {
 /// 11,000 peers.
 inline constexpr std::uint64_t most_file_bytes = std::uint64_t{1} << 30;
 
-/// All bytes of a regular file. A pipe or a device is refused, because it could keep the program
-/// waiting or never end. Throws GraphFileError when it cannot be read or is longer than `most`.
+/// Returns all bytes of a regular file. A pipe or a device is refused, because it could keep the
+/// program waiting or never end. Throws GraphFileError if the file cannot be read or is longer than
+/// `most`.
 std::string file_bytes(const std::string& path, std::uint64_t most = most_file_bytes);
 
 /// Returns the text without the byte order mark with which some programs begin UTF-8.
@@ -37,7 +38,7 @@ struct GraphFormat {
   std::string_view summary;
 };
 const std::vector<GraphFormat>& graph_formats();
-/// The name of the format that a path's extension stands for; "edges" for an unknown one.
+/// Returns the name of the format of a path's extension; "edges" for an unknown one.
 std::string_view format_of_path(const std::string& path);
 
 /// Reads a graph in the format that the extension names; any other is an edge list. Peers are
@@ -47,8 +48,8 @@ std::string_view format_of_path(const std::string& path);
 /// with different weights, weights on some edges only, and whatever is not the format.
 Topology read_graph(const std::string& path, PeerId n = 0);
 
-/// The file's bytes; `format` is a name of graph_formats. Weights are t.edge_weights, when there
-/// are any. A directed edge u -> v means that v hears u.
+/// Returns the file's bytes; `format` is a name of graph_formats. Weights are t.edge_weights, if
+/// there are any. In a directed edge u -> v, v receives from u.
 std::string write_graph(const Topology& t, std::string_view format);
 
 /// t with the weights of w as its edge weights: what `mixing_matrix("edge-list", ...)` turns into

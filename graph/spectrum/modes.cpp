@@ -62,8 +62,8 @@ Sparse lower_half(const SparseRows& w, double sign, std::size_t size) {
   return matrix;
 }
 
-/// The entries of the inverse where the factor has some, from the last column to the first: Z_ij =
-/// -sum_k L_kj Z_ik and Z_jj = 1 / D_j - sum_k L_kj Z_kj over the rows k of column j of L.
+/// The entries of the inverse in the pattern of the factor, from the last column to the first: Z_ij
+/// = -sum_k L_kj Z_ik and Z_jj = 1 / D_j - sum_k L_kj Z_kj over the rows k of column j of L.
 class SelectedInverse : public Eigen::SimplicialLDLT<Sparse, Eigen::Lower> {
  public:
   explicit SelectedInverse(const Sparse& matrix)
@@ -87,7 +87,7 @@ class SelectedInverse : public Eigen::SimplicialLDLT<Sparse, Eigen::Lower> {
   }
 
  private:
-  /// Every pair of rows of column j stands in the factor too, the larger in the smaller's column.
+  /// Every pair of rows of column j is in the factor too, the larger in the smaller's column.
   double column(Eigen::Index j,
                 std::vector<double>& inverse,
                 const std::vector<double>& diagonal) const {

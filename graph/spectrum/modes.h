@@ -44,9 +44,9 @@ struct Modes {
   Estimate sum(const std::function<double(const Mode&)>& f) const;
 };
 
-/// Closed form where there is one, dense up to 4096 peers, stochastic_modes beyond. A directed W
-/// must be normal (every circulant is). Throws std::invalid_argument when it is not, or when it is
-/// too large to tell.
+/// Closed form if there is one, dense up to 4096 peers, stochastic_modes above. A directed W must
+/// be normal (every circulant is). Throws std::invalid_argument if it is not, or if it is too large
+/// to check.
 Modes modes_of(const MixingMatrix& w,
                const TopologySpec* spec = nullptr,
                std::string_view weights = "metropolis");
