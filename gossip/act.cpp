@@ -10,8 +10,7 @@
 // the model, and acts with the old one until the new one has arrived. So it never waits for its
 // learner, which may itself be waiting for transitions. It begins with the initial model that all
 // peers share. It ends when its learner or its memory ends, unless another process takes the
-// place of the dead one. The actor then continues with that one, and drops what was under way to
-// the dead one.
+// place of the dead one. The actor then continues with that one; what was under way is dropped.
 
 namespace gv {
 namespace {
@@ -54,8 +53,7 @@ class Acts {
   std::uint64_t due_ = 0;   ///< frames at which the next question is due
 };
 
-/// Acts while learner and memory are there. A new memory may have the full number of chunks under
-/// way.
+/// Acts while learner and memory are there. A new memory starts without chunks under way.
 Task<> Acts::act_for_both() {
   for (;;) {
     while (goes_on() && (under_way() >= most_under_way || me_.waiting(taken_kind))) co_await hear();

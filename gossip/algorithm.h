@@ -93,19 +93,16 @@ struct AlgorithmRow {
   /// Returns the vectors that averaging carries and moves. Null if it carries x as it is.
   Traffic (*traffic)(const Setup&) = nullptr;
   Codecs codecs = Codecs::none;
-  /// Returns the other peers that peer i exchanges messages with, ascending. Null if there are
-  /// none.
+  /// Returns the other peers that peer i has messages for, ascending. Null if there are none.
   std::vector<PeerId> (*links)(const Setup&, PeerId i) = nullptr;
-  /// Returns the channels of the method's own messages, for models of d floats. Null if only
-  /// averaging sends messages.
+  /// Returns the channels of the method's own messages, for models of d floats. Null if none.
   std::vector<Channel> (*channels)(const Setup&, std::size_t d) = nullptr;
   std::span<const Option> options{};
   /// Returns why the method cannot run in this fleet, and the nearest alternative that can; "" if
   /// it can run. w is null if W changes with the round, or if there is no W (Setup::push_sum). A
   /// null pointer means that the method can always run.
   std::string (*objection)(const Setup&, const MixingMatrix* w) = nullptr;
-  /// Returns the optimizer of peer i, given the fleet file's train.optimizer `usual`. Null if that
-  /// is used unchanged.
+  /// Returns the optimizer of peer i, given train.optimizer, `usual`. Null if that is unchanged.
   OptimizerSpec (*optimizer)(OptimizerSpec usual, const Setup&, PeerId i) = nullptr;
   /// Returns the number of steps that the optimizer of peer i takes in a round; its rate schedule
   /// derives its end from it. Null if train.local_steps.
@@ -113,8 +110,7 @@ struct AlgorithmRow {
   /// Returns the number of rounds after which the method repeats itself; `plan` averages bytes and
   /// seconds over one period. Null if each round does the same.
   Round (*period)(const Setup&) = nullptr;
-  /// True if `robust.clip` also bounds each peer's contribution to sums (norms.h), besides the
-  /// flows of averaging.
+  /// True if `robust.clip` bounds contributions to sums (norms.h), besides flows of averaging.
   bool clips_sums = false;
   /// True if peers train on samples that other peers send: then all peers are on the CPU.
   bool hands_samples = false;
@@ -138,9 +134,8 @@ const AlgorithmRow* find_algorithm(std::string_view kind, std::string_view order
 /// Returns why this row cannot run in a fleet, for whatever reason; "" if it can.
 std::string objection_to(const AlgorithmRow& row, const Setup& setup, const MixingMatrix* w);
 
-/// Returns why flows cannot be clipped (clipping.h) in a fleet of this row; "" if they can.
-/// Clipping needs every flow over an edge to be a part of the distance between the models of its
-/// ends, and no more.
+/// Returns why flows cannot be clipped (clipping.h) in a fleet of this row; "" if they can. Every
+/// flow over an edge must be just a part of the distance between the models of its ends.
 std::string objection_to_clipping(const AlgorithmRow& row, const Setup& setup);
 
 /// Returns why programs that bring their own gradients cannot train by this row in this fleet, and

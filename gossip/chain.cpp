@@ -275,9 +275,8 @@ std::vector<PeerId> chain_links(const StagePlan& stage) {
   return links;
 }
 
-/// Returns the channels of a chain. The window of the stage before bounds what it sends ahead, and
-/// our window bounds what comes back. Without a flush an empty message may come instead of values:
-/// see Chain::say_closed.
+/// The window of the stage before bounds what it sends ahead, and our window what comes back.
+/// Without a flush an empty message may come instead of values: see Chain::say_closed.
 std::vector<Channel> chain_channels(const StagePlan& stage) {
   const auto channel = [&](Kind kind, bool before, std::size_t floats, PeerId ahead) {
     const std::size_t size = floats * sizeof(float);

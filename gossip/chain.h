@@ -32,8 +32,7 @@ class ChainEnded : public std::exception {
 /// Computes the gradients of a stage, together with the other stages of its chain. Invariant: all
 /// stages take part in the same gradients in the same order, and each gradient is complete at all
 /// stages or at none, so the stages end with the same number of steps. Without a flush a stage that
-/// has to stop sends nothing more forward, notifies the later stages, and leaves when everything
-/// under way has come back.
+/// stops sends nothing more forward, notifies later stages, and leaves when everything is back.
 class Chain {
  public:
   explicit Chain(Peer& me) : me_(me) {}
@@ -41,8 +40,7 @@ class Chain {
   /// g <- this stage's part of the gradient at x over the next minibatch. Waits for the others as a
   /// collective does; throws ChainEnded if a stage has gone.
   Task<> gradient();
-  /// Returns the mean loss over this copy's microbatches of that minibatch; valid at the last
-  /// stage.
+  /// Returns the mean loss over this copy's microbatches of that minibatch; at the last stage.
   double loss() const { return loss_; }
   /// Returns the share of the minibatch that is in this copy's microbatches.
   double share() const;
@@ -65,8 +63,7 @@ class Chain {
   Task<> in_stream();
   Task<> forward(Pass pass);
   Task<> backward(Pass pass);
-  /// Receives a stage's message of this pass. Returns null if nothing more comes forward from that
-  /// stage.
+  /// Receives a stage's message of this pass. Returns null if nothing more comes from there.
   Task<Payload> receive(PeerId from, Kind channel, Pass pass);
   Vector weights(std::uint64_t minibatch);
   void say_closed();

@@ -18,8 +18,7 @@ constexpr std::size_t most_places = 64;
 constexpr double remembered = 20;
 
 /// Returns the distance of the other model, in multiples of the distance that counts whole; 0 if it
-/// was not further away. Measured by our own bound, because a peer that lies may claim that its
-/// bound is none.
+/// was not further away. By our own bound, because a liar may claim to have none.
 double times(const Clipping::Counted& piece, double own) {
   if (piece.factor == 1 || own <= 0) return 0;
   return piece.factor > 0 ? piece.bound / static_cast<double>(piece.factor) / own : unbounded;
@@ -31,19 +30,16 @@ constexpr double most_moved = 2;
 /// Weight assumed for an edge whose weight changes with the round.
 constexpr double usual_weight = 1.0 / 3;
 /// Limits beyond which a neighbour stays apart: multiples of the distance from which one step of
-/// ours flows, and of the others' usual distance. A neighbour must exceed both. In a ring whose
-/// peers have two classes each, honest neighbours came to 1.5 and 1.9, and liars of 25 steps began
-/// at 2.0 and 3.3.
+/// ours flows, and of the others' usual distance. A liar exceeds both. In a ring whose peers have
+/// two classes each, honest neighbours came to 1.5 and 1.9, liars of 25 steps began at 2.0 and 3.3.
 constexpr double apart_bounds = 1.6, apart_others = 2.75;
-/// Limit used if there are no other neighbours, or for a single exchange: no honest peer is this
-/// far away.
+/// Limit without other neighbours, or for a single exchange: no honest peer is this far away.
 constexpr double far_away = 10;
 constexpr double most_apart = 18;  ///< exchanges; the share is then a fiftieth
 constexpr float share_of_apart = 0.8F;
 constexpr float least_share = 0.02F;
 constexpr double stillness = 0.1;  ///< fraction of what we have moved
-/// Least move, as a part of the model's length: a peer that has come to rest still moves by
-/// rounding.
+/// Least move, as a part of the model's length: a peer at rest still moves by rounding.
 constexpr double least_move = 1e-5;
 
 double distance(std::span<const float> now, std::span<double* const> before) {
@@ -79,8 +75,7 @@ Clipping::Clipping(PeerCore& self, std::uint32_t parts)
 
 Clipping::~Clipping() = default;
 
-/// Returns place c of `count`: the places are spread evenly over the part, and move by one after
-/// each step.
+/// Returns place c of `count`: spread evenly over the part, one further after each step.
 std::size_t Clipping::place(const Part& part, std::size_t c, std::size_t count) const {
   const std::size_t places = std::min(most_places, count);
   return (c * count / places + static_cast<std::size_t>(*part.steps)) % count;

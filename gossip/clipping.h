@@ -108,16 +108,14 @@ class Clipping {
 /// replica, so that checkpoints hold them.
 class Suspicion {
  public:
-  /// `by_steps`: false if a length is given. Peers are then judged only by their distance, and all
-  /// keep the whole bound.
+  /// `by_steps`: false if a length is given; then only distance is judged, without consequence.
   Suspicion(PeerCore& self, bool by_steps);
 
   /// Records the distance in a part of an exchange, in multiples of the distance that counts whole.
   void measure(std::size_t k, bool first, double times);
   /// Records, off the loop, a part of an exchange whose flow had weight w, clipping included.
   void see(std::size_t k, std::uint32_t part, float w, const Buffer& theirs, const Buffer& ours);
-  /// Judges k after all parts were recorded; `step`: distance that one of our own steps moves the
-  /// model.
+  /// Judges k after all parts were recorded; `step`: length of one of our own steps.
   void judge(std::size_t k, double step);
   /// Returns the distance, in own steps, at which neighbour k still counts whole.
   float counts(std::size_t k) const;

@@ -25,8 +25,7 @@ PeerId rank_in(const Group& group, const Peer& me) {
 
 using InCodec = std::optional<Codec>;
 
-/// Returns v[r] as it travels. In a codec v[r] becomes what the others decode, so that all hold the
-/// same.
+/// Returns v[r] as it travels. In a codec v[r] becomes what the others decode.
 Task<Payload> freeze(Peer& me, Vector v, Range r, InCodec codec) {
   const Payload frozen = co_await me.encode(v, r, codec);
   if (!codec) co_return frozen;
@@ -45,8 +44,7 @@ Task<> give(Peer& me, PeerId to, Kind kind, Vector v, Range r, InCodec codec) {
   me.send_next(to, kind, std::move(frozen));
 }
 
-/// Shortens a contribution to the length `most`; a longer one means that its sender lied. Off the
-/// loop.
+/// Shortens a contribution to the length `most`, which only a liar exceeds. Off the loop.
 Payload shortened(Peer& me, Payload in, double most) {
   const double norm = std::sqrt(dot(in->floats(), in->floats()));
   // The sum is rounded, and a codec changes it further.
@@ -291,8 +289,7 @@ Task<bool> all_gather(Peer& me, Group group, std::vector<Vector> of) {
   co_return true;
 }
 
-/// The word of the first round trip means that all earlier members are here, that of the second
-/// that all are.
+/// The first round trip shows that all earlier members are here, the second that all are.
 Task<bool> barrier(Peer& me, Group group) {
   const auto n = static_cast<PeerId>(group.size());
   const PeerId rank = rank_in(group, me);

@@ -14,9 +14,9 @@ namespace gv {
 /// part by the values that the others decode.
 using Group = std::vector<PeerId>;
 
-/// The algorithm of a sum. M bytes of v, n members, one-way latency alpha, B bytes per
-/// second; Thakur, Rabenseifner & Gropp, "Optimization of collective communication operations in
-/// MPICH", IJHPCA 19(1), 2005.
+/// Algorithm of a sum. M bytes of v, n members, one-way latency alpha, B bytes per second; Thakur,
+/// Rabenseifner & Gropp, "Optimization of collective communication operations in MPICH", IJHPCA
+/// 19(1), 2005.
 enum class Way : std::uint8_t {
   /// n - 1 hops of reduce-scatter, n - 1 of all-gather: 2 (n - 1) (alpha + M / (n B)). Patarasuk &
   /// Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", JPDC 2009.
@@ -67,8 +67,8 @@ Task<bool> barrier(Peer& me, Group group);
 Group everyone(const Peer& me);
 
 /// x <- the finite elements of `mean`, and `own` elsewhere. `mean` has the same bits at all
-/// members; if an element is not finite at any member, it is not finite in the mean, and all keep
-/// their own.
+/// members; an element that is not finite at some member is not finite there, and all keep their
+/// own.
 Task<> take_finite_elements(Peer& me, Payload mean, Payload own);
 
 }  // namespace gv

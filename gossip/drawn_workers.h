@@ -30,7 +30,7 @@ class Talks {
   explicit Talks(Peer& me) : me_(me) {}
 
   /// Sends x to the drawn workers that owe no answer: a late worker is busy, and each round would
-  /// queue one more question. If all owe one, waits for them. Returns the workers that were asked.
+  /// queue one more question. If all owe one, waits for them. Returns the receivers.
   Task<std::vector<PeerId>> ask_drawn(Payload x);
   /// Returns the number of the open question to a worker.
   std::uint64_t number(PeerId worker) { return talks_[worker].number; }

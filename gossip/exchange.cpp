@@ -12,8 +12,7 @@ namespace {
 
 /// Number of pieces by which sending runs ahead of mixing if nothing else has to be done in
 /// between. Measured on a ring of 4 and of 8 over loopback, 25.6e6 floats: 1 to 4 alike, 16 a tenth
-/// to a fifth slower, no limit twice as slow. 2 MiB on their way also fill a link of 1 Gbit/s and
-/// 16 ms.
+/// to a fifth slower, no limit twice as slow. 2 MiB fill a link of 1 Gbit/s and 16 ms.
 constexpr std::uint32_t pieces_ahead = 4;
 
 /// Returns the weight by which a flow of weight p_i W_ij, which both ends of an edge know, moves
@@ -129,8 +128,7 @@ bool Exchange::late(std::size_t k, Round now) const {
   return !self_.plan.schedule && last && now != *last + 1;
 }
 
-/// The neighbour left before this exchange, or died: the rest of the exchange counts at neither
-/// end.
+/// The neighbour left before this exchange, or died: the rest counts at neither end.
 void Exchange::drop(std::size_t k) {
   Edge& edge = edges_[k];
   edge.turn = Turn::idle;
@@ -263,8 +261,7 @@ void Exchange::stage(const Payload& theirs) {
       Lane::home, 0, [device, held] { device->stage(*held); }, [held] { held->reset(); });
 }
 
-/// Without an answer, the rest of the exchange is late, or its turn is over because our half is
-/// void.
+/// Without an answer, the rest is late, or the turn is over because our half is void.
 Task<std::optional<Message>> Exchange::receive_half(std::size_t k, std::uint32_t part) {
   const Mailbox::Key key = this->key(k, part);
   std::optional<Message> theirs;
@@ -447,8 +444,7 @@ bool Exchange::keep(std::size_t k, Message message) {
 }
 
 /// On a one-way edge the sender can be ahead only by the hops of a way round to it, or by what a
-/// schedule allows. Halves that it sent while either end took the other for absent count in no
-/// round of ours.
+/// schedule allows. Halves sent while either end took the other for absent do not count.
 bool Exchange::out_of_reach(std::size_t k, std::uint64_t number) const {
   if (self_.neighbors[k].two_way) return false;
   const Round now = pace_.clock();

@@ -54,8 +54,7 @@ std::uint32_t pieces_of(std::size_t d) {
   return static_cast<std::uint32_t>((d + piece_floats - 1) / piece_floats);
 }
 
-/// Advances the rounds to `to`. A new process is further back, and a false round must not keep a
-/// peer busy for long.
+/// Advances to the round `to`; jumps far, as a new process must, so that a lie costs little time.
 Task<> follow(Peer& me, Round to) {
   constexpr Round most_at_once = 1000;
   to = std::min(to, me.plan.rounds);

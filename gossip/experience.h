@@ -54,8 +54,7 @@ struct ExperiencePart {
   std::uint64_t model_every = 0;          ///< frames between two requests of an actor for its model
   std::shared_ptr<FoundErrors> judged{};  ///< learner only
   std::map<PeerId, std::uint32_t> strikes{};  ///< messages that a memory has refused, by sender
-  /// State after the last completed job, because reports may be made while the next one is under
-  /// way.
+  /// State after the last completed job: reports may be made during the next one.
   ExperienceFigures figures{};
 
   static constexpr std::uint32_t most_strikes = 3;
@@ -68,8 +67,7 @@ struct ExperiencePart {
 
 /// Returns the actors, ascending; none if every agent acts itself.
 std::vector<PeerId> actors(const Setup& setup);
-/// Returns the peers that peer i exchanges such messages with; ascending. Only for a fleet with
-/// actors.
+/// Returns the peers that peer i exchanges such messages with; ascending. Needs actors.
 std::vector<PeerId> experience_links(const Setup& setup, PeerId i);
 /// Returns the channels of a peer with this part, for models of d floats.
 std::vector<Channel> experience_channels(const Setup& setup,
@@ -78,8 +76,7 @@ std::vector<Channel> experience_channels(const Setup& setup,
 
 /// Returns the number of pieces in which a model of d floats travels.
 std::uint32_t pieces_of(std::size_t d);
-/// Advances to this round of the fleet, one round at a time if it is near, as it is while nothing
-/// is wrong.
+/// Advances to this round of the fleet, one round at a time unless it is far away.
 Task<> follow(Peer& me, Round to);
 
 /// The whole life of a memory, and of an actor.
@@ -87,8 +84,7 @@ Task<> remember(Peer& me);
 Task<> act(Peer& me);
 
 // For a learner.
-/// Returns the payload of the question for minibatch `number`: the errors of minibatch `number` -
-/// 2. Null if there are none.
+// Returns the payload of question `number`: the errors of minibatch `number` - 2; null if none.
 Payload judgement_for(const Peer& me, std::uint64_t number);
 /// Sends the present x to actors that have asked for it.
 Task<> answer_actors(Peer& me);

@@ -17,8 +17,7 @@
 
 namespace gv {
 
-/// The clipping of one peer's contributions at another peer, in the life of that one (clipping.h,
-/// norms.h).
+/// Clipping of one peer's contributions at another, in the latter's life (clipping.h, norms.h).
 struct ClippedFlows {
   PeerId of = 0;
   std::uint64_t exchanges = 0;  ///< number in which something was clipped
@@ -60,13 +59,11 @@ struct SilentEdge {
   bool operator==(const SilentEdge&) const = default;
 };
 
-/// A peer's report at an evaluation, for the observer of the fleet: its own test figures and its
-/// vector.
+/// A peer's report at an evaluation, for the observer: its own test figures and its vector.
 struct Report {
   PeerId peer = 0;
   Round round = 0;  ///< rounds completed
-  /// For an evaluation by time: number of periods that the training clock has counted; 0:
-  /// evaluation is by rounds.
+  /// Periods of the training clock until an evaluation by time; 0: evaluation is by rounds.
   std::uint64_t tick = 0;
   Time due{0};        ///< training clock at that evaluation
   bool last = false;  ///< the peer has stopped; `model` is its final replica
@@ -256,8 +253,7 @@ using PeerEvent = std::variant<event::CheckpointLeftOut,
 /// Returns the event as one line for a log, without a line end.
 std::string to_text(const PeerEvent& event);
 
-/// Receives what a peer reports. No function of this class changes what the peer does, so each may
-/// keep its empty default.
+/// Receives a peer's reports. None changes what the peer does, so each may keep its empty default.
 class Journal {
  public:
   virtual ~Journal() = default;

@@ -30,9 +30,8 @@ struct ExchangeNumber {
   ExchangeNumber next() const { return {value + 1}; }
 };
 
-/// Number of floats in a piece (512 KiB); models travel in pieces, the last one shorter. A piece
-/// stays in the cache between the socket and the mixing, which begins before the other pieces have
-/// come.
+/// Number of floats in a piece (512 KiB) of a model; the last one is shorter. A piece stays in the
+/// cache between socket and mixing, which begins before the others have come.
 inline constexpr std::size_t piece_floats = 131'072;
 
 /// The purpose of a message. From 16 on, kinds are the channels that methods open.
@@ -85,8 +84,7 @@ struct Message {
 
 /// Order in which a channel gives its messages to the algorithm.
 enum class Keeps : std::uint8_t {
-  /// Each waits until the algorithm asks for its sender, number and part. That drops messages with
-  /// lower numbers.
+  /// Each waits for its sender, number and part. Asking for a number drops lower ones.
   numbered,
   queue,  ///< all wait in order of arrival; the result depends on that order
 };

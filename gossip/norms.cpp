@@ -10,9 +10,8 @@ namespace gv {
 namespace {
 
 constexpr double remembered = 20, least_seen = 6;  ///< contributions
-/// Multiples of the median: a contribution up to `whole` counts whole; a peer that exceeds
-/// `suspicious` in more than half of its contributions counts as a liar; one beyond `far` comes
-/// from no honest peer.
+/// Multiples of the median: a contribution up to `whole` counts whole; a peer with more than half
+/// beyond `suspicious` counts as a liar; no honest peer goes beyond `far`.
 constexpr double whole = 2, suspicious = 3, far = 1000;
 constexpr float share_of_liars = 0.1F;
 

@@ -64,8 +64,7 @@ inline bool clips_sums(const Peer& me) {
 }
 
 // Each member of a group sends one number to all members, along the connections that the sum takes.
-// The result is in the order of the group; none if a member has gone for good. n members, latency
-// alpha.
+// The result is in the group's order; none if a member has gone for good. n members, latency alpha.
 
 using Numbers = std::optional<std::vector<float>>;
 

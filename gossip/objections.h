@@ -7,9 +7,8 @@
 
 namespace gv {
 
-// Objections that several methods share: each function returns why a method rejects this setup, and
-// the nearest alternative that accepts it; "" if the method accepts it. `kind`: name of the method
-// in the fleet file.
+// Shared objections of methods: each function returns why a method rejects this setup, and the
+// nearest alternative; "" if the method accepts it. `kind`: the method's name in the fleet file.
 
 /// For a method whose corrections are for a single gradient in each round.
 std::string objection_to_many_steps(const Setup& setup, std::string_view kind);
@@ -19,8 +18,7 @@ std::string objection_to_second_momentum(const Setup& setup,
                                          std::string_view kind,
                                          std::string_view by);
 
-/// For a method that computes a peer's gradients from the distance of its steps, divided by their
-/// rate.
+/// For a method that computes a peer's gradients from its move, divided by the rate.
 std::string objection_to_other_steps(const Setup& setup, std::string_view kind);
 
 /// For a method that waits for its neighbours while it takes steps: any other wait would hold up

@@ -83,9 +83,8 @@ Round Pace::furthest_round() const {
 
 /// Rounds alone do not move the clock: otherwise a peer whose neighbours have all died would make
 /// the rest of the fleet skip rounds. Rounds in which a schedule gives the peer no partner do
-/// count. If the rows change with the round, a peer with a low clock would look for each partner in
-/// a round that the partner has passed, so it skips to the first round that no peer of its row has
-/// passed.
+/// count. If the rows change with the round, a peer with a low clock would miss each partner, so it
+/// skips to the first round that no peer of its row has passed.
 void Pace::catch_up(Round tolerated) {
   Round behind = furthest_round() - clock_;
   const Round missed =
@@ -149,9 +148,8 @@ void Pace::wake() {
 }
 
 /// The mean of many meetings, in which the longest counts as the second longest, because an
-/// accident may have caused it. A median or a short window would be too fast: on a slow network
-/// most rounds of a burst take no time, and a peer that stood still receives many rounds' messages
-/// at once.
+/// accident may have caused it. A median or a short window would be too fast: most rounds of a
+/// burst take no time, and a peer that stood still receives many rounds' messages at once.
 Time Pace::usual() const {
   const Time deadline = self_.plan.deadline;
   if (lengths_.size() < least_lengths) {

@@ -73,8 +73,7 @@ class Pace {
   void pass_to(Round round);
   /// Rests before the next round if this one brought nothing, though it was expected to
   /// (`expected`). `company_waits`: a neighbour's half is here for the next round, which may begin
-  /// at once; but not twice in succession, so that a half that cannot be answered does not speed up
-  /// the peer.
+  /// at once; but not twice in succession, because that half may have no answer.
   Task<> keep(bool expected, bool company_waits);
   void begin_round() {
     round_began_ = self_.world.now();

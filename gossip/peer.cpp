@@ -91,8 +91,8 @@ Task<std::optional<Message>> Peer::receive_next(PeerId from, Kind channel) {
 }
 
 /// A peer that said goodbye before its process ended gets no successor that would do more. If this
-/// peer can do nothing without it, that is logged; an actor or data server of it has nothing left
-/// to do and ends silently.
+/// peer can do nothing without it, that is logged; its actor or data server has nothing left to do
+/// and ends silently.
 Task<bool> Peer::succeeded(PeerId peer, std::uint64_t life) {
   constexpr Time look_again = std::chrono::milliseconds(10);
   const auto k = find(peer);

@@ -17,8 +17,8 @@ Task<> Peer::train(double flops, Job work, double batches, Lane lane) {
   reports_.add_loss(replica.loss(), batches);
 }
 
-/// Trains on supplied samples. After the last samples the peer ends its round with a gradient of
-/// zero, and leaves.
+/// Trains on supplied samples. Without more the peer ends its round with a zero gradient and
+/// leaves.
 Task<> Peer::train_supplied(Supplied work) {
   const Payload samples = co_await supply_.next();
   std::optional<double> loss;

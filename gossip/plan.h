@@ -25,8 +25,7 @@ namespace gv {
 /// mean of its holders, by their weights.
 struct Holding {
   std::size_t begin = 0;  ///< the coordinate of the model at which x begins
-  /// The ranges of the model that x consists of, ascending, if there are several. Empty if there is
-  /// one range.
+  /// The ranges of the model that x consists of, ascending. Empty if there is only one.
   std::vector<Range> ranges{};
   double weight = 1;  ///< 0: x is a copy of what others hold
   /// The model of which a stage of a chain has a part. None: all of a model, or a server's part.
@@ -60,8 +59,7 @@ struct Plan {
   bool is_supplied = false;
   /// For a data server: returns minibatch `number` of `trainer`, packed; null if it cannot be had.
   std::function<Payload(PeerId trainer, std::uint64_t number)> samples_for{};
-  /// The peer's part for agents whose actors are peers of their own (experience.h); null if it has
-  /// none.
+  /// Its part for agents whose actors are peers of their own (experience.h); null if none.
   std::shared_ptr<ExperiencePart> experience{};
   /// The tree along which the verbs of its program go; none if it has no verbs.
   std::optional<VerbTree> verbs{};
@@ -74,8 +72,7 @@ struct Plan {
   Round checkpoint_every = 0;     ///< rounds; 0: never
   std::uint32_t local_steps = 1;  ///< its own: Setup::steps_of
   std::uint32_t batch = 0;        ///< samples of a minibatch
-  /// True: Metropolis weights of the edges that take part, from both ends' present degrees. False:
-  /// always W_ij.
+  /// Metropolis weights from both ends' present degrees, of edges that take part; else always W_ij.
   bool live_degrees = false;
   /// A peer that was away continues in its neighbours' round; they end together.
   bool catch_up = false;
@@ -91,8 +88,7 @@ struct Plan {
   bool fetch = false;              ///< begins with a neighbour's model, always
   Time deadline = usual_deadline;  ///< for a neighbour's part in a round; 0: none
   /// Silence after which a neighbour counts as away. A collective, which the deadline would end,
-  /// waits for at least twice this time, because until then it is unknown whether the neighbour
-  /// lives.
+  /// waits at least twice as long, because until then the neighbour may still live.
   Time dead_after{0};
   /// Maximum wait at the end for absent peers: they may owe us half of an exchange, or we them.
   Time patience{std::chrono::seconds(3)};
@@ -106,8 +102,7 @@ struct Plan {
       3;  ///< rounds with values that are not finite after which a neighbour is in quarantine
 };
 
-/// Returns the peers that the peer of this plan has links to: its neighbours, and those of its
-/// collectives; ascending.
+/// Returns the peers that this plan's peer has links to, for averaging and collectives; ascending.
 std::vector<PeerId> links_of(const Plan& plan);
 
 }  // namespace gv

@@ -34,8 +34,8 @@ struct Next {
 /// our own loop do not count. So only the neighbour of a peer that is really stuck gives it up. A
 /// neighbour that misbehaves has no such excuse, nor has one that waits, in the end, for us
 /// (post_waits.h): after a refused message two peers may wait for each other. A chain of waits
-/// lasts no longer than a deadline for each peer of the fleet; a report that lasts more than twice
-/// that is outdated or a lie.
+/// lasts at most a deadline for each peer of the fleet; reports that last twice as long are
+/// outdated or lies.
 class Post {
  public:
   using Awaited =
@@ -55,9 +55,8 @@ class Post {
   /// Takes a neighbour's word that it waits: see WaitChains.
   bool hear_held_up(std::size_t k, const Message& message);
 
-  /// Waits for the message and returns it. Returns nothing if its sender has left or is absent, or
-  /// the deadline has passed. With Absence::gone that is logged, and broken_by() returns the
-  /// sender.
+  /// Waits for the message. Returns nothing if its sender has left or is absent, or the deadline
+  /// has passed. With Absence::gone that is logged, and broken_by() returns the sender.
   Task<std::optional<Message>> receive(Mailbox::Key key, Absence absence);
   /// Returns the oldest message of a channel that keeps a queue, from any sender; waits for one
   /// until a neighbour leaves or dies, or `deadline` has passed (0: none). `awaited`: the senders

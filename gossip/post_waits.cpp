@@ -129,9 +129,8 @@ void Post::tell_held_up(bool held_up) {
   pass_on();
 }
 
-/// Reports the end of our own chain of waits to each neighbour, if reports have begun; none if only
-/// that neighbour holds us up. An absent neighbour gets the report when it is back, so nothing
-/// piles up.
+/// Reports the end of our chain of waits to each neighbour, if reports have begun; none if only it
+/// holds us up. An absent neighbour gets the report when it is back, so nothing piles up.
 void Post::pass_on() {
   const bool for_anybody = told_ && !wait_ && awaited_ != nullptr;
   const auto chains = for_anybody ? chains_.chains(*awaited_) : std::vector<WaitChains::Chain>{};
@@ -146,15 +145,13 @@ void Post::pass_on() {
 
 /// Spaces words to one neighbour, in the long run, so that an end is passed on along all peers
 /// within half a deadline. If peers wait for any sender, each changes the reports of the others,
-/// and an absence that is over runs in circles among them: without a pause, as fast as the network
-/// is.
+/// and an absence that is over runs in circles, without a pause as fast as the network.
 Time Post::telling_pause() const {
   return self_.plan.deadline / (4 * self_.plan.peers);
 }
 
-/// Reports the end of our chain to neighbour k; to an absent one when it is back, so that nothing
-/// piles up. A burst of as many words as there are peers is allowed. Returns false if it is too
-/// early.
+/// Reports the end of our chain to neighbour k; to an absent one when it is back. A burst of as
+/// many words as there are peers is allowed. Returns false if it is too early.
 bool Post::tell_end(std::size_t k, std::optional<WaitChains::End> by) {
   const Neighbor& neighbor = self_.neighbors[k];
   Told& told = told_each_[k];

@@ -67,8 +67,7 @@ Time collective_deadline(const Plan& plan);
 /// Returns how long a neighbour that waits itself may hold up a wait: each waits for the next one,
 /// and the last peer of the chain for one that is stuck. In averaging and in collectives such waits
 /// may lead through the whole fleet. Between stages they lead through one chain, of which each
-/// stage may wait for the same stage of every other model. Doubled, because a link may join them
-/// just before they end.
+/// stage may wait for the same stage of every other model. Doubled: a link may join them late.
 Time longest_waits(const Plan& plan, Absence absence);
 
 }  // namespace gv

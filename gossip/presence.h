@@ -74,8 +74,7 @@ class Joining {
   /// Training begins: from now on models are given, and not taken.
   void end() { stage_ = Stage::training; }
 
-  /// Takes the question of neighbour k, or a piece of its answer. Returns false if it cannot be
-  /// expected.
+  /// Takes neighbour k's question, or a piece of its answer. False if it cannot be expected.
   bool take_question(std::size_t k, const Message& message);
   bool take_piece(std::size_t k, Message message);
 

@@ -74,8 +74,7 @@ class Remembering {
   bool said_ = false;
 };
 
-/// Returns whether there is a learner to serve again. If peers are restarted, waits for the
-/// successor of a dead one.
+/// Returns whether there is a learner to serve again; waits for successors, if there may be any.
 Task<bool> Remembering::learnt_from_again() {
   for (const PeerId i : learners_) {
     if (!me_.running() || any_lives(learners_)) break;
@@ -84,8 +83,7 @@ Task<bool> Remembering::learnt_from_again() {
   co_return me_.running() && needed();
 }
 
-/// Drops messages of a sender's earlier process, and refuses more than an honest peer has under
-/// way.
+/// Drops messages of a sender's earlier process; refuses more than an honest peer sends.
 void Remembering::keep(std::deque<Message>& list, Message message) {
   const PeerId from = message.from;
   std::erase_if(list, [&](const Message& m) { return m.from == from && m.life != message.life; });
@@ -114,8 +112,7 @@ Task<> Remembering::hear() {
   tell();
 }
 
-/// An actor leaves with its learner, which is no death: the count of live actors from before the
-/// first departure is kept.
+/// An actor leaves with its learner, which is no death: keeps the count before the first departure.
 void Remembering::tell() {
   const MemoryFigures of = memory_.figures();
   const auto is_here = [this](PeerId i) { return lives(i); };
@@ -188,8 +185,7 @@ void Remembering::say_alone() {
     me_.journal.note(event::LearnsWithoutActors{me_.round, memory_.figures().kept});
 }
 
-/// Returns whether i holds up a waiting message: actors hold up minibatches, learners hold up
-/// chunks.
+/// Returns whether i holds up a message: actors hold up minibatches, learners chunks.
 bool Remembering::awaits(PeerId i) const {
   return learns(i) ? !chunks_.empty() && lives(i) : !questions_.empty() && lives(i);
 }

@@ -169,9 +169,8 @@ void Reports::resume() {
   if (std::exchange(owed_, false) && ticking_) tick_later();
 }
 
-/// Reports x as it is now, whatever the algorithm does: the job is queued after those that have
-/// begun, so that it sees no half of a step. A peer that is late by several periods reports only
-/// the last one.
+/// Reports x as it is now, whatever the algorithm does: the job is queued after those begun, so it
+/// sees no half of a step. A peer that is late by several periods reports only the last.
 void Reports::tick() {
   if (paused_) {
     owed_ = true;

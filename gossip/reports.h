@@ -23,8 +23,8 @@ namespace gv {
 
 /// Finds a peer that ends its rounds alone faster than it did in company: more than twice ten
 /// rounds, most alone, within the time of ten. Rounds in company have the pace of their neighbours
-/// and are not judged. The usual length of a round is the least mean of several in company so far,
-/// so that a fleet that becomes slower changes nothing.
+/// and are not judged. The usual length of a round is the least mean of several in company, so that
+/// a fleet that becomes slower changes nothing.
 class PaceWatch {
  public:
   static constexpr std::size_t rounds = 10;  ///< number of rounds whose usual length is the window

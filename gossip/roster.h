@@ -54,8 +54,7 @@ class Roster {
   /// Records that it has said goodbye after its last round.
   void end(std::size_t k) { entries_[k].ended = true; }
   bool ended(std::size_t k) const { return entries_[k].ended; }
-  /// Returns whether its part of the model is missing: it is dead, left early, or is out of all
-  /// exchanges.
+  /// Returns whether its part is missing: it is dead, left early, or is in quarantine.
   bool missing(std::size_t k) const;
 
   /// Stops waiting for it at the end of our rounds, because it has been away for too long.

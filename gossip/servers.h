@@ -60,14 +60,12 @@ Task<> push(Peer& me, Vector v, std::uint64_t number);
 inline Task<> push(Peer& me, Vector v) {
   return push(me, v, me.round);
 }
-/// Returns the codec of models; none if it leaves elements out, because nothing could make up for
-/// them.
+/// Returns the codec of models; none if it leaves elements out, which would be lost.
 std::optional<Codec> models_codec(const Setup& setup);
 /// Asks for the model with an empty push, as part 1, if the channel allows it.
 void ask(Peer& me);
-/// Receives the newest answers of the servers into v and returns their round. Returns nothing if a
-/// server has gone, and the fleet's model with it. `part`: part of the answer, if it is more than a
-/// model.
+/// Receives the newest answers of the servers into v and returns their round. Nothing if a server
+/// has gone, and with it the fleet's model. `part`: part of an answer that is more than a model.
 Task<std::optional<Round>> pull(Peer& me, Vector v, std::uint64_t number, std::uint32_t part = 0);
 inline Task<std::optional<Round>> pull(Peer& me, Vector v) {
   return pull(me, v, me.round);
@@ -80,8 +78,7 @@ Task<> take_part(Peer& me, Vector v, Message part);
 bool may_push(const Peer& me, PeerId i);
 /// Returns whether a push waits, or one may still come.
 bool more_pushes(const Peer& me);
-/// Returns whether a peer that trains is still there: it has not left, and lives as far as is
-/// known.
+/// Returns whether a peer that trains has not left, and lives as far as is known.
 bool someone_trains(const Peer& me);
 /// Returns the range of the whole vector.
 Range whole(const Peer& me);
@@ -93,16 +90,16 @@ Task<> answer(Peer& me, const Message& push, Vector v);
 Task<Payload> model(Peer& me, Vector v);
 /// Collects one push from each of `most` peers that train, by peer: fewer if fewer are left or if
 /// they do not come within faults.deadline of one another. A push of an earlier round came too
-/// late: it is answered with x and does not count. The payload of a sound push is its floats; the
-/// others have lost theirs.
+/// late: it is answered with x and does not count. A sound push has its floats as payload, others
+/// none.
 Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most);
 /// Takes the pushes in `early` first, and stores there pushes of a later round.
 Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most, std::deque<Message>& early);
 /// In a fleet that clips (norms.h), reduces the weight of pushes that are too long. `from`: the
 /// vector from which their length is measured; null means zero.
 Task<> shorten(Peer& me, std::map<PeerId, Message>& pushes, Payload from = nullptr);
-/// v <- the sum of the pushes that count, ascending by peer. Returns their number. If none counts,
-/// v stays as it was.
+/// v <- the sum of the pushes that count, ascending by peer; v stays if none does. Returns their
+/// number.
 Task<std::size_t> sum(Peer& me, Vector v, const std::map<PeerId, Message>& pushes);
 /// v <- the sum of the vectors that count, each times its weight, ascending by peer. Returns the
 /// sum of the weights. If none counts, v stays as it was.
@@ -110,9 +107,8 @@ Task<double> weighted_sum(Peer& me,
                           Vector v,
                           const std::map<PeerId, Payload>& came,
                           const std::map<PeerId, double>& weights);
-/// Runs the whole life of a server that steps on the mean of the first `most` gradients of each
-/// round, ascending by worker; with the option `aggregate` on a robust aggregate instead
-/// (robust_rules.h).
+/// The whole life of a server that steps on the mean of the first `most` gradients of each round,
+/// ascending by worker; with the option `aggregate` on a robust one (robust_rules.h).
 Task<> serve_mean(Peer& me, std::size_t most);
 /// If pushes are taken as they come, a round is as many gradients as there are workers.
 Task<> count(Peer& me, double gradients);

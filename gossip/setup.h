@@ -23,8 +23,7 @@ struct Option {
   double least = 0, most = 0;
   bool whole = false;     ///< no fractions
   std::string_view help;  ///< description, with the symbol in the paper
-  /// The words that the option takes; its value is the index among them. Empty means the option is
-  /// a number.
+  /// The words that the option takes; its value is the index. Empty means a number.
   std::span<const std::string_view> words{};
 };
 
@@ -61,8 +60,7 @@ struct Setup {
   std::size_t most_judged_bytes = 0;   ///< encoded size of a learner's errors for a minibatch
   std::uint64_t seed = 1;
   std::uint32_t local_steps = 1;  ///< H; the mean if unequal
-  /// Local steps of each peer that trains, if `train.local_steps: auto` makes them unequal; empty
-  /// means H each.
+  /// Local steps of each peer that trains, if `auto` makes them unequal; empty means H each.
   std::vector<std::uint32_t> own_steps{};
   OptimizerSpec optimizer{};
   Settings settings{};

@@ -32,8 +32,7 @@ struct StagePiece {
 struct StagePlan {
   PeerId stage = 0;
   PeerId stages = 1;  ///< p
-  /// Number of peers that have this stage of the chain: microbatch k of each minibatch goes to copy
-  /// k mod copies.
+  /// Number of peers that have this stage; microbatch k of a minibatch goes to copy k mod copies.
   PeerId copies = 1;
   PeerId copy = 0;                 ///< index of this peer among the copies
   std::vector<PeerId> before{};    ///< the copies of the previous stage; none at the first
@@ -47,8 +46,7 @@ struct StagePlan {
   PeerId member = 0;                 ///< index of this peer among the members
   std::vector<StagePiece> pieces{};  ///< pieces of the stage, if members divide it
   bool recompute = false;            ///< each microbatch goes forward again when it comes back
-  /// True: a minibatch comes back before the next one goes forward. False: weights have versions
-  /// (below).
+  /// A minibatch comes back before the next goes forward; else weights have versions (below).
   bool flush = true;
   bool vertical_sync = false;  ///< without a flush: weights of one age at all stages
   std::size_t floats_in = 0;   ///< floats of a microbatch that cross the cut before it; 0: none
@@ -81,9 +79,8 @@ struct StageTurn {
 };
 
 /// Returns how far ahead of its backward a stage of `stages` goes forward: `ahead` microbatches for
-/// each later stage, and never past the last of `microbatches`. 1 is the schedule known as one
-/// forward, one backward; the number of microbatches is GPipe's, except that the last stage goes
-/// back at once.
+/// each later stage, and never past the last of `microbatches`. 1 is the schedule one forward, one
+/// backward; the number of microbatches is GPipe's, except that the last stage goes back at once.
 std::uint32_t window_of(std::uint32_t stage,
                         std::uint32_t stages,
                         std::uint32_t ahead,
@@ -106,8 +103,7 @@ std::vector<StageTurn> turns_of_copy(std::vector<StageTurn> all, PeerId copies, 
 // before the next one goes forward, the stage uses the present weights. Without a flush other
 // minibatches step between its way forward and its way back; a stage keeps old weights so that both
 // ways use the same ones: weight stashing and vertical sync, Narayanan et al. 2019, "PipeDream",
-// SOSP, section 3.3. Version j is x when gradient j begins, including what averaging adds between
-// two gradients.
+// SOSP, section 3.3. Version j is x when gradient j begins, after averaging.
 
 /// Returns the window of stage s in a chain of this plan. Without a flush one minibatch for each
 /// later stage: just enough to keep all stages at work.

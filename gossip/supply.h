@@ -23,8 +23,7 @@ class Supply {
  public:
   explicit Supply(Peer& me) : me_(me) {}
 
-  /// Returns the next minibatch, packed. Nothing if the server has gone and no more samples will
-  /// come.
+  /// Returns the next minibatch, packed. Nothing if no more will come, as the server has gone.
   Task<Payload> next();
 
  private:

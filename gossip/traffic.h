@@ -23,8 +23,8 @@ struct Stream {
   bool to_each = false;  ///< there is one of that name for each neighbour, which receives it
   /// Each += w (theirs - ours), of the travelled values. Empty means the vector itself.
   std::vector<std::string_view> moves{};
-  /// The vector that gets back the sum of the flows over an edge once its other end is missing.
-  /// Empty means none.
+  /// The vector that gets back the past flows over an edge whose other end is missing; may be
+  /// empty.
   std::string_view returns{};
   /// The vector that takes our travelled values, decoded. Empty means none.
   std::string_view sent{};
@@ -36,7 +36,7 @@ struct Stream {
 struct Traffic {
   std::vector<Stream> streams{Stream{}};
   std::optional<Codec> codec{};  ///< none: floats
-  /// What travels is an increment, Q(v - told), and both ends add it to their copy for this edge:
+  /// Messages carry an increment, Q(v - told), and both ends add it to their copy for this edge:
   /// told += Q at the sender, heard += Q at the receiver. The flow is w (heard - told). Sums for
   /// each edge keep the mean even if an edge is late; one x^ for all edges does not.
   bool running = false;
@@ -55,7 +55,7 @@ struct Traffic {
 
   /// x as it is, moved by all its flows at once.
   bool plain() const;
-  /// Returns whether the model moves in each round by the flows so far (D2, EXTRA, NIDS).
+  /// Returns whether the model moves in each round by all past flows (D2, EXTRA, NIDS).
   bool moves_by_flows() const;
 };
 

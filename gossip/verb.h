@@ -60,8 +60,7 @@ struct VerbTree {
 
 /// Returns the tree of shortest paths to peer 0, by peer; the parent is the least id that is
 /// nearer. Empty if some peer that trains has no path. Peers from `trainers` on only forward
-/// messages, and are in the tree if they are needed. `links`: each peer's links, ascending, both
-/// ways.
+/// messages, and are in the tree if they are needed. `links`: by peer, ascending, both ways.
 std::vector<VerbTree> spanning_tree(const std::vector<std::vector<PeerId>>& links, PeerId trainers);
 
 /// The role of a message in a verb.

@@ -202,8 +202,7 @@ bool Verbs::combine_next() {
   return true;
 }
 
-/// Returns piece up_ of the sum over this peer and its subtree; for a broadcast: the root's piece,
-/// if the root is in it.
+/// Returns piece up_ of this subtree's sum; for a broadcast: the root's, if the root is in it.
 std::shared_ptr<Buffer> Verbs::combined() {
   const VerbStep step = parent_ ? VerbStep::up : VerbStep::down;
   const std::size_t bytes = word_->length(up_);

@@ -15,15 +15,14 @@
 
 namespace gv {
 
-/// Returns why neighbour k, which is `peer`, no longer takes part in the programs' verbs; nothing
-/// if it does.
+/// Returns why neighbour k, `peer`, no longer takes part in the programs' verbs; nothing if it
+/// does.
 std::optional<VerbEnd::Why> why_gone(const Roster& roster,
                                      const Post& post,
                                      PeerId peer,
                                      std::size_t k);
 
-/// Returns the end as reported. To a peer that stops too, an early goodbye of another is the
-/// fleet's end.
+/// Returns the end to report: if this peer stops too, an early goodbye is the fleet's end.
 VerbEnd as_told(VerbEnd end, bool goes_on);
 
 /// The verbs of a peer's program, concurrent with its algorithm and on the same loop. Each vector

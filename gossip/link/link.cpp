@@ -259,9 +259,8 @@ void Link::say_dead() {
   if (!life_.finished) shared_.user.died(neighbor_);
 }
 
-/// Drops the kept messages, so this process of the neighbour can never be met again. Needed because
-/// a method may keep sending to a peer that continues, and a liar continues without acknowledging
-/// anything.
+/// Drops the kept messages, so this process of the neighbour can never be met again. A method may
+/// keep sending to a peer that continues, and a liar continues without acknowledging.
 void Link::give_up(Time now) {
   const std::string why = unacknowledged();
   if (!quiet()) say(fmt::format("peer {} is given up: {}", neighbor_, why));

@@ -6,8 +6,7 @@
 #include "gossip/link/handshake.h"
 #include "gossip/link/link.h"
 
-// How a link gets a connection: by dialling, or from the neighbour's dial; in both cases after a
-// Hello that fits.
+// A link gets its connection by dialling or from the neighbour's dial, after a Hello that fits.
 
 namespace gv {
 
@@ -166,8 +165,8 @@ void Link::adopt(ConnectionId connection, const Hello& theirs, Time now) {
     transmit(numbered);
   }
   // A Hello overtakes the messages that are sent again after it, and a round does not wait for a
-  // peer that is beyond it. So for a process that was never away the next heartbeat brings the
-  // clock.
+  // peer that is beyond it. So the next heartbeat brings the clock of a process that was never
+  // away.
   if (first_meeting || was_away) hear_clock(theirs.clock, now);
   if (successor) {
     say(fmt::format("peer {} is back as a new process", neighbor_));

@@ -47,8 +47,7 @@ Task<> sum_up(Peer& me, Vector v, bool& done) {
   done = co_await all_reduce(me, everyone(me), v, Way::ring);
 }
 
-/// x <- `sum` divided by the number of peers; x <- phi in elements where any peer's phi is not
-/// finite.
+/// x <- `sum` / number of peers; elements in which any peer's phi is not finite keep phi.
 Task<> take_mean(Peer& me, Vector sum, Vector phi) {
   const Range whole{0, me.replica.size()};
   co_await me.axpby(1.0F / static_cast<float>(everyone(me).size()), sum, 0, Vector::x);

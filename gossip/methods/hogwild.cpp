@@ -6,9 +6,8 @@
 // steps on one x, without checking whether another one writes. The method pays for sparse
 // gradients, because then two threads seldom meet at a coordinate. Here the processes of several
 // machines are averaged too, by W, after every train.local_steps steps of all their threads
-// together; one process alone is the paper's. In virtual time the order in which threads read and
-// write x is drawn, and their speed is proportional to their number. Per round and neighbour: 4 d
-// bytes each way.
+// together; one process alone is the paper's. In virtual time the order of the threads' reads and
+// writes of x is drawn; n threads are n times as fast. Per round and neighbour: 4 d bytes each way.
 
 namespace gv {
 namespace {

@@ -28,8 +28,7 @@ double step_of(const Setup& setup) {
   return setup.settings.find("c")->second;
 }
 
-/// Returns the number of throws until the coin demands an exchange. No peer ever needs more than
-/// 100 / p.
+/// Returns the number of throws until the coin demands an exchange, at most 100 / p.
 std::uint64_t throws(const Setup& setup, Round round) {
   const std::uint64_t most = std::uint64_t{100} * setup.local_steps;
   Rng coin = Rng(setup.seed).derive("proxskip").derive(round);

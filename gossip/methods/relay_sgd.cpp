@@ -93,8 +93,7 @@ Task<> combine(Peer& me) {
   }
 }
 
-/// A peer that waits for us is at most a round ahead; one that did not while we were away may be
-/// further.
+/// A peer that waits for us is at most a round ahead; more only if we were away.
 std::uint32_t ahead(const Setup& setup) {
   return setup.peers + 1;
 }

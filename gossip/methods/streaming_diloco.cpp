@@ -59,8 +59,7 @@ constexpr Option options[] = {
 
 constexpr Option eager_options[] = {fragments_option, outer_lr_option(0.4), outer_momentum_option};
 
-/// Returns the fragment whose turn begins: one of equal parts, the longer ones first; empty if
-/// none.
+/// Returns the fragment whose turn begins; the longer ones come first. Empty if none.
 Range fragment(const Peer& me) {
   if (me.round == 0) return {};
   const auto parts = static_cast<std::size_t>(me.number("fragments"));

@@ -16,7 +16,7 @@ namespace gv {
 inline constexpr std::uint64_t most_file_bytes = std::uint64_t{1} << 30;
 
 /// Returns all bytes of a regular file. A pipe or a device is refused, because it could keep the
-/// program waiting or never end. Throws GraphFileError if the file cannot be read or is longer than
+/// program waiting or never end. Throws GraphFileError if it cannot be read or is longer than
 /// `most`.
 std::string file_bytes(const std::string& path, std::uint64_t most = most_file_bytes);
 
@@ -52,8 +52,7 @@ Topology read_graph(const std::string& path, PeerId n = 0);
 /// there are any. In a directed edge u -> v, v receives from u.
 std::string write_graph(const Topology& t, std::string_view format);
 
-/// t with the weights of w as its edge weights: what `mixing_matrix("edge-list", ...)` turns into
-/// w.
+/// Returns t with the weights of w, so that `mixing_matrix("edge-list", ...)` returns w.
 Topology with_weights(Topology t, const MixingMatrix& w);
 
 }  // namespace gv

@@ -61,8 +61,7 @@ class EpochNoise {
     return all.m * p * all.m.adjoint() + all.v;
   }
 
-  /// Returns E |z[0]|^2 at the end of a round, the mean over the rounds of the epoch that begins
-  /// with p.
+  /// Returns E |z[0]|^2 at the end of a round, the mean over the epoch that begins with p.
   double mean_from(Matrix p) const {
     const Eigen::Index size = m_.rows();
     Matrix within = Matrix::Zero(size, size);

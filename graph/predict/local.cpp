@@ -262,8 +262,8 @@ double LocalPredictor::response(double h, const Moment& m) const {
   return sum / (model_.peers - 1.0);
 }
 
-/// Returns the part of the displacement at which a gradient is taken, per unit of a pull against
-/// it, that batches of the same epoch would contribute if samples were drawn again. Peers draw
+/// Returns the part of the displacement at a gradient, per unit of a pull against it, that
+/// batches of the same epoch would contribute if samples were drawn again. Peers draw
 /// independently, so the mean's mode counts too: a sampled d_i is 1 - 1 / n of such a pull, in the
 /// other modes.
 double LocalPredictor::cancelled(double h, const QuadraticFleet& f) const {

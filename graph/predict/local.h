@@ -101,8 +101,8 @@ struct LocalModel {
   std::vector<Pull> pulls;
   /// The push that displacements of the peers add to the mean of their gradients, each as its inner
   /// product with some vectors, the adjoints: the later loss due to a push of the mean
-  /// (mean_lag.h). Sources: displacements along the axis of noise[k] and pulls[k], the last for the
-  /// remaining ones.
+  /// (mean_lag.h). Sources: displacements along the axis of noise[k] and pulls[k]; the last is the
+  /// rest.
   struct Drift {
     std::size_t adjoints = 0;  ///< numbers in each vector here; 0: nothing is added
     struct Source {

@@ -66,8 +66,7 @@ std::optional<Stationary> predict(const Modes& modes, const QuadraticFleet& flee
 
 /// Returns why these modes have no theory in this order; "" if they have. A method that corrects
 /// the bias moves the vectors that both ends of an edge have sent each other, so W must be
-/// undirected and, except for gradient-tracking, momentum-tracking and k-gt, the same in all
-/// rounds.
+/// undirected and, except for gradient-tracking, momentum-tracking and k-gt, constant.
 std::string why_no_theory(const Modes& modes, const QuadraticFleet& fleet);
 
 /// Throws std::invalid_argument if predict does.

@@ -98,8 +98,7 @@ std::vector<Part> split_by_digits(const Peers& peers, PeerId k) {
 }
 
 /// Every peer of the later parts averages with one peer of each block of part s, from the blocks'
-/// ends, so that their joint mean becomes the mean of all; the rest of part s then averages to it
-/// too.
+/// ends, so that their joint mean becomes the mean of all, as does that of the rest of part s.
 void exchange_with(Round& round, const std::vector<Part>& parts, std::size_t s, PeerId k) {
   double total = 0;
   for (std::size_t l = s; l < parts.size(); ++l)

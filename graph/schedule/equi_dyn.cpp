@@ -167,9 +167,8 @@ SearchGroups search_all_shifts(const SearchScope&) {
   return {{"eta=0.5"}};
 }
 
-/// Round t: i receives from i - 2^{t mod tau}, weights 1/2, tau = ceil(log2 n). Directed. The
-/// product over a period is exact averaging if n is a power of two. Ying et al. 2021,
-/// arXiv:2110.13363.
+/// Round t: i receives from i - 2^{t mod tau}, weights 1/2, tau = ceil(log2 n). Directed. A period
+/// averages exactly if n is a power of two. Ying et al. 2021, arXiv:2110.13363.
 class OnePeerExponential final : public MixingSchedule {
  public:
   explicit OnePeerExponential(PeerId n) : n_(n) {}

@@ -45,8 +45,7 @@ struct SearchScope {
 /// GraphParameters to try, as text. Only the best graph of each group is kept.
 using SearchGroups = std::vector<std::vector<std::string>>;
 
-/// A family of topologies: one constant, in the file that builds it. graph/topologies.cpp lists
-/// all.
+/// A family of topologies: one constant, in its own file. graph/topologies.cpp lists all.
 struct TopologyFamily {
   std::string_view name;     ///< "random-regular"
   std::string_view summary;  ///< one line, with the source
@@ -55,14 +54,12 @@ struct TopologyFamily {
   /// Throws std::invalid_argument with both numbers if the graph is impossible.
   Topology (*build)(const GraphParameters& parameters, PeerId n) = nullptr;
   Drawing drawing = Drawing::circle;
-  /// Returns the spectrum of Metropolis weights on n >= 2 peers. Null or empty if it has no
-  /// formula.
+  /// Returns the spectrum of Metropolis weights, n >= 2. Null or empty if it has no formula.
   std::optional<ExtremeEigenvalues> (*extremes)(const GraphParameters& parameters,
                                                 PeerId n) = nullptr;
   /// Returns all eigenvalues but the 1 of the all-ones vector; given if `extremes` is.
   std::vector<Eigenvalue> (*eigenvalues)(const GraphParameters& parameters, PeerId n) = nullptr;
-  /// Returns the candidates of `graph best`. Null if the family is never the best, or is the user's
-  /// own graph.
+  /// Returns the candidates of `graph best`. Null if never the best, or the user's own graph.
   SearchGroups (*searched)(const SearchScope& scope) = nullptr;
 };
 
