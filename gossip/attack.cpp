@@ -9,8 +9,7 @@
 // Attacks on averaging, as the papers on robust averaging try them: sign flip and inner product
 // (Xie, Koyejo & Gupta, "Fall of empires", UAI 2019, arXiv:1903.03936), a little is enough (Baruch,
 // Baruch & Goldberg, NeurIPS 2019, arXiv:1902.06156) and dissensus (He, Karimireddy & Jaggi 2022,
-// arXiv:2202.01545, section 5). Here they forge models instead of gradients, because models are
-// averaged.
+// arXiv:2202.01545, section 5). They forge models here, because models are averaged.
 
 namespace gv {
 namespace {

@@ -19,8 +19,7 @@ struct AttackRow {
   std::string_view kind;
   double strength = 1;  ///< s, the default if the fleet file sets none
   std::string_view summary;
-  /// The false gradient of an attacker that keeps to the method; null for one that sends false
-  /// models.
+  /// False gradient of an attacker that keeps to the method; null if it sends false models.
   FalseGradient (*gradient)(double strength, std::uint64_t gradients) = nullptr;
 };
 

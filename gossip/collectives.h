@@ -67,8 +67,7 @@ Task<bool> barrier(Peer& me, Group group);
 Group everyone(const Peer& me);
 
 /// x <- the finite elements of `mean`, and `own` elsewhere. `mean` has the same bits at all
-/// members; an element that is not finite at some member is not finite there, and all keep their
-/// own.
+/// members; an element that is not finite at some member is not finite there, so all keep theirs.
 Task<> take_finite_elements(Peer& me, Payload mean, Payload own);
 
 }  // namespace gv

@@ -15,8 +15,7 @@ namespace {
 /// to a fifth slower, no limit twice as slow. 2 MiB fill a link of 1 Gbit/s and 16 ms.
 constexpr std::uint32_t pieces_ahead = 4;
 
-/// Returns the weight by which a flow of weight p_i W_ij, which both ends of an edge know, moves
-/// this end: W_ij.
+/// Returns W_ij, by which a flow of weight p_i W_ij, known to both ends of an edge, moves this end.
 float own_weight(const Plan& plan, float w) {
   return static_cast<float>(double{w} / plan.share);
 }

@@ -60,8 +60,7 @@ class Exchange {
   /// Takes a contribution of neighbour k. Returns false if it cannot be expected (wrong size, too
   /// far ahead, a duplicate).
   bool take(std::size_t k, Message message);
-  /// Applies the received pieces of an exchange left open; `wait`: waits for all pieces, unless
-  /// patience ends.
+  /// Applies the received pieces of an exchange left open; `wait`: waits for all, with patience.
   Task<> settle_late(std::size_t k, bool wait);
   /// Voids the open exchange at this end, so that the next one may begin.
   void abandon(std::size_t k);

@@ -165,8 +165,7 @@ bool Exchange::takes_number(std::size_t k) const {
   return first == clock || (is_here && first > clock + self_.plan.peers);
 }
 
-/// Voids the neighbour's unmatched half and sends `beyond`, because the neighbour waits for an
-/// answer.
+/// Voids the neighbour's unmatched half and sends `beyond`, for which the neighbour waits.
 void Exchange::pass(std::size_t k) {
   const Round beyond = pace_.next();
   MergeJoin& join = edges_[k].join;

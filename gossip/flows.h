@@ -50,8 +50,7 @@ class ExchangeFlows {
   bool runs() const { return self_.plan.traffic.running; }
   bool remembers(std::size_t k) const { return !plain_ && memories_[k].holds; }
   /// Until the next flow, past flows over the edge do not count, because neighbour k is absent or
-  /// owes an answer. Both ends do so: among peers that are together the flows that count sum to
-  /// zero.
+  /// owes an answer. Both ends do so: for peers that are together the flows that count sum to zero.
   Task<> suspend(std::size_t k);
   bool suspended(std::size_t k) const {
     return memories_[k].suspended != nullptr && *memories_[k].suspended != 0;

@@ -22,7 +22,7 @@ std::vector<PeerId> ring_neighbors(const std::vector<PeerId>& group, PeerId rank
   return links;
 }
 
-/// Channels for vectors of at most `floats` floats, `messages` of them in one operation.
+/// Channels for `messages` vectors of at most `floats` floats in one operation.
 std::vector<Channel> channels(const Setup& setup, std::size_t floats, std::size_t messages) {
   // In a fleet that clips, the lengths of the peers' contributions precede them (norms.h).
   const std::size_t told = setup.clip ? setup.peers * sizeof(float) : 0;

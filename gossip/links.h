@@ -21,8 +21,8 @@ std::vector<PeerId> doubling_links(const Setup& setup, PeerId i);
 /// the machines' first peers.
 std::vector<PeerId> host_links(const Setup& setup, PeerId i);
 
-/// Return the channels of these operations on a model of d floats. Members are at most one
-/// operation apart, so up to two messages wait.
+/// Return the channels of such operations on a model of d floats. Members are at most one operation
+/// apart, so up to two messages wait.
 std::vector<Channel> ring_channels(const Setup& setup, std::size_t d);
 /// ring_channels() for operations that carry floats, whatever the fleet's codec.
 std::vector<Channel> plain_ring_channels(const Setup& setup, std::size_t d);

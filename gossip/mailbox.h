@@ -33,8 +33,7 @@ class Mailbox {
   };
   using Waiter = std::function<void(std::optional<Message>)>;
 
-  /// Hands the message to its waiter or keeps it. Returns false if one of the same key is already
-  /// kept: a duplicate.
+  /// Hands the message to its waiter or keeps it. Returns false if its key is already kept.
   bool deliver(Message message);
   /// Returns true if there is an answer: the message, or nothing because the sender is closed.
   bool take(const Key& key, std::optional<Message>& answer);

@@ -179,8 +179,8 @@ bool Peer::others_have_ended() const {
   return ended;
 }
 
-/// Takes no virtual time, like an evaluation. A model that is not finite must not take the place of
-/// one that was.
+/// Takes no virtual time, like an evaluation. A model that is not finite must not replace a finite
+/// one.
 Task<> Peer::checkpoint() {
   bool finite = true;
   const auto prepare = [this] { replica.prepare(); };

@@ -78,8 +78,7 @@ class Peer : public PeerCore, public LinkUser {
   void send_next(PeerId to, Kind channel, Payload payload);
   Task<std::optional<Message>> receive_next(PeerId from, Kind channel);
 
-  /// Waits on a channel that keeps a queue: see Post::next. The result may depend on the order of
-  /// arrival.
+  /// Waits on a channel that keeps a queue: see Post::next. Order of arrival may matter.
   Task<Next> next(Kind channel, Time deadline = {}, Post::Awaited awaited = {}) {
     return post_.next(channel, deadline, std::move(awaited));
   }
@@ -110,8 +109,7 @@ class Peer : public PeerCore, public LinkUser {
     const auto k = find(from);
     return k && pace_.heard(*k) > round;
   }
-  /// Returns whether `from` may still send something: it has not left, and lives as far as is
-  /// known.
+  /// Returns whether `from` may still send: it has not left, and lives as far as is known.
   bool expects(PeerId from) const {
     const auto k = find(from);
     return k && post_.expects(*k);
@@ -162,8 +160,7 @@ class Peer : public PeerCore, public LinkUser {
   /// pieces are under way at once and they stay in the cache.
   Task<> average() { return exchange_.average(); }
   /// average() for one stream of the plan's traffic, so that the next stream may be computed from
-  /// its result. All streams in order are the exchange of a round, and each round must reach the
-  /// last one.
+  /// its result. All streams in order are a round's exchange; each round must reach the last.
   Task<> average(std::size_t stream) { return exchange_.average(stream); }
   /// x <- sum_j W_ij x_j - gamma direction(g): mix() and step_local() in one pass over memory.
   Task<> mix_and_step() { return exchange_.mix_and_step(); }
@@ -171,8 +168,7 @@ class Peer : public PeerCore, public LinkUser {
   /// The next minibatch in parts: see Replica::draw.
   Task<std::vector<Slice>> draw(std::uint32_t parts);
   Task<> gradient_over(Slice own);  ///< g at x over samples that draw() gave
-  /// Returns the gradient at x over another peer's samples, ready to be sent; null if `samples` are
-  /// invalid.
+  /// Returns the gradient at x over another peer's samples, ready to be sent; null if invalid.
   Task<Payload> gradient_of(Payload samples);
   Task<> gradient();  ///< g at x, off the loop
   /// The gradient at a copy of x, while neighbours' flows read and change x. If the replica cannot

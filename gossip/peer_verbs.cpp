@@ -17,8 +17,7 @@ Task<> Peer::train(double flops, Job work, double batches, Lane lane) {
   reports_.add_loss(replica.loss(), batches);
 }
 
-/// Trains on supplied samples. Without more the peer ends its round with a zero gradient and
-/// leaves.
+/// Trains on supplied samples; without more, ends the round with a zero gradient and leaves.
 Task<> Peer::train_supplied(Supplied work) {
   const Payload samples = co_await supply_.next();
   std::optional<double> loss;

@@ -34,8 +34,7 @@ struct Next {
 /// our own loop do not count. So only the neighbour of a peer that is really stuck gives it up. A
 /// neighbour that misbehaves has no such excuse, nor has one that waits, in the end, for us
 /// (post_waits.h): after a refused message two peers may wait for each other. A chain of waits
-/// lasts at most a deadline for each peer of the fleet; reports that last twice as long are
-/// outdated or lies.
+/// lasts at most a deadline for each peer of the fleet; reports of twice that are outdated or lies.
 class Post {
  public:
   using Awaited =

@@ -98,7 +98,7 @@ Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most, std::deque<M
 /// In a fleet that clips (norms.h), reduces the weight of pushes that are too long. `from`: the
 /// vector from which their length is measured; null means zero.
 Task<> shorten(Peer& me, std::map<PeerId, Message>& pushes, Payload from = nullptr);
-/// v <- the sum of the pushes that count, ascending by peer; v stays if none does. Returns their
+/// v <- the sum of pushes that count, ascending by peer; v stays if none does. Returns their
 /// number.
 Task<std::size_t> sum(Peer& me, Vector v, const std::map<PeerId, Message>& pushes);
 /// v <- the sum of the vectors that count, each times its weight, ascending by peer. Returns the

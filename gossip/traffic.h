@@ -23,8 +23,7 @@ struct Stream {
   bool to_each = false;  ///< there is one of that name for each neighbour, which receives it
   /// Each += w (theirs - ours), of the travelled values. Empty means the vector itself.
   std::vector<std::string_view> moves{};
-  /// The vector that gets back the past flows over an edge whose other end is missing; may be
-  /// empty.
+  /// Vector that gets back the past flows over an edge whose other end is missing; may be empty.
   std::string_view returns{};
   /// The vector that takes our travelled values, decoded. Empty means none.
   std::string_view sent{};
@@ -49,8 +48,7 @@ struct Traffic {
   /// 0: as it is. The vector then travels as one piece.
   double clip = 0;
   /// The guard against neighbours that lie: the flow of each piece counts for no more than a
-  /// distance that both ends know (clipping.h). 0: by the peers' own steps; more: for the whole
-  /// vector.
+  /// distance that both ends know (clipping.h). 0: by own steps; more: for the whole vector.
   std::optional<double> robust{};
 
   /// x as it is, moved by all its flows at once.
@@ -78,8 +76,7 @@ bool is_payload(const std::optional<Codec>& codec, const Buffer& payload, std::s
 
 /// out <- the floats of what travelled.
 void decode(const std::optional<Codec>& codec, const Buffer& payload, Buffer& out);
-/// Decodes both halves of a part as its flow counts them. At coordinates that were not drawn alike,
-/// both are ours.
+/// Decodes both halves of a part for its flow. At coordinates not drawn alike, both are ours.
 void decode_halves(const Traffic& traffic,
                    const Buffer& theirs_encoded,
                    const Buffer& ours_encoded,

@@ -15,8 +15,7 @@
 
 namespace gv {
 
-/// Returns why neighbour k, `peer`, no longer takes part in the programs' verbs; nothing if it
-/// does.
+/// Returns why neighbour k, `peer`, no longer takes part in verbs; nothing if it does.
 std::optional<VerbEnd::Why> why_gone(const Roster& roster,
                                      const Post& post,
                                      PeerId peer,

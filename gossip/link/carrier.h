@@ -46,7 +46,7 @@ enum class LinkEvent : std::uint8_t {
   lost,     ///< its connection has ended
   silent,   ///< its connection was silent for too long
   refused,  ///< its connection sent an invalid frame
-  away,     ///< the user was notified, as of those below
+  away,     ///< the user was notified, as are the events below
   died,
   back,
   replaced,    ///< the user is about to be notified

@@ -165,8 +165,7 @@ void Link::adopt(ConnectionId connection, const Hello& theirs, Time now) {
     transmit(numbered);
   }
   // A Hello overtakes the messages that are sent again after it, and a round does not wait for a
-  // peer that is beyond it. So the next heartbeat brings the clock of a process that was never
-  // away.
+  // peer that is beyond it. So the next heartbeat brings a present process's clock.
   if (first_meeting || was_away) hear_clock(theirs.clock, now);
   if (successor) {
     say(fmt::format("peer {} is back as a new process", neighbor_));

@@ -38,8 +38,7 @@ inline bool may_leave(const Farewell& it, Time now, Time patience) {
 /// Maximum number of unacknowledged messages, however small.
 inline constexpr std::size_t most_messages_kept = 65'536;
 
-/// The decisions of a link (link.h). Tests replace one by a wrong one and show that the swarm
-/// notices.
+/// The decisions of a link (link.h). Tests replace one and show that the swarm notices.
 class LinkRules {
  public:
   virtual ~LinkRules() = default;
@@ -105,8 +104,7 @@ struct LinkSettings {
   bool rejoin = false;
   Round rounds = std::numeric_limits<Round>::max();  ///< rounds of the run: no clock is beyond
   Round slack = 0;                                   ///< rounds by which clocks differ in any fleet
-  /// Maximum payload sent to one neighbour and not acknowledged; with more it counts as away and
-  /// gets no more.
+  /// Maximum payload sent to one neighbour and not acknowledged; beyond this it counts as away.
   std::uint64_t most_unacknowledged_bytes = std::numeric_limits<std::uint64_t>::max();
   std::size_t most_strangers = 32;   ///< connections that have not identified themselves
   std::size_t strangers_of_one = 8;  ///< maximum from one address; loopback is exempt

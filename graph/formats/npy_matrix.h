@@ -22,8 +22,7 @@ struct NpyMatrix {
 /// finite.
 NpyMatrix parse_npy_matrix(std::string_view bytes, const std::string& path);
 
-/// Parses several matrices, an array of shape (count, rows, columns); a matrix alone is a list of
-/// one.
+/// Parses several matrices, an array of shape (count, rows, columns), or a single one.
 std::vector<NpyMatrix> parse_npy_matrices(std::string_view bytes, const std::string& path);
 
 /// Parses what parse_npy_matrix does, and structured arrays of one dimension whose fields are all

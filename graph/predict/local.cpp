@@ -264,7 +264,7 @@ double LocalPredictor::response(double h, const Moment& m) const {
 
 /// Returns the part of the displacement at a gradient, per unit of a pull against it, that
 /// batches of the same epoch would contribute if samples were drawn again. Peers draw
-/// independently, so the mean's mode counts too: a sampled d_i is 1 - 1 / n of such a pull, in the
+/// independently, so the mean's mode counts too: a sampled d_i is 1 - 1 / n of such a pull in the
 /// other modes.
 double LocalPredictor::cancelled(double h, const QuadraticFleet& f) const {
   const auto epoch = static_cast<std::uint64_t>(std::round(model_.epoch));

@@ -59,9 +59,8 @@ class RateCourse {
   std::uint64_t rounds_until(double time) const;
   bool constant() const { return rates_.size() == 1; }
 
-  /// The first `rounds` rounds, in stretches of whole `unit`s (the rest of a division is left out)
-  /// within which the rate differs by at most a twentieth of the largest there; a stretch has the
-  /// mean of its rates.
+  /// The first `rounds` rounds, in stretches of whole `unit`s (without the remainder) within which
+  /// the rate differs by at most a twentieth of the largest there; a stretch has the mean rate.
   std::vector<RateStretch> stretches(std::uint64_t rounds, std::uint64_t unit) const;
 
  private:
@@ -101,8 +100,7 @@ struct LocalModel {
   std::vector<Pull> pulls;
   /// The push that displacements of the peers add to the mean of their gradients, each as its inner
   /// product with some vectors, the adjoints: the later loss due to a push of the mean
-  /// (mean_lag.h). Sources: displacements along the axis of noise[k] and pulls[k]; the last is the
-  /// rest.
+  /// (mean_lag.h). Sources: displacements along the axis of noise[k] and pulls[k], and the rest.
   struct Drift {
     std::size_t adjoints = 0;  ///< numbers in each vector here; 0: nothing is added
     struct Source {
@@ -174,7 +172,7 @@ class LocalPredictor {
   /// A fleet at some round.
   struct Moment {
     QuadraticFleet fleet;
-    std::vector<RateStretch> epochs, rounds;  ///< whole epochs so far; all rounds so far
+    std::vector<RateStretch> epochs, rounds;  ///< whole epochs until now; all rounds until now
     double epoch_batches = 0;
   };
   Moment moment(const QuadraticFleet& f, const RateCourse& course, std::uint64_t rounds) const;

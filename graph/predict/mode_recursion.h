@@ -41,8 +41,7 @@ struct QuadraticOrder {
   std::string_view name;
   /// One round in the mode of eigenvalue lambda, on the axis of curvature h.
   ModeRound (*round)(const QuadraticFleet& fleet, std::complex<double> lambda, double h) = nullptr;
-  /// Returns one round in the all-ones mode of a method that corrects the bias. Null means plain
-  /// SGD.
+  /// One round in the all-ones mode of a method that corrects the bias. Null means plain SGD.
   ModeRound (*mean)(const QuadraticFleet& fleet, double h) = nullptr;
   bool corrects_bias = false;         ///< peers of unlike centres come to rest at the minimum
   bool needs_one_w = false;           ///< its remembered flows must be answered under the same W

@@ -162,8 +162,7 @@ RestEquation rest_equation(const QuadraticFleet& f, double h) {
   return {without.scale, -averaged.x, 0, averaged.b};
 }
 
-/// Solves m x = right for a symmetric m of one sign (Hestenes & Stiefel 1952). False if it does not
-/// converge.
+/// Solves m x = right, m symmetric of one sign (Hestenes & Stiefel 1952). False if not converged.
 template <class F>
 bool solve_conjugate(F m, const Vector& right, Vector& x) {
   x.setZero(right.size());

@@ -85,8 +85,7 @@ Stationary rest_of_centers(const MixingMatrix& w,
                            const QuadraticFleet& fleet,
                            const std::vector<std::vector<double>>& centers);
 
-/// predict() for known centres instead of drawn ones: the noise's part plus rest_of_centers, since
-/// both add up.
+/// predict() for known centres instead of drawn ones: the noise's part plus rest_of_centers.
 std::optional<Stationary> predict_centers(const MixingMatrix& w,
                                           const Modes& modes,
                                           const QuadraticFleet& fleet,

@@ -24,8 +24,8 @@ struct Spectrum {
 };
 
 /// Closed form if the family and the weights have one (circulants, torus, path, hypercube,
-/// complete, star), dense up to 512 peers, sparse_spectrum above. Without `spec` (null) no closed
-/// form is tried.
+/// complete, star), dense up to 512 peers, sparse_spectrum above. `spec` may be null: no closed
+/// form.
 Spectrum spectrum(const MixingMatrix& w,
                   const TopologySpec* spec = nullptr,
                   std::string_view weights = "metropolis");

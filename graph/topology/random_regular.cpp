@@ -19,7 +19,7 @@ constexpr GraphParameter random_regular_parameters[] = {
         "degree", 3, 1, "number of neighbours per peer; peers times degree must be even"),
     seed_parameter};
 
-/// The graph joined so far: room for `degree` neighbours of each peer.
+/// The graph during construction: room for `degree` neighbours of each peer.
 class Joined {
  public:
   Joined(PeerId n, PeerId degree)

@@ -30,7 +30,7 @@ struct Topology {
   std::vector<Edge> edges() const;  ///< (u, v): u < v when undirected, else u -> v; sorted
 };
 
-/// Returns the undirected topology of these edges, without duplicates and self-loops. Throws
+/// Returns the undirected topology of the edges, without duplicates and self-loops. Throws
 /// std::invalid_argument if an end is no peer.
 Topology make_topology(std::string name, PeerId n, const std::vector<Edge>& edges);
 
