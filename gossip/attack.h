@@ -28,7 +28,7 @@ std::vector<AttackRow> attacks();
 
 /// The row of the fleet's attackers.
 AttackRow attack_of(const Setup& setup);
-/// Attackers are the last of the peers that train, and know each other.
+/// Returns whether i is an attacker: the last peers that train are, and they know each other.
 bool is_attacker(const Setup& setup, PeerId i);
 /// Returns whether i is an attacker that sends lies instead of models.
 bool forges_models(const Setup& setup, PeerId i);

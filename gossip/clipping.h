@@ -32,7 +32,6 @@ class Suspicion;
 ///
 /// A neighbour that is taken for a liar always pulls the same way, and no gradient resists that for
 /// long. So it gets only a small share of the bound.
-/// for long: little of the bound goes to it.
 class Clipping {
  public:
   /// `parts`: number of parts of an exchange.

@@ -47,7 +47,7 @@ class Exchange {
 
   // The verbs: see Peer.
   Task<> share();
-  /// The two halves of share(): which edges take part, and what they are sent.
+  /// The two steps of share(): choosing the edges that take part, and sending to them.
   Task<> begin_round();
   Task<> share_begun();
   /// Returns whether x travels as it is, so that a device that computes only copies it.
@@ -69,8 +69,8 @@ class Exchange {
 
   /// Neighbour k will send no half below this number. Returns false if it sends none at all.
   bool hear_beyond(std::size_t k, Round number);
-  /// Neighbour k's clock has been heard: one that sends in each of its rounds without waiting for
-  /// us has no more to send for the rounds before.
+  /// Neighbour k's clock has advanced: a neighbour that sends in each of its rounds without waiting
+  /// for us sends nothing more for earlier rounds.
   void hear_clock(std::size_t k);
   /// Returns whether a neighbour's half waits for our next round.
   bool company_waits() const;

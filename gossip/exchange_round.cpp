@@ -33,7 +33,7 @@ Task<> Exchange::begin_round() {
   for (std::size_t k = 0; flows_.runs() && k < edges_.size(); ++k)
     if (edges_[k].takes_part()) co_await restart_sums(k);
   // Such a method moves the model once for each exchange, at both ends: while the other end waits
-  // for a later round of ours, it would move ours alone.
+  // for a later round of ours, only our model would move.
   if (self_.plan.schedule || !self_.plan.traffic.moves_by_flows()) co_return;
   for (std::size_t k = 0; k < edges_.size(); ++k) {
     const bool rests = flows_.gives_back(k) && !edges_[k].takes_part();
@@ -149,7 +149,7 @@ bool Exchange::reachable(std::size_t k) const {
 }
 
 /// Returns the first round, from the present clock on, in which the edge to k can take part: not
-/// before that of its half which waits for us, nor in one that either end has passed.
+/// before the round of its half that waits for us, nor in one that either end has passed.
 Round Exchange::first_round_with(std::size_t k) const {
   return std::max(pace_.clock(), edges_[k].join.next());
 }

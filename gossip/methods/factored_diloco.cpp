@@ -8,11 +8,11 @@
 // Factored Gossip DiLoCo. Koneputugodage, Ajanthan, Ramasinghe, Mohaghegh Dolatabadi, Siriwardhana,
 // Avraham, Shevchenko, Pajak, Snewin & Long, "Factored gossip DiLoCo: reducing blocking
 // communication in DiLoCo", ICML 2026, arXiv:2606.22768: two mixings, neither of which has to be
-// exact, stand for DiLoCo's mean. Mix1 mixes the models phi_i after the outer steps, and is under
-// way while each peer takes its H = train.local_steps inner steps from its own phi_i; Mix2 mixes
-// the moves Delta_i = phi_i - theta_i, and peers wait for it. Then phi_i <- (Mix1 phi)_i - lr (D_i
-// + mu u_i), u_i <- mu u_i + D_i, D = Mix2 Delta: an outer step with a momentum of each peer's own.
-// Delta_i is of this round, so nothing is stale; it is taken from another point. Here it is the
+// exact, replace DiLoCo's mean. Mix1 mixes the models phi_i after the outer steps, and is under way
+// while each peer takes its H = train.local_steps inner steps from its own phi_i; Mix2 mixes the
+// moves Delta_i = phi_i - theta_i, and peers wait for it. Then phi_i <- (Mix1 phi)_i - lr (D_i + mu
+// u_i), u_i <- mu u_i + D_i, D = Mix2 Delta: an outer step with a momentum of each peer's own.
+// Delta_i comes from this round, so nothing is stale, but from another point. Here it is the
 // paper's GlobalM1LocalM2: Mix1 is the exact mean of all, along a ring, and Mix2 the mean over the
 // neighbours by W; with `mix2: none`, GlobalM1. If all peers are neighbours with equal weights it
 // is DiLoCo. Deviation: Mix2 is of the whole Delta; the paper finds that embeddings and the first

@@ -17,7 +17,7 @@
 // Momentum Tracking: Takezawa, Bao, Niwa, Sato & Yamada, "Momentum tracking: momentum acceleration
 // for decentralized deep learning on heterogeneous data", TMLR 2023, arXiv:2209.15505, Algorithm 1:
 // u_{t+1} = beta u_t + g_t, x_{t+1} = W (x_t - gamma (u_{t+1} - c_t)), c_{t+1} = W (c_t - u_{t+1})
-// + u_{t+1}, from c_0 = 0. With y = u - c that is DSGT of the u instead of the g.
+// + u_{t+1}, from c_0 = 0. With y = u - c it is DSGT with u instead of g.
 // The mean of y is the mean of the gradients or momenta, whatever is late. Past flows over an edge
 // do not count in y while its other end is away, so that a lone peer steps along its own gradient;
 // they are taken out if that peer dies.

@@ -9,10 +9,10 @@
 // algorithm for heterogeneous data", NeurIPS 2023, arXiv:2305.04792, as in its authors' trainer:
 // z_t = W x_t, delta_t = g(z_t) - (z_t - x_t) / gamma, y_t = delta_t + mu ((x_{t-1} - z_t) / gamma
 // - delta_{t-1}), x_{t+1} = x_t - gamma y_t. It tracks the moves of the neighbours' models, which
-// each peer sees without extra messages, instead of their gradients. Written as flows of averaging,
-// f_t = z_t - x_t, that is ours: c_t = mu c_{t-1} + f_t, x_{t+1} = z_t - gamma g(z_t) + mu c_t. At
-// a constant rate the numbers are equal. At a changing rate theirs are divided by the rate of the
-// round before, and ours by none.
+// each peer sees without extra messages, instead of their gradients. Ours is the same, written with
+// flows of averaging f_t = z_t - x_t: c_t = mu c_{t-1} + f_t, x_{t+1} = z_t - gamma g(z_t) + mu
+// c_t. At a constant rate the numbers are equal. At a changing rate theirs are divided by the
+// rate of the round before, and ours by none.
 // A late flow acts once: c is cleared if other neighbours are missing, or come back, than in the
 // round before. Otherwise a flow acts 1 / (1 - mu) times before the next one answers it, and near a
 // peer that is slower than faults.deadline models diverge until they are not finite. At rest the

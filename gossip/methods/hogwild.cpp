@@ -3,7 +3,7 @@
 
 // Hogwild!. Niu, Recht, Re & Wright, "Hogwild!: a lock-free approach to parallelizing stochastic
 // gradient descent", NIPS 2011, arXiv:1106.5730, Algorithm 1: the threads of one process take their
-// steps on one x, without checking whether another one writes. The method pays for sparse
+// steps on one x, without checking whether another one writes. The method pays off for sparse
 // gradients, because then two threads seldom meet at a coordinate. Here the processes of several
 // machines are averaged too, by W, after every train.local_steps steps of all their threads
 // together; one process alone is the paper's. In virtual time the order of the threads' reads and

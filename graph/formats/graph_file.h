@@ -44,8 +44,8 @@ std::string_view format_of_path(const std::string& path);
 /// Reads a graph in the format that the extension names; any other is an edge list. Peers are
 /// numbered by their names when those are 0, 1, 2, ... (or n0, n1, ...), else in the order of
 /// appearance. n = 0 takes as many peers as there are; else the file may not have more. Throws
-/// GraphFileError "path:line: what" on self-loops, gaps in the numbers, an edge given twice
-/// with different weights, weights on some edges only, and whatever is not the format.
+/// GraphFileError "path:line: what" on self-loops, gaps in the numbers, an edge given twice with
+/// different weights, weights on some edges only, and any other violation of the format.
 Topology read_graph(const std::string& path, PeerId n = 0);
 
 /// Returns the file's bytes; `format` is a name of graph_formats. Weights are t.edge_weights, if

@@ -33,7 +33,7 @@ class MixingMatrix {
   bool directed() const { return directed_; }
   const Neighborhood& row(PeerId i) const { return rows_[i]; }
 
-  /// y = W x (both of length n; no aliasing). The operator that the spectrum code asks for.
+  /// y = W x (both of length n; no aliasing). The operator for the spectrum code.
   void apply(const double* x, double* y) const;
   void apply_transposed(const double* x, double* y) const;
 

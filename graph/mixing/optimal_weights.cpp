@@ -186,7 +186,7 @@ VectorXd noise(PeerId n, SplitMix& rng) {
 struct Krylov {
   MatrixXd basis;  ///< n x m, orthonormal, orthogonal to the all-ones vector
   VectorXd diagonal, off_diagonal;
-  double beta = 0;  ///< norm of what the last product had outside the basis
+  double beta = 0;  ///< norm of the last product outside the basis
 };
 
 Krylov lanczos(const SymmetricOperator& apply, VectorXd q, Index m) {
@@ -274,7 +274,7 @@ ExtremePairs extreme_pairs(PeerId n,
                            double tolerance,
                            int most_restarts) {
   if (n <= dense_limit) return dense_pairs(static_cast<Index>(n), apply);
-  // A little of everything: a start that shares a symmetry of the graph would never leave it.
+  // Random, because a start that shares a symmetry of the graph would never leave it.
   SplitMix rng(n);
   ExtremePairs pairs = warm;
   VectorXd start = noise(n, rng);

@@ -108,31 +108,32 @@ struct LocalModel {
       std::vector<double> of_variance;  ///< 1/2 D3f : C, C the displacements' covariance of trace 1
     };
     std::vector<Source> sources;
-    /// The effect of pulls -d_i where averaging forgets displacements after `memory` of training
-    /// time; by growing memory. Of displacements m the push is odd + even, of -m it is even - odd.
-    /// Without: by the sources alone.
+    /// The effect of pulls -d_i if averaging forgets displacements after `memory` of training time;
+    /// by growing memory. For displacements m the push is odd + even, for -m even - odd. If there
+    /// are none: by the sources alone.
     struct Lasting {
       double memory = 0;
       std::vector<double> odd, even;
     };
     std::vector<Lasting> lasting;
-    double sampled = 0;  ///< share of sum |d_i|^2 that is there because shares are small samples
+    double sampled = 0;  ///< share of sum |d_i|^2 that is due to small samples
   };
   Drift drift;
 };
 
 /// The push on the peers' mean gradient due to their distances, as its product with an adjoint.
 struct MeanPush {
-  double curvature = 0;  ///< noise displaces, and the curvature has a slope
-  double shares = 0;     ///< pulls displace, to first order: H_i and d_i come from the same samples
-  double epoch = 0;      ///< compensation by samples drawn in this epoch
-  double second = 0;     ///< pulls, to second order
+  double curvature = 0;  ///< displacement by noise, if the curvature has a slope
+  double shares =
+      0;  ///< displacement by pulls, to first order: H_i and d_i come from the same samples
+  double epoch = 0;   ///< compensation by samples drawn in this epoch
+  double second = 0;  ///< pulls, to second order
 
   double sum() const { return curvature + shares + epoch + second; }
 };
 
-/// Consensus distance and excess losses of a fleet that is near one point all the time. The
-/// recursion is that of Lian et al. 2017 (arXiv:1705.09056, Algorithm 1), linear around the point.
+/// Consensus distance and excess losses of a fleet that stays near one point. The recursion is
+/// that of Lian et al. 2017 (arXiv:1705.09056, Algorithm 1), linear around the point.
 class LocalPredictor {
  public:
   /// Throws std::invalid_argument when modes and model have not the same peers.

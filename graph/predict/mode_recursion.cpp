@@ -30,11 +30,12 @@ Vector vector(std::initializer_list<Complex> values) {
 ModeRound d_psgd(const QuadraticFleet& f, std::string_view order, Complex lambda, double h) {
   const double gamma = f.rate;
   const double beta = f.momentum;
-  const Complex after = order == "atc" ? lambda : 1;   // what the step itself is multiplied with
-  const Complex before = order == "cta" ? lambda : 1;  // where the gradient is taken
+  const Complex after = order == "atc" ? lambda : 1;  // factor of the step
+  const Complex before =
+      order == "cta" ? lambda : 1;  // factor of the point at which the gradient is taken
   const Complex m = lambda - after * gamma * h * before;
   if (beta == 0) return scalar(m, after * gamma * h, -after * gamma);
-  const double along = f.nesterov ? 1 + beta : 1;  // how much of g the step has
+  const double along = f.nesterov ? 1 + beta : 1;  // factor of g in the step
   const double kept = f.nesterov ? beta * beta : beta;
   Matrix matrix(2, 2);
   matrix << lambda - along * after * gamma * h * before, -after * gamma * kept, h * before, beta;
@@ -50,7 +51,7 @@ ModeRound d2(const QuadraticFleet& f, Complex lambda, double h) {
   return make(matrix, Vector::Zero(3), vector({-lambda * gamma, 0, 1}));
 }
 
-/// z is the same; x <- (1 + lambda) x - (1 + lambda) / 2 last x - gamma (gradient - last gradient).
+/// z as for d2; x <- (1 + lambda) x - (1 + lambda) / 2 last x - gamma (gradient - last gradient).
 ModeRound extra(const QuadraticFleet& f, Complex lambda, double h) {
   const double gamma = f.rate;
   Matrix matrix = Matrix::Zero(3, 3);

@@ -220,8 +220,8 @@ class RestSolver {
 /// Returns a fleet of order lian or atc that comes to rest at the same place as this one.
 QuadraticFleet alike(const QuadraticFleet& fleet) {
   QuadraticFleet f = fleet;
-  // At rest the momentum of DecentLaM is none, and what is left is `atc`. What GUT tracks of flows
-  // f is f / (1 - mu) then, so that f = (1 - mu) gamma g(W x), as under `cta` at a smaller rate.
+  // At rest DecentLaM has no momentum, which leaves `atc`. GUT then tracks f / (1 - mu) of flows f,
+  // so that f = (1 - mu) gamma g(W x), as in `cta` at a smaller rate.
   if (fleet.order == "decentlam" || fleet.order == "gut") f.momentum = 0;
   if (fleet.order == "gut") f.rate *= 1 - fleet.momentum;
   if (fleet.order != "lian") f.order = "atc";
@@ -285,8 +285,8 @@ bool corrects_bias(const QuadraticFleet& f) {
 }
 
 std::string why_no_theory(const Modes& modes, const QuadraticFleet& f) {
-  // A random W's eigenvectors change with the round; what an algorithm remembers besides the model
-  // would need more of W's moments than its square.
+  // A random W's eigenvectors change with the round; an algorithm's memory besides the model would
+  // need more of W's moments than its square.
   if (modes.method == "expectation" && !has_scalar_rounds(f))
     return "random schedules go with lian, atc and cta, without momentum, local steps and "
            "staleness";

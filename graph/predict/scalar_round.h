@@ -9,7 +9,7 @@
 namespace gv {
 
 /// A round of one mode and axis of a fleet whose state is the model alone (lian, atc or cta;
-/// momentum, several local steps and old neighbours have more): z <- a z + b d + c xi, where a, b
+/// momentum, several local steps and staleness need more state): z <- a z + b d + c xi, where a, b
 /// and c may be random, drawn with the round's W. Second moments need only means and mean squares,
 /// and these compose. Lian et al. 2017, arXiv:1705.09056, Algorithm 1, and its two other orders.
 struct ScalarRound {

@@ -26,7 +26,7 @@ double sequence_disagreement(const MixingSchedule& schedule, std::uint64_t round
 
 /// n rows of numbers, one row per peer.
 using PeerRows = std::vector<std::vector<double>>;
-/// W rows.
+/// Returns W times the rows.
 PeerRows mixed(const MixingMatrix& w, const PeerRows& rows);
 
 /// A quadratic fleet followed round by round along W_0, W_1, ...: the models' path without noise

@@ -42,8 +42,8 @@ double total(const std::vector<Mode>& modes, const std::function<double(const Mo
 
 using Sparse = Eigen::SparseMatrix<double>;
 
-/// The lower half of I - W or I + W, of the first `size` peers. What I - W keeps on its diagonal is
-/// summed from the weights, so that its rows sum to zero.
+/// The lower half of I - W or I + W, of the first `size` peers. The diagonal of I - W is summed
+/// from the weights, so that its rows sum to zero.
 Sparse lower_half(const SparseRows& w, double sign, std::size_t size) {
   std::vector<Eigen::Triplet<double>> lower;
   std::vector<double> diagonal(w.size());
@@ -131,7 +131,7 @@ Estimate Modes::sum(const std::function<double(const Mode&)>& f) const {
 
 Modes dense_modes(const MixingMatrix& w) {
   if (w.directed()) {
-    // A normal matrix has orthogonal modes, which is all that the per-mode theory asks for.
+    // A normal matrix has orthogonal modes, which is all that the per-mode theory needs.
     if (!is_normal(w)) {
       throw std::invalid_argument(
           "modes: this directed W is not normal (W W^T differs from W^T W), so it has no "

@@ -243,8 +243,7 @@ std::vector<double> eigenvalues(const MixingMatrix& w) {
   const Eigen::VectorXd ascending = symmetric_values(dense_matrix(w));
   std::vector<double> all(ascending.begin(), ascending.end());
   std::ranges::reverse(all);
-  // 1 and -1 occur exactly (parts without an edge between them; bipartite graphs), else not so
-  // near.
+  // Values this near to 1 and -1 are exact (parts without an edge between them; bipartite graphs).
   for (double& value : all)
     if (std::abs(std::abs(value) - 1) < 1e-14) value = std::copysign(1, value);
   return all;

@@ -42,8 +42,8 @@ std::vector<std::vector<PeerId>> components(const Topology& t);
 std::string disconnection(const Topology& t);
 /// Throws std::invalid_argument with that sentence and the remedy unless t is connected.
 void require_connected(const Topology& t);
-/// The number of hops between the two peers that are farthest apart; -1 when t is not connected.
-/// Takes O(n m) steps for n peers and m edges.
+/// Returns the number of hops between the two peers farthest apart; -1 if t is not connected. Takes
+/// O(n m) steps for n peers and m edges.
 std::int64_t diameter(const Topology& t);
 
 /// Maps peers to the stages of chains. The ids of a chain follow each other: the peers of its first
