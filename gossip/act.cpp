@@ -10,7 +10,7 @@
 // the model, and acts with the old one until the new one has arrived. So it never waits for its
 // learner, which may itself be waiting for transitions. It begins with the initial model that all
 // peers share. It ends when its learner or its memory ends, unless another process takes the
-// place of the dead one. The actor then continues with that one; what was under way is dropped.
+// place of the dead one. The actor then continues with that one and drops messages under way.
 
 namespace gv {
 namespace {

@@ -82,10 +82,9 @@ class Clipping {
   PeerCore& self_;
   std::uint32_t last_part_;
   std::vector<Part> parts_;
-  std::unique_ptr<Suspicion>
-      suspicion_;                ///< null if a length is given, so that no neighbour is judged
-  std::vector<double> offered_;  ///< by part, with our latest half
-  std::vector<Tally> tallies_;   ///< by place of the neighbour
+  std::unique_ptr<Suspicion> suspicion_;  ///< null if a length is given: no judging
+  std::vector<double> offered_;           ///< by part, with our latest half
+  std::vector<Tally> tallies_;            ///< by place of the neighbour
 };
 
 /// Distinguishes a neighbour that lies from one whose data differ, for `robust: { clip: auto }`, by
@@ -138,9 +137,8 @@ class Suspicion {
 
   struct About {
     // Values that the replica keeps.
-    double* distance = nullptr;  ///< in the last exchange; 0 if there was none
-    double* apart_for =
-        nullptr;  ///< exchanges in which it stayed apart, less those in which it did not
+    double* distance = nullptr;   ///< in the last exchange; 0 if there was none
+    double* apart_for = nullptr;  ///< exchanges in which it stayed apart, less the others
     double* exchanges = nullptr;  ///< number since the anchor
     double* windows = nullptr;    ///< successive windows in which it stood still
     std::vector<double*> their_anchor{}, our_anchor{};  ///< at places, as the window began

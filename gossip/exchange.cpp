@@ -325,7 +325,7 @@ void Exchange::clip(std::uint32_t part) {
   }
 }
 
-/// The piece is mixed: returns the sent halves to their senders.
+/// The piece is mixed: releases the halves that the neighbours sent.
 void Exchange::end_piece(const NotFinite& bad) {
   for (std::size_t j = 0; j < collected_.clips.size(); ++j)
     clipping_.counted(collected_.from[j], collected_.clips[j].counted);

@@ -63,7 +63,7 @@ Task<> Exchange::forget() {
 /// A method that corrects its steps by past flows (D2, gradient tracking) would move at a constant
 /// velocity while no neighbour answers: the flow over an edge is the multiplier of the agreement of
 /// its two ends, and acts only while they can agree. So it acts from one answer to the next,
-/// because a neighbour that we still receive may not receive us.
+/// because a neighbour whose messages reach us may not get ours.
 Task<> Exchange::follow_presence() {
   for (std::size_t k = 0; k < edges_.size(); ++k) {
     const bool answers = roster_.here(k) && !open(k);

@@ -16,7 +16,7 @@ class ExchangeFlows {
   explicit ExchangeFlows(PeerCore& self);
 
   bool plain() const { return plain_; }
-  /// Returns whether each receiver gets another vector.
+  /// Returns whether each receiver gets a vector of its own.
   bool for_each() const { return for_each_; }
   std::uint32_t parts() const { return parts_of(self_.plan.traffic, self_.replica.size()); }
   Piece piece(std::uint32_t part) const {
@@ -49,8 +49,8 @@ class ExchangeFlows {
   Task<> restart_heard(std::size_t k);
   bool runs() const { return self_.plan.traffic.running; }
   bool remembers(std::size_t k) const { return !plain_ && memories_[k].holds; }
-  /// Until the next flow, past flows over the edge do not count, because neighbour k is absent or
-  /// owes an answer. Both ends do so: for peers that are together the flows that count sum to zero.
+  /// Suspends the past flows over the edge until the next flow, while neighbour k is absent or owes
+  /// an answer. Both ends do so: for peers that are together the flows that count sum to zero.
   Task<> suspend(std::size_t k);
   bool suspended(std::size_t k) const {
     return memories_[k].suspended != nullptr && *memories_[k].suspended != 0;

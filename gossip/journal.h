@@ -82,8 +82,7 @@ struct Report {
   /// The ends of edges, in the last report; ascending by peer. Only edges whose two ends are the
   /// processes that the run began with: a successor begins a new conversation.
   std::vector<EdgeEnd> edges{};
-  std::optional<LossRise>
-      loss_rise{};  ///< first rise of its minibatches' loss since its life began
+  std::optional<LossRise> loss_rise{};  ///< first sudden rise in its life
   std::optional<RunAhead> ran_ahead{};  ///< since its life began
   std::vector<SilentEdge> silent{};     ///< in the last report; ascending by peer
   Payload model;                        ///< x
@@ -203,8 +202,7 @@ struct StandsStill {
 struct ContributionCut {
   Round round = 0;
   PeerId of = 0;
-  double times =
-      0;  ///< length in multiples of the median of all contributions; infinite: not finite
+  double times = 0;       ///< multiple of the median of all; infinite: not finite
   std::uint64_t far = 0;  ///< number of its contributions that were cut, this one included
 };
 /// The loss of the peer's minibatches rose so suddenly that training is not the cause.

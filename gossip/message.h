@@ -48,14 +48,11 @@ enum class Kind : std::uint8_t {
   verb = 8,  ///< a step of a program's verb (verb.h); `part` is the piece
   /// The sender will send no contribution below `number`, so the receiver waits for none.
   beyond = 9,
-  reduce =
-      16,  ///< collective operation: a part of a sum; `part` numbers the messages to this receiver
-  gather = 17,  ///< collective operation: a complete sum; `part` likewise
-  push =
-      18,  ///< a vector as a question, to a server or a neighbour, in round `number` of the sender
-  pull = 19,  ///< the answer
-  ready =
-      20,  ///< the sender has time for samples: for its minibatch `number`, or for others' samples
+  reduce = 16,      ///< collective operation: a part of a sum; `part` numbers them by receiver
+  gather = 17,      ///< collective operation: a complete sum; `part` likewise
+  push = 18,        ///< a question with a vector, to a server or a neighbour, in round `number`
+  pull = 19,        ///< the answer
+  ready = 20,       ///< the sender has time for samples: its minibatch `number`, or others'
   samples = 21,     ///< samples to train on, packed (optim/data/packed.h); `part` is the slice
   activation = 22,  ///< values at a cut of a chain, of microbatch `part` (chain.h)
   activation_gradient = 23,  ///< the gradient by them, on the way back

@@ -68,10 +68,7 @@ inline bool clips_sums(const Peer& me) {
 
 using Numbers = std::optional<std::vector<float>>;
 
-Task<Numbers> tell_all(Peer& me,
-                       Group group,
-                       Way way,
-                       float own);  ///< ring n alpha, others as the sum
+Task<Numbers> tell_all(Peer& me, Group group, Way way, float own);  ///< ring n, others as the sum
 /// Along a ring of the first peers of each machine; they collect and spread the others' numbers.
 Task<Numbers> tell_hosts(Peer& me, float own);
 

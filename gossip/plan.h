@@ -43,11 +43,10 @@ struct Plan {
   PeerId peers = 1;  ///< all peers, servers included
   /// The method's knowledge of its fleet; null if this plan is all.
   std::shared_ptr<const Setup> setup{};
-  bool trains = true;         ///< has data and a gradient; else it serves
-  Holding holds{};            ///< the part of the fleet's model that it has
-  Neighborhood neighborhood;  ///< row `id` of W, or the links of a schedule
-  std::vector<PeerId>
-      links{};  ///< other peers that its collectives exchange messages with; ascending
+  bool trains = true;           ///< has data and a gradient; else it serves
+  Holding holds{};              ///< the part of the fleet's model that it has
+  Neighborhood neighborhood;    ///< row `id` of W, or the links of a schedule
+  std::vector<PeerId> links{};  ///< other peers of its collectives; ascending
   /// W of every round, for a schedule over the neighbours above; null if one W holds in all rounds.
   std::shared_ptr<const MixingSchedule> schedule{};
   Traffic traffic{};  ///< traffic of averaging with the neighbours
@@ -98,8 +97,7 @@ struct Plan {
   /// Maximum wait for the successor of a dead process: at the end, and wherever the peer cannot
   /// continue without it.
   Time succession{0};
-  std::uint32_t strikes =
-      3;  ///< rounds with values that are not finite after which a neighbour is in quarantine
+  std::uint32_t strikes = 3;  ///< rounds with values not finite until quarantine
 };
 
 /// Returns the peers that this plan's peer has links to, for averaging and collectives; ascending.

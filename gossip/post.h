@@ -19,9 +19,8 @@ namespace gv {
 
 /// The end of a wait for a message of any sender.
 struct Next {
-  std::optional<Message>
-      message;        ///< none if a neighbour has left or died, or the deadline has passed
-  bool late = false;  ///< the deadline has passed
+  std::optional<Message> message;  ///< none if a neighbour has gone, or the wait is late
+  bool late = false;               ///< the deadline has passed
 };
 
 /// Sends a peer's messages, keeps received ones until the algorithm asks for them, and waits.
@@ -37,8 +36,7 @@ struct Next {
 /// lasts at most a deadline for each peer of the fleet; reports of twice that are outdated or lies.
 class Post {
  public:
-  using Awaited =
-      std::function<bool(PeerId)>;  ///< returns whether a neighbour's message is missing
+  using Awaited = std::function<bool(PeerId)>;  ///< true if a neighbour's message is missing
 
   Post(PeerCore& self, const Roster& roster, Pace& pace);
 
@@ -115,9 +113,8 @@ class Post {
 
   /// Maxima of the messages that the algorithm took.
   struct Intake {
-    Round staleness = 0;  ///< greatest number of rounds that a sender was late
-    std::size_t queue =
-        0;  ///< greatest number of messages that waited on a channel that keeps a queue
+    Round staleness = 0;    ///< greatest number of rounds that a sender was late
+    std::size_t queue = 0;  ///< longest queue of a channel that keeps one
   };
   Intake take_intake() { return std::exchange(intake_, {}); }  ///< since the last call
   /// Returns counts of messages that were 0, 1, 2, 3-4, 5-8, ... rounds late.
@@ -183,10 +180,9 @@ class Post {
   bool told_ = false;        ///< our neighbours know that we are held up
   /// The neighbour's knowledge about our waits.
   struct Told {
-    std::optional<WaitChains::End>
-        by;                 ///< the peer that holds us up in the end; none: no peer does
-    Time paid{0};           ///< time of the words sent plus a pause for each
-    bool farewell = false;  ///< we took leave and send it nothing more
+    std::optional<WaitChains::End> by;  ///< the peer that holds us up; none: no peer does
+    Time paid{0};                       ///< time of the words sent plus a pause for each
+    bool farewell = false;              ///< we took leave and send it nothing more
   };
   std::vector<Told> told_each_;  ///< by neighbour
   bool telling_ = false;         ///< the timer of pass_on_later() runs

@@ -53,11 +53,10 @@ struct Setup {
   /// Minibatches in one pass over its data, for each peer that trains; empty if there are no
   /// samples, or they are not counted yet.
   std::vector<std::uint64_t> epochs{};
-  std::vector<std::uint64_t>
-      samples{};  ///< number for each peer that trains; empty means as for epochs
-  std::size_t most_samples_bytes = 0;  ///< encoded size of a minibatch of any peer
-  std::size_t most_chunk_bytes = 0;    ///< encoded size of an actor's transitions
-  std::size_t most_judged_bytes = 0;   ///< encoded size of a learner's errors for a minibatch
+  std::vector<std::uint64_t> samples{};  ///< by peer that trains; empty as for epochs
+  std::size_t most_samples_bytes = 0;    ///< encoded size of a minibatch of any peer
+  std::size_t most_chunk_bytes = 0;      ///< encoded size of an actor's transitions
+  std::size_t most_judged_bytes = 0;     ///< encoded size of a learner's errors for a minibatch
   std::uint64_t seed = 1;
   std::uint32_t local_steps = 1;  ///< H; the mean if unequal
   /// Local steps of each peer that trains, if `auto` makes them unequal; empty means H each.

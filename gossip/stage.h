@@ -21,8 +21,7 @@ struct StageWork {
 
 /// A part of a stage, whose members compute in parallel and then exchange their results.
 struct StagePiece {
-  std::size_t columns =
-      0;  ///< floats of a microbatch that one member computes of the members' joint output
+  std::size_t columns = 0;    ///< floats of a microbatch that one member computes of the output
   std::size_t floats_in = 0;  ///< floats of a microbatch at its input; 0: those of the data
   bool divided = false;       ///< members divide its rows; else each computes all, alike
   double share = 1;           ///< fraction of the stage's work
@@ -51,8 +50,7 @@ struct StagePlan {
   bool vertical_sync = false;  ///< without a flush: weights of one age at all stages
   std::size_t floats_in = 0;   ///< floats of a microbatch that cross the cut before it; 0: none
   std::size_t floats_out = 0;  ///< and the cut after it
-  std::optional<StageWork>
-      measured{};  ///< by a profile; none: estimated from the replica's operations
+  std::optional<StageWork> measured{};  ///< by a profile; none: estimated
   /// Time that its messages may be under way in the fleet's own network, queued after averaging's:
   /// the others of its chain wait this much longer than faults.deadline.
   Time under_way{0};

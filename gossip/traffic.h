@@ -23,7 +23,7 @@ struct Stream {
   bool to_each = false;  ///< there is one of that name for each neighbour, which receives it
   /// Each += w (theirs - ours), of the travelled values. Empty means the vector itself.
   std::vector<std::string_view> moves{};
-  /// Vector that gets back the past flows over an edge whose other end is missing; may be empty.
+  /// Vector that gets back the past flows of an edge whose other end is missing; "" if none does.
   std::string_view returns{};
   /// The vector that takes our travelled values, decoded. Empty means none.
   std::string_view sent{};

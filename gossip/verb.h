@@ -28,7 +28,7 @@ struct VerbCall {
   VerbOp op = VerbOp::sum;
   VerbType type = VerbType::float32;
   PeerId root = 0;         ///< root of a broadcast; other peer of a transfer
-  std::uint64_t mark = 0;  ///< number of the name that the program gives the call; 0: none
+  std::uint64_t mark = 0;  ///< hash of the name that the program gives the call; 0: none
   std::vector<std::byte> data{};
 };
 

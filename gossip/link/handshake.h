@@ -38,7 +38,7 @@ class PendingConnections {
  public:
   PendingConnections(std::size_t places, std::size_t of_one) : places_(places), of_one_(of_one) {}
 
-  /// Returns the connection to close in exchange, if any. `crowded`: only the taken places exist.
+  /// Returns the connection to close in exchange, if any. `crowded`: no free place is left.
   std::optional<ConnectionId> admit(PendingConnection pending, bool crowded = false);
   PendingConnection* find(ConnectionId connection);
   /// Returns true if it was there.

@@ -167,8 +167,8 @@ bool Link::hopeless() const {
   return shared_.settings.rules->gives_up(*life_.session, life_.allowed_bytes);
 }
 
-/// The user continues without the neighbour. It may keep at most as much again for messages that it
-/// has begun by then.
+/// The user continues without the neighbour, so messages kept for it may exceed the limit once
+/// more; then it is given up.
 void Link::allow_as_much_again() {
   const std::uint64_t most = shared_.settings.most_unacknowledged_bytes;
   const std::uint64_t kept = std::max(most, life_.session->unacknowledged_bytes());

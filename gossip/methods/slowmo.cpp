@@ -24,8 +24,7 @@ Task<> slowmo(Peer& me) {
   const auto beta = static_cast<float>(me.number("beta"));
   for (; me.running(); co_await me.end_round()) {
     co_await me.copy(Vector::x, start);
-    const auto gamma =
-        static_cast<float>(co_await rated_step(me));  // rate of the round's first step
+    const auto gamma = static_cast<float>(co_await rated_step(me));  // the first step's rate
     for (std::uint32_t h = 1; h < me.plan.local_steps; ++h) co_await rated_step(me);
     const bool done = co_await average_models(me, all, Way::ring);
     if (!done) co_return;      // x_{t,tau}

@@ -108,9 +108,8 @@ int worth_their_time(const EdgeGraph& g) {
 /// Keeps the best w, since single steps may go up.
 Weights minimize_slem(const EdgeGraph& g, Weights w, bool chain, int iterations) {
   if (g.n < 3) return w;
-  constexpr double rough =
-      1e-3;  // relative to the gap: residual of an eigenvector used as a direction
-  constexpr double sharp = 1e-6;  // residual of a value accepted as the best
+  constexpr double rough = 1e-3;  // gap fraction: residual of a vector used as a direction
+  constexpr double sharp = 1e-6;  // and of a value accepted as the best
   if (iterations == 0) iterations = worth_their_time(g);
   ExtremePairs pairs = g.extremes(w, {}, 1e-9, 200);
   Weights best = w;

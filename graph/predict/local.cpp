@@ -348,11 +348,10 @@ void LocalPredictor::add_lasting(std::vector<MeanPush>& push, const QuadraticFle
     const double place =
         std::log(std::max(memory, 1e-300) / low.memory) / std::log(high.memory / low.memory);
     const double weight = table.size() == 1 ? 0 : std::clamp(place, 0.0, 1.0);
-    const auto between =
-        [&](double a, double b, double power) {  // proportional to a power of the memory
-          return (1 - weight) * a * std::pow(memory / low.memory, power) +
-                 weight * b * std::pow(memory / high.memory, power);
-        };
+    const auto between = [&](double a, double b, double power) {  // proportional to a power
+      return (1 - weight) * a * std::pow(memory / low.memory, power) +
+             weight * b * std::pow(memory / high.memory, power);
+    };
     const double rest = 1 - model_.drift.sampled;
     for (std::size_t a = 0; a < push.size(); ++a) {
       push[a].shares += mode.count / count * rest * between(low.odd[a], high.odd[a], 1);

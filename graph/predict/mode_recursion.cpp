@@ -30,9 +30,8 @@ Vector vector(std::initializer_list<Complex> values) {
 ModeRound d_psgd(const QuadraticFleet& f, std::string_view order, Complex lambda, double h) {
   const double gamma = f.rate;
   const double beta = f.momentum;
-  const Complex after = order == "atc" ? lambda : 1;  // factor of the step
-  const Complex before =
-      order == "cta" ? lambda : 1;  // factor of the point at which the gradient is taken
+  const Complex after = order == "atc" ? lambda : 1;   // factor of the step
+  const Complex before = order == "cta" ? lambda : 1;  // factor of the gradient's point
   const Complex m = lambda - after * gamma * h * before;
   if (beta == 0) return scalar(m, after * gamma * h, -after * gamma);
   const double along = f.nesterov ? 1 + beta : 1;  // factor of g in the step

@@ -17,11 +17,11 @@ struct QuadraticFleet {
                         ///< N(0, spread), of which the prediction is the expectation
   double rate = 0.1;    ///< gamma
   double momentum = 0;  ///< u <- momentum u + g, x <- x - gamma u (orders lian, atc, cta);
-                        ///< decentlam and momentum-tracking: their beta, gut: its mu, motef: 1 -
-                        ///< lambda
-  bool nesterov = false;  ///< x <- x - gamma (g + momentum u) instead (PyTorch's form)
-  unsigned local_steps =
-      1;  ///< SGD steps per averaging, the last one together with it (same orders, led and k-gt)
+                        ///< decentlam and momentum-tracking: their beta, gut: its mu, motef:
+                        ///< 1 - lambda
+  bool nesterov = false;       ///< x <- x - gamma (g + momentum u) instead (PyTorch's form)
+  unsigned local_steps = 1;    ///< SGD steps per averaging, the last one with it (same orders, led
+                               ///< and k-gt)
   unsigned staleness = 0;      ///< rounds by which the neighbours' vectors are old (order lian)
   double consensus_step = 1;   ///< gamma of beer and motef: W is I + gamma (W - I) there
   double self_weight = 0;      ///< W_ii, the same for all i; used when staleness > 0

@@ -57,16 +57,12 @@ class ChainMap {
   explicit ChainMap(std::span<const PeerId> peers_of_stages);
 
   PeerId stages() const { return stages_; }
-  PeerId peers() const {
-    return ends_.empty() ? stages_ : ends_.back();
-  }  ///< number of peers in a chain
+  PeerId peers() const { return ends_.empty() ? stages_ : ends_.back(); }  ///< in a chain
   PeerId peers_of(PeerId stage) const { return ends_.empty() ? 1 : ends_[stage] - begin(stage); }
 
   PeerId chain(PeerId i) const { return i / peers(); }
   PeerId stage(PeerId i) const;
-  PeerId copy(PeerId i) const {
-    return i % peers() - begin(stage(i));
-  }  ///< index among its stage's peers
+  PeerId copy(PeerId i) const { return i % peers() - begin(stage(i)); }  ///< in its stage
 
   /// The first peer of the chain that peer i is in.
   PeerId first(PeerId i) const { return i - i % peers(); }
@@ -83,8 +79,7 @@ class ChainMap {
   }
 
   PeerId stages_;
-  std::vector<PeerId>
-      ends_{};  ///< index after each stage's peers in a chain; empty if each has one
+  std::vector<PeerId> ends_{};  ///< after each stage's peers; empty if each has one
 };
 
 }  // namespace gv
