@@ -82,7 +82,7 @@ class Clipping {
   PeerCore& self_;
   std::uint32_t last_part_;
   std::vector<Part> parts_;
-  std::unique_ptr<Suspicion> suspicion_;  ///< null if a length is given: no judging
+  std::unique_ptr<Suspicion> suspicion_;  ///< null if clipping is off
   std::vector<double> offered_;           ///< by part, with our latest half
   std::vector<Tally> tallies_;            ///< by place of the neighbour
 };

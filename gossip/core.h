@@ -24,7 +24,8 @@ struct Neighbor {
   bool receives = false;  ///< from us
   bool linked = false;    ///< takes part in collective operations, both ways
   bool chained = false;   ///< the previous or next stage, both ways (chain.h)
-  /// Its exchanges have numbers, may settle late, and lose nothing: both ends send.
+  /// Its exchanges have numbers, may settle late, and lose nothing: both ends send, in the same
+  /// rounds of a schedule.
   bool two_way = false;
 };
 

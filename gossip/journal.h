@@ -82,7 +82,8 @@ struct Report {
   /// The ends of edges, in the last report; ascending by peer. Only edges whose two ends are the
   /// processes that the run began with: a successor begins a new conversation.
   std::vector<EdgeEnd> edges{};
-  std::optional<LossRise> loss_rise{};  ///< first sudden rise in its life
+  /// First sudden rise of its minibatches' loss since its life began.
+  std::optional<LossRise> loss_rise{};
   std::optional<RunAhead> ran_ahead{};  ///< since its life began
   std::vector<SilentEdge> silent{};     ///< in the last report; ascending by peer
   Payload model;                        ///< x

@@ -97,7 +97,8 @@ struct Plan {
   /// Maximum wait for the successor of a dead process: at the end, and wherever the peer cannot
   /// continue without it.
   Time succession{0};
-  std::uint32_t strikes = 3;  ///< rounds with values not finite until quarantine
+  /// Number of rounds with values that are not finite after which a neighbour is in quarantine.
+  std::uint32_t strikes = 3;
 };
 
 /// Returns the peers that this plan's peer has links to, for averaging and collectives; ascending.

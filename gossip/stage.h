@@ -21,7 +21,8 @@ struct StageWork {
 
 /// A part of a stage, whose members compute in parallel and then exchange their results.
 struct StagePiece {
-  std::size_t columns = 0;    ///< floats of a microbatch that one member computes of the output
+  /// Floats of a microbatch that one member computes of the members' joint output.
+  std::size_t columns = 0;
   std::size_t floats_in = 0;  ///< floats of a microbatch at its input; 0: those of the data
   bool divided = false;       ///< members divide its rows; else each computes all, alike
   double share = 1;           ///< fraction of the stage's work
@@ -50,7 +51,8 @@ struct StagePlan {
   bool vertical_sync = false;  ///< without a flush: weights of one age at all stages
   std::size_t floats_in = 0;   ///< floats of a microbatch that cross the cut before it; 0: none
   std::size_t floats_out = 0;  ///< and the cut after it
-  std::optional<StageWork> measured{};  ///< by a profile; none: estimated
+  /// Cost by a profile; none: it is estimated from the replica's operations.
+  std::optional<StageWork> measured{};
   /// Time that its messages may be under way in the fleet's own network, queued after averaging's:
   /// the others of its chain wait this much longer than faults.deadline.
   Time under_way{0};

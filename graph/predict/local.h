@@ -31,7 +31,8 @@ class PullModes {
 
   PeerId peers_;
   std::vector<Mode> modes_;
-  std::vector<std::complex<double>> vectors_;  ///< row by row like modes_; may be empty
+  /// Row by row like modes_; empty if the modes are an expectation.
+  std::vector<std::complex<double>> vectors_;
 };
 
 /// Rounds that have one rate, or nearly so.
@@ -123,9 +124,10 @@ struct LocalModel {
 /// The push on the peers' mean gradient due to their distances, as its product with an adjoint.
 struct MeanPush {
   double curvature = 0;  ///< displacement by noise, if the curvature has a slope
-  double shares = 0;     ///< pulls displace, to first order: H_i and d_i share samples
-  double epoch = 0;      ///< compensation by samples drawn in this epoch
-  double second = 0;     ///< pulls, to second order
+  /// Displacement by pulls, to first order: H_i and d_i come from the same samples.
+  double shares = 0;
+  double epoch = 0;   ///< compensation by samples drawn in this epoch
+  double second = 0;  ///< pulls, to second order
 
   double sum() const { return curvature + shares + epoch + second; }
 };

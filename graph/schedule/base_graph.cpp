@@ -66,8 +66,9 @@ Rounds hyper_hypercube(const Peers& peers, PeerId k) {
 /// V_l of the simple graph: a_l blocks of (k + 1)^{p_l} peers each, a_l <= k.
 struct Part {
   std::vector<Peers> blocks;
-  Rounds whole;               ///< averages V_l
-  std::vector<Rounds> inner;  ///< average each block; or all single peers
+  Rounds whole;  ///< averages V_l
+  /// Averages each block; if blocks are single peers, one entry that averages all of the part.
+  std::vector<Rounds> inner;
   Peers peers() const {
     Peers all;
     for (const Peers& block : blocks) all.insert(all.end(), block.begin(), block.end());

@@ -79,7 +79,8 @@ class ChainMap {
   }
 
   PeerId stages_;
-  std::vector<PeerId> ends_{};  ///< after each stage's peers; empty if each has one
+  /// Index after each stage's peers in a chain; empty if each stage has one peer.
+  std::vector<PeerId> ends_{};
 };
 
 }  // namespace gv
