@@ -84,7 +84,7 @@ Task<> remember(Peer& me);
 Task<> act(Peer& me);
 
 // For a learner.
-// Returns the payload of question `number`: the errors of minibatch `number` - 2; null if none.
+/// Returns the payload of question `number`: the errors of minibatch `number` - 2; null if none.
 Payload judgement_for(const Peer& me, std::uint64_t number);
 /// Sends the present x to actors that have asked for it.
 Task<> answer_actors(Peer& me);

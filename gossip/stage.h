@@ -19,7 +19,7 @@ struct StageWork {
   double step = 0;      ///< for the whole minibatch
 };
 
-/// A part of a stage, whose members compute in parallel and then exchange their results.
+/// A part of a stage. Members compute one part after the other, and exchange results after each.
 struct StagePiece {
   /// Floats of a microbatch that one member computes of the members' joint output.
   std::size_t columns = 0;
@@ -90,7 +90,7 @@ std::uint32_t window_of(std::uint32_t stage,
 /// stage has gone forward with all up to j + window. At most window + 1 are under way at a time,
 /// and as many values wait before the next stage, or gradients before this one. A chain whose
 /// windows do not grow from stage to stage never stands still, however long its messages take. If
-/// one grows, and is less than the number of microbatches, the chain always does.
+/// one grows, and is less than the number of microbatches, the chain always comes to a stop.
 std::vector<StageTurn> turns(std::uint32_t microbatches, std::uint32_t window);
 
 /// Returns the turns of one of the copies that share a stage's microbatches, k mod copies being its
