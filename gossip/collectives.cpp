@@ -44,7 +44,7 @@ Task<> give(Peer& me, PeerId to, Kind kind, Vector v, Range r, InCodec codec) {
   me.send_next(to, kind, std::move(frozen));
 }
 
-/// Shortens a contribution to the length `most`, which only a liar exceeds. Off the loop.
+/// Shortens a received vector to the length `most`, which only a liar exceeds. Off the loop.
 Payload shortened(Peer& me, Payload in, double most) {
   const double norm = std::sqrt(dot(in->floats(), in->floats()));
   // The sum is rounded, and a codec changes it further.

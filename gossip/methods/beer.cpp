@@ -10,10 +10,10 @@
 // that a codec leaves out travel later, and unlike data leave no bias, as in gradient_tracking.cpp.
 // Deviations: H and G are kept for each edge, as in choco_sgd.cpp, so that a late neighbour does
 // not move the mean; and a round begins with the exchange, so that H_0 = C(X_0) and G_0 = C(V_0),
-// while the paper has 0 and its peers take the first step without each other. MoTEF. Islamov, Gao &
-// Stich, "Towards faster decentralized stochastic optimization with communication compression",
-// 2024, arXiv:2405.20114, Algorithm 1: BEER with M_{t+1} = (1 - lambda) M_t + lambda g_{t+1}
-// instead of g, from M_0 = g_0. With lambda = 1 it is BEER.
+// while the paper has 0 and its peers take the first step without each other.
+// MoTEF. Islamov, Gao & Stich, "Towards faster decentralized stochastic optimization with
+// communication compression", 2024, arXiv:2405.20114, Algorithm 1: BEER with M_{t+1} = (1 - lambda)
+// M_t + lambda g_{t+1} instead of g, from M_0 = g_0. With lambda = 1 it is BEER.
 // Past flows of V over an edge do not count while its other end is away, and are taken out if that
 // peer dies. Memory of a peer: 5 deg + 3 vectors. Per round and peer: deg messages out, of 2 C(d)
 // bytes.

@@ -19,9 +19,10 @@
 // grace window after the K-th; a later part counts in a later round. Parts are weighted by the data
 // that they were trained on, w_i = tokens_i (tokens_i / steps_i), Delta = sum w_i Delta_i / sum
 // w_i; with `merge: radial` Delta has the mean length of the parts and the direction of the mean of
-// their directions. During this a peer takes tau more inner steps (`delay`). Our servers are the
-// synchronizer, each for its part of the model. The first one announces whose parts a round takes:
-// if each server decided alone, three servers could keep three peers waiting in a circle.
+// their directions. During this a peer takes tau more inner steps (`delay`).
+// Our servers are the synchronizer, each for its part of the model. The first one announces whose
+// parts a round takes: if each server decided alone, three servers could keep three peers waiting
+// in a circle.
 // Deviations: a peer that has taken `delay` steps waits for the answer, while the paper's never
 // waits. So a part always has train.local_steps steps, its weight follows from the fleet file so
 // that no peer can lie about it, and with a quorum of all peers no bit depends on who was slow. The

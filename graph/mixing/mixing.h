@@ -59,8 +59,8 @@ MixingMatrix lazy(const Topology& t);
 MixingMatrix listed_weights(const Topology& t);
 
 /// A mixing matrix in compressed rows: the same numbers without a vector per peer, so that a
-/// million rows are read in one sweep. Most matrices hold few different weights (Metropolis' are 1
-/// / (1 + degree)); an entry is then an index into a table of weights, because memory limits the
+/// million rows are read in one sweep. Most matrices hold few different weights (Metropolis' are
+/// 1 / (1 + degree)): an entry is then an index into a table of weights, because memory limits the
 /// speed of a product.
 class SparseRows {
  public:

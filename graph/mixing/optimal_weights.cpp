@@ -273,7 +273,7 @@ ExtremePairs extreme_pairs(PeerId n,
                            double tolerance,
                            int most_restarts) {
   if (n <= dense_limit) return dense_pairs(static_cast<Index>(n), apply);
-  // Random, because a start that shares a symmetry of the graph would never leave it.
+  // Partly random, because a start that shares a symmetry of the graph would never leave it.
   SplitMix rng(n);
   ExtremePairs pairs = warm;
   VectorXd start = noise(n, rng);

@@ -39,8 +39,8 @@ std::vector<Neighborhood> push_sum_rows(const Topology& t);
 bool shares_evenly(const MixingMatrix& w);
 
 /// Averaging over a directed graph whose degrees differ, for which no local rule makes W doubly
-/// stochastic: every peer splits its value into equal shares for itself and its receivers, P_ij = 1
-/// / (1 + outdeg_j). x <- P x, w <- P w from w = 1; x / w tends to the mean of x. Kempe, Dobra &
+/// stochastic: every peer splits its value into equal shares for itself and its receivers: P_ij =
+/// 1 / (1 + outdeg_j). x <- P x, w <- P w from w = 1; x / w tends to the mean of x. Kempe, Dobra &
 /// Gehrke, "Gossip-based computation of aggregate information", FOCS 2003; under SGD: Assran et al.
 /// 2019, arXiv:1811.10792.
 struct PushSum {

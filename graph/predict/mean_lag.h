@@ -13,7 +13,7 @@ struct Between {
 };
 Between between_points(std::span<const double> times, double time);
 
-/// Gradient descent x' = -grad f(x): L' = -|grad f|^2 at growing times.
+/// A point of gradient descent x' = -grad f(x), where L' = -|grad f|^2; times grow.
 struct DescentSlope {
   double time = 0;             ///< training time
   double gradient_square = 0;  ///< |grad f|^2
