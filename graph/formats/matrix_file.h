@@ -8,9 +8,9 @@
 
 namespace gv {
 
-/// W from a file: n lines of n numbers (see number_rows), or .npy in float32 or
-/// float64. Weights must lie on edges of t. Throws GraphFileError that names the file and the line,
-/// and std::invalid_argument when W is not doubly stochastic.
+/// Reads W from a file: n lines of n numbers (see read_number_rows), or .npy in float32 or float64.
+/// Weights must lie on edges of t. Throws GraphFileError that names the file and the line, and
+/// std::invalid_argument if W is not doubly stochastic.
 MixingMatrix read_matrix(const std::string& path, const Topology& t);
 
 /// Reads W_0, W_1, ... of n peers from a file: n lines of n numbers for each, in succession, or
