@@ -12,7 +12,7 @@ namespace gv {
 namespace {
 
 struct Token {
-  std::string text;  ///< empty: the end
+  std::string text;  ///< empty at the end
   bool quoted = false;
   std::size_t line = 0;
 };
