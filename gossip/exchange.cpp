@@ -230,7 +230,7 @@ Task<> Exchange::send_piece(std::uint32_t part) {
     if (!edge.sharing) edge.told_void = true;
     if (edge.sharing && self_.neighbors[k].two_way) edge.sent[part] = contribution;
     if (clipping_.on()) edge.bounds[part] = bound * clipping_.share_of(k);
-    Message half = post_.letter(Kind::contribution, key.number, part, contribution);
+    Message half = post_.make_message(Kind::contribution, key.number, part, contribution);
     half.degree = edge.degree;
     if (clipping_.on()) half.bound = edge.bounds[part];
     post_.send(self_.neighbors[k].peer, std::move(half));

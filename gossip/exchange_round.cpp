@@ -173,7 +173,7 @@ void Exchange::pass(std::size_t k) {
   void_half_of(k, *join.theirs());
   join.pass(beyond);
   if (!self_.rules.says_beyond()) return;
-  post_.send(self_.neighbors[k].peer, post_.letter(Kind::beyond, beyond, 0, nullptr));
+  post_.send(self_.neighbors[k].peer, post_.make_message(Kind::beyond, beyond, 0, nullptr));
 }
 
 /// Sends `beyond` to neighbour k if its unmatched half belongs to a round that we have passed.

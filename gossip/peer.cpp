@@ -66,7 +66,8 @@ void Peer::send(PeerId to, Kind channel, Payload payload, std::uint32_t part) {
 
 void Peer::send(
     PeerId to, Kind channel, Payload payload, std::uint32_t part, std::uint64_t number) {
-  if (!post_.closed(to)) post_.send(to, post_.letter(channel, number, part, std::move(payload)));
+  if (!post_.closed(to))
+    post_.send(to, post_.make_message(channel, number, part, std::move(payload)));
   post_.has_answered();
 }
 

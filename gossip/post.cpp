@@ -18,7 +18,10 @@ Post::Post(PeerCore& self, const Roster& roster, Pace& pace)
       refused_(self.neighbors.size()),
       told_each_(self.neighbors.size()) {}
 
-Message Post::letter(Kind kind, std::uint64_t number, std::uint32_t part, Payload payload) const {
+Message Post::make_message(Kind kind,
+                           std::uint64_t number,
+                           std::uint32_t part,
+                           Payload payload) const {
   Message m;
   m.from = self_.plan.id;
   m.kind = kind;
@@ -38,7 +41,7 @@ void Post::send(PeerId to, Message message) {
 void Post::say_goodbye(PeerId to, std::uint64_t first_without_us, std::uint32_t stays) {
   const std::uint32_t early = self_.round < self_.last_round ? leaves_early : 0;
   told_each_[*self_.find(to)].farewell = true;
-  send(to, letter(Kind::goodbye, first_without_us, early | stays, nullptr));
+  send(to, make_message(Kind::goodbye, first_without_us, early | stays, nullptr));
 }
 
 const Channel* Post::channel(Kind kind) const {

@@ -40,7 +40,7 @@ class Post {
 
   Post(PeerCore& self, const Roster& roster, Pace& pace);
 
-  Message letter(Kind kind, std::uint64_t number, std::uint32_t part, Payload payload) const;
+  Message make_message(Kind kind, std::uint64_t number, std::uint32_t part, Payload payload) const;
   void send(PeerId to, Message message);
   /// `stays`: 0, or stays_for_half (presence.h).
   void say_goodbye(PeerId to, std::uint64_t first_without_us, std::uint32_t stays = 0);

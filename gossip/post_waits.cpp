@@ -163,7 +163,7 @@ bool Post::tell_end(std::size_t k, std::optional<WaitChains::End> by) {
   if (told.paid > now + self_.plan.peers * telling_pause()) return false;
   told.by = by;
   told.paid = std::max(told.paid, now) + telling_pause();
-  send(neighbor.peer, letter(Kind::held_up, by.value_or(0), by ? 1 : 0, nullptr));
+  send(neighbor.peer, make_message(Kind::held_up, by.value_or(0), by ? 1 : 0, nullptr));
   return true;
 }
 

@@ -109,7 +109,7 @@ Task<> Joining::fetch_model() {
 
 Task<bool> Joining::fetch_model_of(std::size_t k) {
   const PeerId peer = self_.neighbors[k].peer;
-  post_.send(peer, post_.letter(Kind::fetch, 0, 0, nullptr));
+  post_.send(peer, post_.make_message(Kind::fetch, 0, 0, nullptr));
   for (std::uint32_t part = 0; part < self_.pieces(); ++part) {
     const std::optional<Message> theirs =
         co_await post_.receive({peer, Kind::model_copy, 0, part}, Absence::away);
@@ -135,9 +135,9 @@ Task<> Joining::give_model(std::size_t k) {
       self_.replica.snapshot(Vector::x, self_.piece(part), *model[part]);
   });
   if (roster_.life(k) != life) co_return;
-  if (model.empty()) post_.send(peer, post_.letter(Kind::model_copy, 0, 0, nullptr));
+  if (model.empty()) post_.send(peer, post_.make_message(Kind::model_copy, 0, 0, nullptr));
   for (std::uint32_t part = 0; part < model.size(); ++part)
-    post_.send(peer, post_.letter(Kind::model_copy, 0, part, model[part]));
+    post_.send(peer, post_.make_message(Kind::model_copy, 0, part, model[part]));
 }
 
 bool Joining::take_question(std::size_t k, const Message& message) {

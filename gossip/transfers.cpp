@@ -109,7 +109,8 @@ void Transfers::give(std::size_t k) {
 
 void Transfers::send(std::size_t k, std::uint64_t number, std::uint32_t part, Payload payload) {
   const PeerId to = self_.neighbors[k].peer;
-  if (!post_.closed(to)) post_.send(to, post_.letter(Kind::verb, number, part, std::move(payload)));
+  if (!post_.closed(to))
+    post_.send(to, post_.make_message(Kind::verb, number, part, std::move(payload)));
 }
 
 bool Transfers::take(std::size_t k, const Message& message, const VerbWord& word) {

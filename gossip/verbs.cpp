@@ -144,7 +144,7 @@ bool Verbs::agrees(const Letter& letter, VerbStep step, bool may_be_empty) const
 void Verbs::send(std::size_t k, std::uint32_t part, Payload payload) {
   const PeerId to = self_.neighbors[k].peer;
   if (post_.closed(to)) return;
-  post_.send(to, post_.letter(Kind::verb, number_, part, std::move(payload)));
+  post_.send(to, post_.make_message(Kind::verb, number_, part, std::move(payload)));
 }
 
 std::shared_ptr<Buffer> Verbs::message(VerbStep step, std::size_t bytes) {
@@ -350,7 +350,7 @@ void Verbs::break_off(std::uint64_t number, Why why, PeerId peer, std::optional<
   for (std::size_t k = 0; k < mail_.size(); ++k) {
     const PeerId to = self_.neighbors[k].peer;
     if (in_tree(k) && k != from && !post_.closed(to) && !roster_.dead(k))
-      post_.send(to, post_.letter(Kind::verb, number, 0, out));
+      post_.send(to, post_.make_message(Kind::verb, number, 0, out));
   }
   if (number == number_ && word_) finish({.why = why, .peer = peer});
 }

@@ -1,7 +1,7 @@
 #include <dlfcn.h>
 
 #include "gpu/cuda_replica.h"
-#include "gpu/plugin.h"
+#include "gpu/device_plugin.h"
 
 // Linked when CUDA is on: loads the plugin when a device is first needed.
 

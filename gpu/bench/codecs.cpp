@@ -4,8 +4,8 @@
 
 #include "gpu/bench/measure.h"
 #include "gpu/bench/tables.h"
-#include "gpu/replica/codec.h"
-#include "gpu/replica/dot.h"
+#include "gpu/replica/codec_kernels.h"
+#include "gpu/replica/dot_kernels.h"
 #include "gpu/replica/vector_kernels.h"
 #include "optim/rng.h"
 #include "optim/stopwatch.h"

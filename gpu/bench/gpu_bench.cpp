@@ -2,7 +2,7 @@
 #include <exception>
 
 #include "gpu/bench/tables.h"
-#include "gpu/plugin.h"
+#include "gpu/device_plugin.h"
 
 // Compares the device with its limits: training, in samples per second, with its floor; the fused
 // mixing and step, the level-1 operations and the codecs with a copy in the device's memory;

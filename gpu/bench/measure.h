@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <functional>
 
-#include "gpu/device/memory.h"
+#include "gpu/device/device_memory.h"
 #include "optim/precision.h"
 
 // Times by the device's clock (by the host's: optim/stopwatch.h), and the limits of the device.

@@ -4,10 +4,10 @@
 #include <memory>
 #include <vector>
 
+#include "gpu/bench/bench_samples.h"
 #include "gpu/bench/measure.h"
-#include "gpu/bench/samples.h"
 #include "gpu/bench/tables.h"
-#include "gpu/replica/make_replica.h"
+#include "gpu/replica/make_device_replica.h"
 #include "optim/models/model.h"
 #include "optim/stopwatch.h"
 

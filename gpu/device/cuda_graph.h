@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "gpu/device/memory.h"
+#include "gpu/device/device_memory.h"
 
 namespace gv::gpu {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "gpu/device/memory.h"
+#include "gpu/device/device_memory.h"
 #include "optim/precision.h"
 
 namespace gv::gpu {
@@ -19,7 +19,7 @@ class DeviceContext {
 
   const Precision precision;
   Stream stream;
-  /// Handle of cuDNN; only convolution.cpp makes and uses it.
+  /// Handle of cuDNN; only convolution_layer.cpp makes and uses it.
   std::shared_ptr<void> dnn;
   cublasHandle_t blas() const { return blas_; }
 

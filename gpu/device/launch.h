@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <source_location>
 
-#include "gpu/device/check.h"
+#include "gpu/device/cuda_check.h"
 #include "gpu/device/sum_pair.h"
 #ifdef GV_HOST_CUDA
 #include <host_cuda.h>

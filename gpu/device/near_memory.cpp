@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "gpu/device/check.h"
+#include "gpu/device/cuda_check.h"
 
 namespace gv::gpu {
 

@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/replica/codec.h"
+#include "gpu/replica/codec_kernels.h"
 #include "gpu/replica/device_transfer.h"
-#include "gpu/replica/dot.h"
-#include "gpu/replica/make_replica.h"
+#include "gpu/replica/dot_kernels.h"
+#include "gpu/replica/make_device_replica.h"
 #include "gpu/replica/step_clock.h"
 #include "gpu/replica/trainer.h"
 #include "optim/check.h"

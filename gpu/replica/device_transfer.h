@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "gpu/device/memory.h"
+#include "gpu/device/device_memory.h"
 #include "gpu/replica/inbox.h"
 #include "gpu/replica/vector_kernels.h"
 #include "optim/train/replica.h"

@@ -3,7 +3,7 @@
 #include <deque>
 #include <memory>
 
-#include "gpu/device/memory.h"
+#include "gpu/device/device_memory.h"
 #include "optim/buffer.h"
 
 namespace gv::gpu {

@@ -1,9 +1,9 @@
 #include <string>
 
+#include "gpu/device/device_memory.h"
 #include "gpu/device/locked_pages.h"
-#include "gpu/device/memory.h"
 #include "gpu/device/notice.h"
-#include "gpu/replica/make_replica.h"
+#include "gpu/replica/make_device_replica.h"
 #include "optim/page_lock.h"
 
 namespace gv::gpu {

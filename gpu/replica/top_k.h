@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "gpu/device/memory.h"
+#include "gpu/device/device_memory.h"
 #include "optim/codec.h"
 
 namespace gv::gpu {

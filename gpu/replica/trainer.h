@@ -6,7 +6,7 @@
 #include "gpu/layers/device_network.h"
 #include "gpu/layers/loss.h"
 #include "gpu/replica/batches_ahead.h"
-#include "gpu/replica/samples.h"
+#include "gpu/replica/sample_kernels.h"
 #include "optim/models/objective.h"
 
 namespace gv::gpu {

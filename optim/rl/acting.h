@@ -15,7 +15,7 @@
 #include "optim/models/network_builder.h"
 #include "optim/rl/environment.h"
 #include "optim/rl/environments.h"
-#include "optim/rl/memory.h"
+#include "optim/rl/replay_memory.h"
 
 namespace gv {
 

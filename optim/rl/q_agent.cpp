@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "optim/rl/acting.h"
-#include "optim/rl/memory.h"
+#include "optim/rl/replay_memory.h"
 #include "optim/rl/served_memory.h"
 #include "optim/unknown_figure.h"
 

@@ -9,7 +9,7 @@
 #include "optim/models/network_builder.h"
 #include "optim/models/objective.h"
 #include "optim/rl/acting.h"
-#include "optim/rl/memory.h"
+#include "optim/rl/replay_memory.h"
 
 namespace gv {
 

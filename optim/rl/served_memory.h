@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "optim/buffer.h"
-#include "optim/rl/memory.h"
+#include "optim/rl/replay_memory.h"
 
 namespace gv {
 

@@ -8,7 +8,7 @@
 
 #include "optim/check.h"
 #include "optim/dot.h"
-#include "optim/train/mixing.h"
+#include "optim/train/mix_models.h"
 #include "optim/train/muon.h"
 #include "optim/train/replica.h"
 

@@ -6,7 +6,7 @@
 
 #include "optim/check.h"
 #include "optim/dot.h"
-#include "optim/train/mixing.h"
+#include "optim/train/mix_models.h"
 #include "optim/unknown_figure.h"
 
 namespace gv {

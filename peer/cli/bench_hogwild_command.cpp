@@ -4,8 +4,8 @@
 #include "peer/cli/written_file.h"
 #include "peer/fleet/json/json.h"
 #include "peer/runtime/exit_code.h"
-#include "peer/show/page/figures.h"
-#include "peer/show/page/picture_file.h"
+#include "peer/show/page/page_figures.h"
+#include "peer/show/page/svg_file.h"
 #include "peer/study/bench/bench.h"
 
 namespace gv::cli {

@@ -15,7 +15,7 @@
 #include "peer/cli/run_end.h"
 #include "peer/cli/run_screen.h"
 #include "peer/cli/this_program.h"
-#include "peer/launch/agent/homecoming.h"
+#include "peer/launch/agent/fetch_files.h"
 #include "peer/launch/agent/ssh.h"
 #include "peer/launch/collected_run.h"
 #include "peer/launch/process.h"

@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "graph/formats/matrix_file.h"
-#include "graph/predict/mixing.h"
+#include "graph/predict/mixing_rates.h"
 #include "graph/predict/quadratic.h"
 #include "graph/predict/sequence.h"
 #include "graph/predict/stable_rates.h"

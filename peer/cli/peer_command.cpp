@@ -154,7 +154,7 @@ int run_by_hand(const Assembly& fleet,
     manual.addresses = pattern.addresses(fleet.fleet.size());
     manual.listen_address = pattern.listen_host();
   }
-  std::optional<Meeting> meeting;
+  std::optional<Rendezvous> meeting;
   if (!options.meet.empty()) {
     meeting.emplace(fleet, id, options.meet);
     manual.meet = [&](std::uint16_t port) {

@@ -36,7 +36,7 @@ void print_json(const Healing& h) {
             {"undisturbed_loss", h.before.loss},
             {"consensus", h.after.consensus},
             {"undisturbed_consensus", h.before.consensus},
-            {"texts", h.wounds}};
+            {"texts", h.failures}};
   fmt::print("{}\n", json.dump());
 }
 
@@ -52,8 +52,8 @@ void print_row(const Healing& h) {
              h.before.loss,
              h.after.consensus,
              h.before.consensus,
-             h.wounds.empty() ? "healed" : "NOT HEALED");
-  for (const std::string& wound : h.wounds) fmt::print("            {}\n", wound);
+             h.failures.empty() ? "healed" : "NOT HEALED");
+  for (const std::string& failure : h.failures) fmt::print("            {}\n", failure);
 }
 
 /// Runs `simulate --faults heal`: one accident after the other, each in its own run.
@@ -70,13 +70,13 @@ int run_healing(const FleetOptions& file, std::uint64_t length_ms) {
                "undisturbed",
                "consensus",
                "undisturbed");
-  std::size_t wounds = 0;
+  std::size_t failures = 0;
   heal(fleet.fleet, times, [&](const Healing& healing) {
-    wounds += healing.wounds.size();
+    failures += healing.failures.size();
     file.json ? print_json(healing) : print_row(healing);
     std::fflush(stdout);
   });
-  return wounds == 0 ? exit_code::done : exit_code::check_failed;
+  return failures == 0 ? exit_code::done : exit_code::check_failed;
 }
 
 /// Results of a swarm in the form of `simulate`. `seconds`: its duration.

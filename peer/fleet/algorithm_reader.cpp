@@ -18,8 +18,8 @@
 #include "peer/fleet/agent_reader.h"
 #include "peer/fleet/file/content.h"
 #include "peer/fleet/file/value.h"
+#include "peer/fleet/fleet_setup.h"
 #include "peer/fleet/sections.h"
-#include "peer/fleet/setup.h"
 
 namespace gv {
 namespace {

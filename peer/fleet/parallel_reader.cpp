@@ -7,8 +7,8 @@
 
 #include "optim/printable.h"
 #include "peer/fleet/file/value.h"
+#include "peer/fleet/fleet_setup.h"
 #include "peer/fleet/sections.h"
-#include "peer/fleet/setup.h"
 
 namespace gv {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "gossip/algorithm.h"
 #include "gossip/attack.h"
+#include "peer/fleet/fleet_setup.h"
 #include "peer/fleet/sections.h"
-#include "peer/fleet/setup.h"
 
 namespace gv {
 namespace {

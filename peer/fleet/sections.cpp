@@ -11,8 +11,8 @@
 #include "gossip/attack.h"
 #include "optim/data/table/table_plan.h"
 #include "peer/fleet/file/value.h"
+#include "peer/fleet/fleet_setup.h"
 #include "peer/fleet/keys/key_words.h"
-#include "peer/fleet/setup.h"
 
 namespace gv {
 namespace {

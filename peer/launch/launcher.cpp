@@ -308,12 +308,14 @@ void Launcher::hear(PeerId id) {
     screen_.on_log(id, line);
   };
   const bool has_ended = gv::hear(
-      *slot.process, [&](const std::string& line) { heed(id, control::parse_peer(line)); }, log);
+      *slot.process,
+      [&](const std::string& line) { handle_message(id, control::parse_peer(line)); },
+      log);
   keep_pid(id);
   if (has_ended) ended(id);
 }
 
-void Launcher::heed(PeerId id, const control::PeerSays& says) {
+void Launcher::handle_message(PeerId id, const control::PeerSays& says) {
   Slot& slot = slots_[id];
   if (const auto* listening = std::get_if<control::Listening>(&says)) {
     slot.port = listening->port;

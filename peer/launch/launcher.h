@@ -149,7 +149,7 @@ class Launcher {
   void wait_for_events();
   bool can_hear() const;
   void hear(PeerId id);
-  void heed(PeerId id, const control::PeerSays& says);
+  void handle_message(PeerId id, const control::PeerSays& says);
   void refuse(PeerId id, const std::string& why);
   bool receive_model(PeerId id, Report& report);
   void take_report(PeerId id, control::Reported says);

@@ -180,7 +180,7 @@ std::optional<std::vector<PeerAddress>> LauncherLine::hear_addresses(
 
 void LauncherLine::heed_lines(TcpPeer& peer) {
   while (const std::optional<std::string> line = take_line())
-    heed(control::parse_launcher(*line), peer);
+    handle_message(control::parse_launcher(*line), peer);
 }
 
 bool LauncherLine::hear(TcpPeer& peer) {
@@ -190,7 +190,7 @@ bool LauncherLine::hear(TcpPeer& peer) {
   return more;
 }
 
-void LauncherLine::heed(const control::LauncherSays& says, TcpPeer& peer) {
+void LauncherLine::handle_message(const control::LauncherSays& says, TcpPeer& peer) {
   if (const auto* addresses = std::get_if<control::Addresses>(&says)) {
     for (const PeerAddress& address : addresses->list) peer.readdress(address);
   } else if (const auto* cut = std::get_if<control::Cut>(&says)) {

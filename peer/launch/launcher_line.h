@@ -41,7 +41,7 @@ class LauncherLine {
   std::optional<std::string> take_line();
   std::optional<control::LauncherSays> hear_line(const std::function<bool()>& wait);
   void heed_lines(TcpPeer& peer);
-  void heed(const control::LauncherSays& says, TcpPeer& peer);
+  void handle_message(const control::LauncherSays& says, TcpPeer& peer);
 
   const Descriptors descriptors_;
   std::mutex mutex_;  ///< guards `mouth`

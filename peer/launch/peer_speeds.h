@@ -45,15 +45,15 @@ int run_measured_peer(const Assembly& fleet, PeerId id, double seconds);
 /// The training peers of a fleet, all started at the same time to measure something.
 class MeasuringPeers {
  public:
-  using Heed = std::function<void(PeerId, const std::string& line)>;
+  using HandleLine = std::function<void(PeerId, const std::string& line)>;
 
-  /// Starts peers 0 .. n - 1, each with `past` (Places::start). `heed` receives each line of a
-  /// peer's stdout. Options and places must outlive this object.
+  /// Starts peers 0 .. n - 1, each with `past` (Places::start). `handle_line` receives each line of
+  /// a peer's stdout. Options and places must outlive this object.
   MeasuringPeers(PeerId n,
                  const std::vector<std::string>& past,
                  Places& places,
                  const PeerSpeedOptions& options,
-                 Heed heed);
+                 HandleLine handle_line);
 
   /// Waits until `done` is true for all; `what` names the step in progress messages. Throws
   /// std::runtime_error with the peer and its last words if one ends before that.
@@ -73,7 +73,7 @@ class MeasuringPeers {
   std::vector<Peer> peers_;
   Places& places_;
   const PeerSpeedOptions& options_;
-  Heed heed_;
+  HandleLine handle_line_;
 };
 
 /// Processors that the program is built for, as `uname -m` names them.

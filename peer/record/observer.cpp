@@ -154,11 +154,11 @@ void Observer::go_on() {
     if (waiting_.empty()) return;
     Event event = std::move(waiting_.front());
     waiting_.pop_front();
-    heed(std::move(event));
+    handle_event(std::move(event));
   }
 }
 
-void Observer::heed(Event event) {
+void Observer::handle_event(Event event) {
   if (event.report) return keep(std::move(*event.report), event.now);
   if (event.change > 0)
     ++expected_;

@@ -141,7 +141,7 @@ class Observer {
 
   void come(Event event);
   void go_on();
-  void heed(Event event);
+  void handle_event(Event event);
   void keep(Report report, Time now);
   void drop(PeerId peer);
   /// Makes the next due record and asks for its figures. Returns false if none is due.

@@ -25,7 +25,7 @@
 #include "optim/rl/q_agent.h"
 #include "optim/train/predictor.h"
 #include "peer/fleet/data/data_reader.h"
-#include "peer/fleet/setup.h"
+#include "peer/fleet/fleet_setup.h"
 #include "peer/model/tensors/start_values.h"
 #include "peer/runtime/assembly_checks.h"
 #include "peer/runtime/load_data.h"

@@ -10,7 +10,7 @@
 #include "gpu/cuda_replica.h"
 #include "optim/data/data_facts.h"
 #include "optim/models/model.h"
-#include "peer/fleet/setup.h"
+#include "peer/fleet/fleet_setup.h"
 
 namespace gv {
 namespace {

@@ -203,16 +203,16 @@ Hopes hopes_after(const Assembly& fleet, const Accident& accident) {
 void judge(Healing& healing, Hopes hopes) {
   const Health& before = healing.before;
   const Health& after = healing.after;
-  const auto wound = [&](std::string text) { healing.wounds.push_back(std::move(text)); };
-  if (!after.ended) return wound(after.wrong);
+  const auto failure = [&](std::string text) { healing.failures.push_back(std::move(text)); };
+  if (!after.ended) return failure(after.wrong);
   if (!(healing.pace >= slowest && healing.pace <= fastest))
-    wound(fmt::format("{:.3g} of its undisturbed pace", healing.pace));
+    failure(fmt::format("{:.3g} of its undisturbed pace", healing.pace));
   const double was = std::max(before.loss, before.earlier_loss);
   const double most_loss = was + worse * std::abs(was) + 2 * before.spread;
   if (hopes.loss && !(after.loss <= most_loss))
-    wound(fmt::format("a loss of {:.4g}, undisturbed {:.4g}", after.loss, before.loss));
+    failure(fmt::format("a loss of {:.4g}, undisturbed {:.4g}", after.loss, before.loss));
   if (hopes.consensus && !(after.consensus <= further * before.consensus + near))
-    wound(
+    failure(
         fmt::format("models {:.3g} apart, undisturbed {:.3g}", after.consensus, before.consensus));
 }
 

@@ -38,7 +38,7 @@ struct Healing {
   std::string refused{};  ///< why the method cannot survive it; may be none
   double pace = 0;        ///< largest change of a peer's pace, as a ratio
   Health before{}, after{};
-  std::vector<std::string> wounds{};  ///< figures that did not recover
+  std::vector<std::string> failures{};  ///< figures that did not recover
 };
 
 /// Names of the accidents, in the order of heal().

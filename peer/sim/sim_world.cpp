@@ -45,16 +45,16 @@ void Rows::run_next() {
 /// Performs the deferred effects of the block's next event.
 void Rows::do_next(Block& block) {
   const std::size_t place = block.places[block.done++];
-  while (block.performed < block.deeds.size() && block.deeds[block.performed].place == place)
-    do_now(std::move(block.deeds[block.performed++]));
+  while (block.performed < block.effects.size() && block.effects[block.performed].place == place)
+    do_now(std::move(block.effects[block.performed++]));
   if (block.done < block.places.size()) return;
   block.places.clear();
-  block.deeds.clear();
+  block.effects.clear();
   block.done = block.performed = 0;
 }
 
 void Rows::end_work() {
-  for (Deed& end : ends_) queue_.push(end.at, end.to, std::move(end.event));
+  for (Effect& end : ends_) queue_.push(end.at, end.to, std::move(end.event));
   ends_.clear();
 }
 
@@ -77,32 +77,32 @@ void Rows::fetch(const Waiting& event) const {
 }
 
 void Rows::push(PeerId peer, Time at, PeerId to, Event event) {
-  perform(peer, {Deed::Kind::push, to, at, std::move(event)});
+  perform(peer, {Effect::Kind::push, to, at, std::move(event)});
 }
 
 void Rows::worked(PeerId peer, Time end, Event event) {
-  perform(peer, {Deed::Kind::work, peer, end, std::move(event)});
+  perform(peer, {Effect::Kind::work, peer, end, std::move(event)});
 }
 
 void Rows::outside(PeerId peer, Event event) {
-  perform(peer, {Deed::Kind::outside, peer, Time{0}, std::move(event)});
+  perform(peer, {Effect::Kind::outside, peer, Time{0}, std::move(event)});
 }
 
-void Rows::perform(PeerId peer, Deed deed) {
-  if (!together_) return do_now(std::move(deed));
+void Rows::perform(PeerId peer, Effect effect) {
+  if (!together_) return do_now(std::move(effect));
   Block& block = block_of(peer);
-  deed.place = block.place;
-  block.deeds.push_back(std::move(deed));
+  effect.place = block.place;
+  block.effects.push_back(std::move(effect));
 }
 
-void Rows::do_now(Deed deed) {
-  switch (deed.kind) {
-    case Deed::Kind::push:
-      return queue_.push(deed.at, deed.to, std::move(deed.event));
-    case Deed::Kind::work:
-      return ends_.push_back(std::move(deed));
-    case Deed::Kind::outside:
-      return deed.event();
+void Rows::do_now(Effect effect) {
+  switch (effect.kind) {
+    case Effect::Kind::push:
+      return queue_.push(effect.at, effect.to, std::move(effect.event));
+    case Effect::Kind::work:
+      return ends_.push_back(std::move(effect));
+    case Effect::Kind::outside:
+      return effect.event();
   }
 }
 

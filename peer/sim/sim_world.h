@@ -46,7 +46,7 @@ class Rows {
 
  private:
   /// A deferred effect of an event beyond its peer.
-  struct Deed {
+  struct Effect {
     enum class Kind : std::uint8_t { push, work, outside };
     Kind kind = Kind::push;
     PeerId to = 0;
@@ -58,15 +58,15 @@ class Rows {
   struct Block {
     std::vector<std::size_t> places{};  ///< indices of their events in the row
     std::size_t place = 0;              ///< index of the running event
-    std::vector<Deed> deeds{};
-    std::size_t done = 0;       ///< events with all deeds performed
-    std::size_t performed = 0;  ///< deeds performed
+    std::vector<Effect> effects{};
+    std::size_t done = 0;       ///< events with all effects performed
+    std::size_t performed = 0;  ///< effects performed
   };
   Block& block_of(PeerId peer) { return blocks_[peer % blocks_.size()]; }
   void run(Block& block);
   void fetch(const Waiting& event) const;
-  void perform(PeerId peer, Deed deed);
-  void do_now(Deed deed);
+  void perform(PeerId peer, Effect effect);
+  void do_now(Effect effect);
   void do_next(Block& block);
 
   EventQueue& queue_;
@@ -75,7 +75,7 @@ class Rows {
   std::vector<Block> blocks_;
   std::vector<Waiting> row_;
   std::vector<Block*> active_;  ///< blocks with events in the row
-  std::vector<Deed> ends_;      ///< ends of work
+  std::vector<Effect> ends_;    ///< ends of work
   bool together_ = false;       ///< several threads work on the row
 };
 

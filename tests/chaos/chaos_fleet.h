@@ -49,7 +49,7 @@ class ChaosFleet {
     Round round = 0;
     std::string log;
   };
-  void heed(PeerId id, const control::PeerSays& says);
+  void handle_message(PeerId id, const control::PeerSays& says);
   void introduce(PeerId id);
   std::vector<PeerAddress> addresses() const;
 

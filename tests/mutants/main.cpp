@@ -125,14 +125,14 @@ Verdict hunt_in_drawn(const mutants::Mutant& mutant) {
 /// none. A loss alone is no proof: in a finished fleet it may be rounding.
 std::string wound_of(const Fleet& fleet, const mutants::Mutant& mutant) {
   const auto wounded = [](const Healing& healing) {
-    return !healing.wounds.empty() && !healing.wounds.front().starts_with("a loss");
+    return !healing.failures.empty() && !healing.failures.front().starts_with("a loss");
   };
   const std::vector<Healing> with = heal(fleet, brisk_times(), {}, mutant.parts);
   if (std::ranges::none_of(with, wounded)) return "";
   const std::vector<Healing> without = heal(fleet, brisk_times());
   for (std::size_t k = 0; k < with.size(); ++k)
     if (wounded(with[k]) && !wounded(without[k]))
-      return fmt::format("{}: {}", with[k].accident, with[k].wounds.front());
+      return fmt::format("{}: {}", with[k].accident, with[k].failures.front());
   return "";
 }
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "peer/cli/embed/program.h"
-#include "peer/cli/embed/program_seat.h"
 #include "peer/cli/embed/program_tensors.h"
+#include "peer/cli/embed/program_virtual_peer.h"
 #include "peer/launch/launcher_line.h"
 
 namespace gv::embed {

@@ -13,10 +13,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "peer/cli/embed/call_arguments.h"
 #include "peer/cli/embed/fault.h"
 #include "peer/cli/embed/program.h"
-#include "peer/cli/embed/program_seat.h"
-#include "peer/cli/embed/program_words.h"
+#include "peer/cli/embed/program_virtual_peer.h"
 
 using gv::embed::Fault;
 
@@ -294,7 +294,8 @@ int gv_simulated(gv_simulation* simulation, const char* json, gv_peer** peer) {
   return guarded([&] {
     need(simulation != nullptr && peer != nullptr, "gv_simulated: an argument is NULL");
     *peer = nullptr;
-    *peer = new gv_peer(gv::embed::make_seat(simulation->simulation, gv::embed::seat_words(json)));
+    *peer = new gv_peer(
+        gv::embed::make_virtual_peer(simulation->simulation, gv::embed::virtual_peer_words(json)));
     return GV_OK;
   });
 }

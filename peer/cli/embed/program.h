@@ -13,9 +13,9 @@
 
 #include "gossip/verb.h"
 #include "optim/train/program_replica.h"
+#include "peer/cli/embed/call_arguments.h"
 #include "peer/cli/embed/grapevine_program.h"
 #include "peer/cli/embed/program_fleet.h"
-#include "peer/cli/embed/program_words.h"
 
 namespace gv::embed {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "peer/cli/embed/program_words.h"
+#include "peer/cli/embed/call_arguments.h"
 #include "peer/runtime/assembly.h"
 
 namespace gv::embed {

@@ -135,8 +135,8 @@ std::uint16_t ProgramPeer::attach(std::span<const gv_tensor> tensors, const Atta
   turns_.saves = words.saves;
   assembly_ = assemble(fleet_, tensors_.model);
   take_start();
-  hands_ =
-      words.own_arithmetic ? std::make_unique<OwnHands>(turns_) : std::make_unique<Hands>(turns_);
+  source_ = words.own_arithmetic ? std::make_unique<OwnTurnSource>(turns_)
+                                 : std::make_unique<TurnSource>(turns_);
   make_peer();
   state_ = {.rejoined = words_.rejoin || words_.from.has_value(),
             .attached = true,
@@ -167,13 +167,13 @@ TcpPeerOptions ProgramPeer::options() {
   options.clock = time_of(words_.clock_seconds);
   if (line_) line_->tell_all(options);
   options.on_report = [this, tell = options.on_report](Report report) {
-    heed(report);
+    handle_report(report);
     keep(report);
     if (tell) tell(std::move(report));
   };
   options.log = [this](const std::string& line) { log(line); };
   if (!line_) options.keys = own_keys(fleet_.fleet, fleet_.id, words_.keys);
-  options.home = hands_->arithmetic();
+  options.home = source_->arithmetic();
   options.on_stuck = [this] {
     life_->fail(
         {GV_E_FAILED, "one piece of the peer's arithmetic did not end (faults.stuck_after)"});
@@ -209,7 +209,7 @@ void ProgramPeer::make_peer() {
     auto peer = std::make_unique<TcpPeer>(*assembly_, fleet_.id, options());
     state_.port = peer->listen();
     if (std::optional<std::string> state = replica_->take_restored()) restored_ = std::move(*state);
-    life_ = std::make_unique<ProgramLife>(std::move(peer), hands_->arithmetic());
+    life_ = std::make_unique<ProgramLife>(std::move(peer), source_->arithmetic());
   } catch (const Fault&) {
     throw;
   } catch (const std::bad_alloc&) {
@@ -249,7 +249,7 @@ void ProgramPeer::keep(const Report& report) {
 }
 
 /// Handles a report. With stop.time every script ends by its own clock: an earlier end is no error.
-void ProgramPeer::heed(const Report& report) {
+void ProgramPeer::handle_report(const Report& report) {
   if (report.left_by && !fleet_.fleet.stop.time) left_by_ = *report.left_by;
   if (!report.broken_by) return;
   life_->fail({GV_E_LOST,
@@ -258,17 +258,17 @@ void ProgramPeer::heed(const Report& report) {
                            assembly_->algorithm->kind)});
 }
 
-OwnHands::OwnHands(ProgramTurns& turns)
-    : Hands(turns), thread_(quiet_thread("arithmetic", [this] { work(); })) {}
+OwnTurnSource::OwnTurnSource(ProgramTurns& turns)
+    : TurnSource(turns), thread_(quiet_thread("arithmetic", [this] { work(); })) {}
 
-OwnHands::~OwnHands() {
+OwnTurnSource::~OwnTurnSource() {
   lent_->end();
   turns_.close();
   changed_.notify_all();
   if (thread_.joinable()) thread_.join();
 }
 
-void OwnHands::work() {
+void OwnTurnSource::work() {
   for (;;) {
     const Turn turn = lent_->lend(std::chrono::seconds(1));
     std::unique_lock lock(mutex_);
@@ -281,19 +281,19 @@ void OwnHands::work() {
   }
 }
 
-Turn OwnHands::wait(std::chrono::nanoseconds at_most) {
+Turn OwnTurnSource::wait(std::chrono::nanoseconds at_most) {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, at_most, [this] { return over_ || turns_.at_hand() != Turn::none; });
   return over_ ? Turn::over : turns_.give();
 }
 
-void OwnHands::done(const Told& told) {
+void OwnTurnSource::done(const Told& told) {
   const std::lock_guard lock(mutex_);
   turns_.end_given(told);
   changed_.notify_all();
 }
 
-void OwnHands::close() {
+void OwnTurnSource::close() {
   const std::lock_guard lock(mutex_);
   turns_.close();
   changed_.notify_all();

@@ -108,10 +108,11 @@ class ProgramTurns : public HeldTurns {
 };
 
 /// The thread for the arithmetic of a program's peer: the program's while it waits, or a library's.
-class Hands {
+class TurnSource {
  public:
-  explicit Hands(ProgramTurns& turns) : turns_(turns), lent_(std::make_shared<LentThread>(turns)) {}
-  virtual ~Hands() = default;
+  explicit TurnSource(ProgramTurns& turns)
+      : turns_(turns), lent_(std::make_shared<LentThread>(turns)) {}
+  virtual ~TurnSource() = default;
 
   const std::shared_ptr<LentThread>& arithmetic() const { return lent_; }
   /// Waits on the program's thread for a turn, and gives it to the program: see LentThread::lend.
@@ -136,10 +137,10 @@ class Hands {
 };
 
 /// A thread of the library that lends itself, and pauses while the program has a turn.
-class OwnHands : public Hands {
+class OwnTurnSource : public TurnSource {
  public:
-  explicit OwnHands(ProgramTurns& turns);
-  ~OwnHands() override;
+  explicit OwnTurnSource(ProgramTurns& turns);
+  ~OwnTurnSource() override;
   Turn wait(std::chrono::nanoseconds at_most) override;
   void done(const Told& told) override;
   void close() override;

@@ -109,7 +109,7 @@ void ProgramPeer::begin(const char* addresses) {
 /// Waits until the neighbours have come or the peer is closed; all this is on the life's thread.
 ProgramLife::Addresses ProgramPeer::meet_in_folder() const {
   using Clock = std::chrono::steady_clock;
-  Meeting meeting(*assembly_, fleet_.id, words_.meet);
+  Rendezvous meeting(*assembly_, fleet_.id, words_.meet);
   meeting.announce(state_.port);
   std::vector<PeerId> missing = links_of(assembly_->plan(fleet_.id));
   std::vector<PeerAddress> all;
@@ -203,7 +203,7 @@ void ProgramPeer::check_attached(const char* call) const {
 
 void ProgramPeer::end_turn_at_hand(const gv_told& told) {
   checks_.end(told, turns_.given());
-  hands_->done(told_of(told));
+  source_->done(told_of(told));
 }
 
 Turn ProgramPeer::turn(const gv_told* done, int timeout_ms) {
@@ -211,8 +211,8 @@ Turn ProgramPeer::turn(const gv_told* done, int timeout_ms) {
   if (!life_->has_begun()) throw Fault(GV_E_USE, "gv_turn comes after gv_begin");
   if (done != nullptr) end_turn_at_hand(*done);
   const Clock::time_point until = deadline_of(timeout_ms);
-  Turn turn = hands_->wait(left(until));
-  while (turn == Turn::none && Clock::now() < until) turn = hands_->wait(left(until));
+  Turn turn = source_->wait(left(until));
+  while (turn == Turn::none && Clock::now() < until) turn = source_->wait(left(until));
   return given(turn);
 }
 
@@ -228,12 +228,13 @@ Turn ProgramPeer::given(Turn turn) {
 }
 
 void ProgramPeer::end_turn() {
-  if (hands_) hands_->done({});
+  if (source_) source_->done({});
 }
 
 void ProgramPeer::point(int what, std::span<void* const> data) {
   check_attached("gv_point");
-  if (!hands_->rests() && life_->has_begun()) throw Fault(GV_E_USE, "gv_point: no turn is at hand");
+  if (!source_->rests() && life_->has_begun())
+    throw Fault(GV_E_USE, "gv_point: no turn is at hand");
   Segments pieces = segments_at(data, tensors_);
   life_->with([&](TcpPeer&) {
     what == GV_POINT_PARAMETERS ? replica_->point_parameters(std::move(pieces))
@@ -270,18 +271,18 @@ void ProgramPeer::say(const SayWords& words) {
 bool ProgramPeer::finish(int timeout_ms) {
   if (!life_ || !life_->has_begun()) return true;
   const Clock::time_point until = deadline_of(timeout_ms);
-  while (!finishing_ && !hands_->rests() && !life_->over(std::chrono::nanoseconds(0))) {
+  while (!finishing_ && !source_->rests() && !life_->over(std::chrono::nanoseconds(0))) {
     if (Clock::now() >= until) return false;
-    hands_->wait(left(until));
+    source_->wait(left(until));
   }
   if (!std::exchange(finishing_, true)) {
     life_->with([this](TcpPeer& peer) {
       replica_->forget_gradients();
       peer.stop();
     });
-    hands_->close();
+    source_->close();
   }
-  while (hands_->wait(left(until)) != Turn::over)
+  while (source_->wait(left(until)) != Turn::over)
     if (Clock::now() >= until) return false;
   if (!life_->over(left(until))) return false;
   if (const std::optional<Fault> failure = life_->failure()) throw Fault(*failure);
@@ -334,7 +335,7 @@ std::uint64_t ProgramPeer::begin_transfer(VerbCall call, bool pushes, bool lends
   const auto verb = transfer_at_hand(call, pushes);
   const auto ended = [this, verb](VerbEnd end) {
     verb->end(std::move(end));
-    hands_->interrupt();
+    source_->interrupt();
   };
   life_->with([&](TcpPeer& peer) {
     pushes ? peer.push(std::move(call), ended) : peer.pull(std::move(call), ended);
@@ -379,7 +380,7 @@ void ProgramPeer::begin_verb(const VerbCall& call, std::span<std::byte> data) {
   verb_ = std::make_shared<VerbAtHand>(call, data.size());
   const auto ended = [this, verb = verb_](VerbEnd end) {
     verb->end(std::move(end));
-    hands_->interrupt();
+    source_->interrupt();
   };
   life_->with([&](TcpPeer& peer) { peer.together(std::move(whole), ended); });
 }
@@ -393,7 +394,7 @@ Waited ProgramPeer::wait_for(VerbAtHand& verb, bool lends, int timeout_ms) {
     if (over) return {};
     const auto left = until - Clock::now();
     if (left <= std::chrono::nanoseconds(0)) return {.more = true};
-    lends ? hands_->help(left) : verb.wait(left);
+    lends ? source_->help(left) : verb.wait(left);
     if (verb.is_slow()) tell_who_is_missing(verb);
   }
 }

@@ -9,11 +9,11 @@
 
 #include <fcntl.h>
 
+#include "peer/cli/embed/call_arguments.h"
 #include "peer/cli/embed/program.h"
 #include "peer/cli/embed/program_life.h"
-#include "peer/cli/embed/program_seat.h"
 #include "peer/cli/embed/program_tensors.h"
-#include "peer/cli/embed/program_words.h"
+#include "peer/cli/embed/program_virtual_peer.h"
 #include "peer/launch/launcher_line.h"
 #include "peer/launch/peer_reports.h"
 #include "peer/launch/watch_thread.h"
@@ -75,7 +75,7 @@ class ProgramPeer : public Program {
   void make_peer();
   TcpPeerOptions options();
   void stop_in_time(TcpPeerOptions& options);
-  void heed(const Report& report);
+  void handle_report(const Report& report);
   void keep_reports();
   void keep(const Report& report);
   ProgramLife::Addresses meet_launcher(TcpPeer& peer);
@@ -89,7 +89,7 @@ class ProgramPeer : public Program {
   std::unique_ptr<const Assembly> assembly_;  ///< null if not attached
   ProgramTensors tensors_;
   ProgramTurns turns_;
-  std::unique_ptr<Hands> hands_;
+  std::unique_ptr<TurnSource> source_;
   ProgramReplica* replica_ = nullptr;  ///< owned by the life
   std::unique_ptr<ProgramLog> kept_;
   std::unique_ptr<PeerReports> reports_;  ///< null if there is a launcher or no folder

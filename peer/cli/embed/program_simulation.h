@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "optim/train/program_replica.h"
+#include "peer/cli/embed/call_arguments.h"
 #include "peer/cli/embed/fault.h"
 #include "peer/cli/embed/program_fleet.h"
 #include "peer/cli/embed/program_tensors.h"
-#include "peer/cli/embed/program_words.h"
 #include "peer/runtime/program_model.h"
 #include "peer/sim/simulation.h"
 
@@ -24,7 +24,7 @@ namespace gv::embed {
 /// Turns of a program whose peer lives in virtual time. The simulator pauses while the program, on
 /// its own thread, has a turn, and the program pauses otherwise. So one program of a simulation
 /// works at a time.
-class SeatTurns : public Turns {
+class VirtualTurns : public Turns {
  public:
   bool evaluates = false;  ///< otherwise such a turn ends at once
 
@@ -69,9 +69,9 @@ class SeatTurns : public Turns {
 };
 
 /// Place of a program in a simulation, with the state that both share.
-struct Seat {
+struct VirtualPeer {
   ProgramTensors tensors{};
-  SeatTurns turns{};
+  VirtualTurns turns{};
   std::atomic<bool> leaves = false;  ///< leaves after its round
   // For the simulator, while it runs:
   ProgramReplica* replica = nullptr;
@@ -93,15 +93,15 @@ class ProgramSimulation {
 
   const OpenWords& words() const { return words_.open; }
   void measured(double seconds_per_step);
-  /// Takes the tensors of a seat, which must be like the first one's, and loads x_0 into them.
-  void attach(Seat& seat, std::optional<PeerId> id);
+  /// Takes the tensors of a peer, which must be like the first one's, and loads x_0 into them.
+  void attach(VirtualPeer& peer, std::optional<PeerId> id);
   /// Called when peer `id` waits for its first turn. Its tensors must stay until over(), and its
   /// thread works only in its turns from now on.
-  void sit(Seat& seat, PeerId id);
+  void sit(VirtualPeer& peer, PeerId id);
   /// Ends everything at once, because a program left early: no program gets another turn.
   void abandon();
   /// Lets the program of peer `id` continue soon, because its wait within the turn is over.
-  void go_on_soon(Seat& seat, PeerId id);
+  void go_on_soon(VirtualPeer& peer, PeerId id);
   /// Makes every peer stop after its round.
   void stop() { stopped_ = true; }
   /// Waits for the end. Returns false if it does not come within this time.
@@ -129,8 +129,8 @@ class ProgramSimulation {
   std::condition_variable changed_;
   std::optional<ProgramModel> model_;
   std::optional<double> step_seconds_;
-  std::vector<Seat*> seats_;  ///< seats of the peers that train, once they sit
-  Seat* evaluator_ = nullptr;
+  std::vector<VirtualPeer*> peers_;  ///< seats of the peers that train, once they sit
+  VirtualPeer* evaluator_ = nullptr;
   PeerId sitting_ = 0;
   bool over_ = false;
   std::optional<Fault> failure_;

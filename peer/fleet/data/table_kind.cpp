@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "peer/fleet/data/data_reader.h"
-#include "peer/fleet/data/held_out.h"
+#include "peer/fleet/data/held_out_spec.h"
 #include "peer/fleet/data/table_statistics.h"
 #include "peer/fleet/file/content.h"
 #include "peer/fleet/file/value.h"

@@ -48,7 +48,7 @@ class Agent {
     while (!over_) {
       wait_for_events();
       take_orders();
-      if (door_) door_->answer();
+      if (listener_) listener_->answer();
       tell_measured();
       tell_looked();
       stream_.flush();
@@ -69,7 +69,7 @@ class Agent {
   void wait_for_events() {
     std::vector<pollfd> fds;
     stream_.add_to(fds);
-    if (door_) door_->add_to(fds);
+    if (listener_) listener_->add_to(fds);
     for (const auto& [id, child] : peers_) child->add_to(fds);
     const bool soon = measuring_.valid() || looking_.valid();
     ::poll(fds.data(), fds.size(), soon ? 10 : 100);
@@ -89,7 +89,7 @@ class Agent {
   void obey(const AgentFrame& frame) {
     switch (frame.kind) {
       case AgentKind::door:
-        return open(parse_json(frame.body, "a launcher's door"), door_);
+        return open(parse_json(frame.body, "a launcher's door"), listener_);
       case AgentKind::call:
         return call(parse_json(frame.body, "a launcher's calls"));
       case AgentKind::meter:
@@ -97,7 +97,7 @@ class Agent {
       case AgentKind::measure:
         return measure(parse_json(frame.body, "a launcher's measurement"));
       case AgentKind::shut:
-        return door_.reset();
+        return listener_.reset();
       case AgentKind::look:
         return look(parse_json(frame.body, "a launcher's question"));
       case AgentKind::file:
@@ -145,7 +145,7 @@ class Agent {
   }
 
   void call(const JsonValue& order) {
-    const std::vector<std::string> answers = answers_of(calls_in(order), door_.get());
+    const std::vector<std::string> answers = answers_of(calls_in(order), listener_.get());
     say({AgentKind::called, 0, Json{{"answers", answers}}.dump()});
   }
 
@@ -285,7 +285,7 @@ class Agent {
   FileTaker files_;
   PipePair stream_;
   AgentFrameReader reader_;
-  std::unique_ptr<Door> door_;
+  std::unique_ptr<MeasuringListener> listener_;
   std::unique_ptr<LinkMeter> meter_;
   std::future<std::vector<LinkSpeed>> measuring_;
   std::future<std::string> looking_;

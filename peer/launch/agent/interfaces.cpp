@@ -173,7 +173,7 @@ bool same_network(const std::string& a, const std::string& b, int prefix) {
   return true;
 }
 
-Meeting::Meeting(const Assembly& fleet, PeerId id, const std::string& folder)
+Rendezvous::Rendezvous(const Assembly& fleet, PeerId id, const std::string& folder)
     : id_(id),
       folder_(folder + "/" + fleet.fleet.digest),
       neighbors_(links_of(fleet.plan(id))),
@@ -184,11 +184,11 @@ Meeting::Meeting(const Assembly& fleet, PeerId id, const std::string& folder)
   if (error) throw std::runtime_error(fmt::format("--meet {}: {}", folder, error.message()));
 }
 
-std::string Meeting::file_of(PeerId id) const {
+std::string Rendezvous::file_of(PeerId id) const {
   return fmt::format("{}/{}.json", folder_, id);
 }
 
-void Meeting::announce(std::uint16_t port) {
+void Rendezvous::announce(std::uint16_t port) {
   Json addresses = Json::array();
   for (const InterfaceAddress& each : own_) addresses.push_back(each.address);
   const std::string text =
@@ -201,7 +201,7 @@ void Meeting::announce(std::uint16_t port) {
 }
 
 /// Treats an unreadable file as not there yet: another machine may be writing it.
-std::vector<PeerAddress> Meeting::changed() {
+std::vector<PeerAddress> Rendezvous::changed() {
   std::vector<PeerAddress> news;
   for (const PeerId neighbor : neighbors_) {
     const std::string text = read_text(file_of(neighbor));
@@ -225,8 +225,8 @@ std::vector<PeerAddress> Meeting::changed() {
   return news;
 }
 
-std::vector<PeerAddress> Meeting::wait(Time patience,
-                                       const std::function<void(const std::string&)>& say) {
+std::vector<PeerAddress> Rendezvous::wait(Time patience,
+                                          const std::function<void(const std::string&)>& say) {
   std::map<PeerId, PeerAddress> found;
   const auto missing = [&] {
     std::vector<PeerId> list;

@@ -36,10 +36,10 @@ bool same_network(const std::string& a, const std::string& b, int prefix);
 /// Rendezvous of peers without a launcher: each writes its address into a shared folder
 /// (FOLDER/DIGEST/ID.json) and reads its neighbours' addresses there. Any file system with atomic
 /// renames will do; no process serves it. Peers replace the files of an earlier run as they come.
-class Meeting {
+class Rendezvous {
  public:
   /// Throws std::runtime_error if the folder cannot be made.
-  Meeting(const Assembly& fleet, PeerId id, const std::string& folder);
+  Rendezvous(const Assembly& fleet, PeerId id, const std::string& folder);
 
   /// Throws std::runtime_error if the file cannot be written.
   void announce(std::uint16_t port);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "peer/launch/agent/machines.h"
-#include "peer/launch/agent/roads.h"
+#include "peer/launch/agent/peer_paths.h"
 #include "peer/launch/process.h"
 #include "peer/record/run_folder.h"
 
@@ -38,7 +38,7 @@ class Lan : public Places {
   /// From now on, what peers write on the hosts stays there until it is fetched; the folders are
   /// written down for a program that resumes the run.
   void keep_files(const RunFolder& folder);
-  /// See peer/launch/agent/homecoming.h. Returns the hosts that sent nothing.
+  /// See peer/launch/agent/fetch_files.h. Returns the hosts that sent nothing.
   std::vector<std::string> bring_home(const RunFolder& folder);
   /// Returns a line for each machine and each connection between two.
   std::string summary() const;
@@ -52,7 +52,7 @@ class Lan : public Places {
   const Assembly& fleet_;
   LanOptions options_;
   Machines machines_;
-  Roads roads_;
+  PeerPaths paths_;
   std::pair<std::string, std::string> start_;  ///< folder and name of the programs' start file
   std::set<std::string> lost_;                 ///< hosts that were reported lost, and not yet back
 };

@@ -15,7 +15,7 @@
 #include "peer/fleet/json/json.h"
 #include "peer/launch/agent/bundle.h"
 #include "peer/launch/agent/lan.h"
-#include "peer/launch/agent/roads.h"
+#include "peer/launch/agent/peer_paths.h"
 #include "peer/launch/process.h"
 #include "peer/launch/program/own_program.h"
 
@@ -140,7 +140,7 @@ struct Running {
 };
 
 /// An agent cuts lines over a megabyte, so that very long lists of parameters are not compared.
-void heed(const std::string& line, ProgramTrial& trial) {
+void handle_line(const std::string& line, ProgramTrial& trial) {
   try {
     const asked::ProgramSays says = asked::parse_program(line);
     const auto* const introduction = std::get_if<asked::Introduction>(&says);
@@ -161,7 +161,7 @@ bool look_after(Running& one) {
     if (one.trial.words.size() > most_words) one.trial.words.erase(one.trial.words.begin());
   };
   const bool ended = hear(
-      *one.process, [&](const std::string& line) { heed(line, one.trial); }, keep);
+      *one.process, [&](const std::string& line) { handle_line(line, one.trial); }, keep);
   if (one.trial.introduced && !before) one.process->kill(SIGKILL);
   if (ended) one.trial.ending = one.process->ending();
   return ended;
@@ -216,9 +216,9 @@ std::string help_for(const std::string& host, const ProgramSpec& program, const 
 
 LanCheck check_lan(const Assembly& fleet, const LanOptions& options) {
   Machines machines(fleet, options);
-  Roads roads(fleet, machines);
+  PeerPaths paths(fleet, machines);
   machines.start();
-  roads.find();
+  paths.find();
   LanCheck check;
   for (const Machine& machine : machines.all()) check.hosts.push_back(check_of(machine));
   std::vector<std::vector<std::string>> paths;
@@ -241,14 +241,14 @@ LanCheck check_lan(const Assembly& fleet, const LanOptions& options) {
          program_findings(machines, fleet.fleet, *options.introduction, options.say))
       check.findings.push_back(std::move(finding));
   }
-  for (const std::string& wrong : {machines.failures(), roads.missing()})
+  for (const std::string& wrong : {machines.failures(), paths.missing()})
     if (!wrong.empty()) check.findings.push_back(wrong);
   std::vector<std::string> as_root;
   for (const HostCheck& host : check.hosts)
     if (is_lan(fleet.fleet) && host.facts && host.facts->root) as_root.push_back(host.name);
   if (const std::string note = root_note(as_root); !note.empty()) check.warnings.push_back(note);
-  check.roads = roads.texts();
-  const std::vector<std::string> one_way = roads.one_way();
+  check.paths = paths.texts();
+  const std::vector<std::string> one_way = paths.one_way();
   check.warnings.insert(check.warnings.end(), one_way.begin(), one_way.end());
   return check;
 }

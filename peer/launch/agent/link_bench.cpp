@@ -8,30 +8,30 @@
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
 #include "peer/fleet/net_address.h"
-#include "peer/launch/agent/roads.h"
+#include "peer/launch/agent/peer_paths.h"
 
 namespace gv {
 namespace {
 
-using Pair = Roads::Pair;
+using Pair = PeerPaths::Pair;
 
 class Bench {
  public:
   Bench(const Assembly& fleet, const LanOptions& options, const LinkBenchOptions& bench)
       : bench_(bench),
         machines_(fleet, options),
-        roads_(bench.edges ? Roads(fleet, machines_) : Roads(machines_)) {}
+        paths_(bench.edges ? PeerPaths(fleet, machines_) : PeerPaths(machines_)) {}
 
   LinkTable run() {
     bench_.on_progress("starting an agent on each host");
     machines_.start();
-    roads_.find();
+    paths_.find();
     open_meters();
     table_.hosts = machines_.names();
     table_.together.assign(machines_.all().size(), 0);
     measure_pairs();
     measure_together();
-    for (const std::string& wrong : {machines_.failures(), roads_.missing()})
+    for (const std::string& wrong : {machines_.failures(), paths_.missing()})
       if (!wrong.empty()) table_.findings.push_back(wrong);
     return std::move(table_);
   }
@@ -60,12 +60,12 @@ class Bench {
   std::vector<MeasuredLink> measure(const std::vector<Pair>& pairs, double seconds) {
     std::vector<std::vector<Pair>> asked(machines_.all().size());
     for (const Pair& pair : pairs)
-      if (ports_[pair.second] != 0 && !roads_.between(pair).empty())
+      if (ports_[pair.second] != 0 && !paths_.between(pair).empty())
         asked[pair.first].push_back(pair);
     const auto order = [&](std::size_t k) {
       Json calls = Json::array();
       for (const Pair& pair : asked[k])
-        calls.push_back(Json{{"address", roads_.between(pair)},
+        calls.push_back(Json{{"address", paths_.between(pair)},
                              {"port", ports_[pair.second]},
                              {"nonce", machines_.at(pair.second).nonce}});
       return Json{{"calls", calls}, {"seconds", seconds}}.dump();
@@ -94,12 +94,12 @@ class Bench {
     for (std::size_t sum = 0; sum < n; ++sum)
       for (const bool up : {true, false}) {
         std::vector<Pair> pairs;
-        for (const Pair& pair : roads_.pairs())
+        for (const Pair& pair : paths_.pairs())
           if ((pair.first + pair.second) % n == sum && (pair.first < pair.second) == up)
             pairs.push_back(pair);
         if (pairs.empty()) continue;
         bench_.on_progress(
-            fmt::format("one by one: {} of {} links", table_.links.size(), roads_.pairs().size()));
+            fmt::format("one by one: {} of {} links", table_.links.size(), paths_.pairs().size()));
         for (const MeasuredLink& link : measure_long_enough(pairs)) take(link);
       }
   }
@@ -135,7 +135,7 @@ class Bench {
   void measure_together() {
     for (std::size_t host = 0; host < machines_.all().size(); ++host) {
       std::vector<Pair> pairs;
-      for (const Pair& pair : roads_.pairs())
+      for (const Pair& pair : paths_.pairs())
         if (pair.first == host) pairs.push_back(pair);
       if (pairs.size() < 2) continue;
       bench_.on_progress(fmt::format("all at once from {}", table_.hosts[host]));
@@ -149,7 +149,7 @@ class Bench {
 
   const LinkBenchOptions& bench_;
   Machines machines_;
-  Roads roads_;
+  PeerPaths paths_;
   LinkTable table_;
   std::vector<std::uint16_t> ports_;
 };

@@ -279,12 +279,14 @@ LinkSpeed speed_of(const Call& call, std::uint32_t length, std::barrier<>& all) 
 
 }  // namespace
 
-Door::Door(const std::string& address, std::uint16_t port, std::string nonce)
+MeasuringListener::MeasuringListener(const std::string& address,
+                                     std::uint16_t port,
+                                     std::string nonce)
     : nonce_(std::move(nonce)),
       sockets_(listening_sockets(address, port)),
       port_(address_of_socket(sockets_.front().get()).port()) {}
 
-void Door::answer() {
+void MeasuringListener::answer() {
   for (const Descriptor& socket : sockets_)
     while (true) {
       const Descriptor caller(::accept4(socket.get(), nullptr, nullptr, SOCK_CLOEXEC));
@@ -295,7 +297,7 @@ void Door::answer() {
     }
 }
 
-std::vector<std::string> answers_of(const std::vector<Call>& calls, Door* own) {
+std::vector<std::string> answers_of(const std::vector<Call>& calls, MeasuringListener* own) {
   std::vector<Try> tries = tries_of(calls);
   const Clock::time_point until = Clock::now() + answer_patience;
   while (std::ranges::any_of(tries, &Try::open) && Clock::now() < until) {

@@ -15,10 +15,10 @@ namespace gv {
 // one listens and answers each caller with a nonce, so that no other machine with the same address
 // is taken for it.
 
-class Door {
+class MeasuringListener {
  public:
   /// Listens. Throws std::runtime_error if the address is taken or not one of this machine.
-  Door(const std::string& address, std::uint16_t port, std::string nonce);
+  MeasuringListener(const std::string& address, std::uint16_t port, std::string nonce);
   std::uint16_t port() const { return port_; }
   void answer();  ///< answers waiting callers
   void add_to(std::vector<pollfd>& fds) const {
@@ -40,7 +40,7 @@ struct Call {
 /// Makes all calls at once, a name at all its addresses, for at most two seconds, and answers at
 /// our own door in that time if `own` is not null. Returns "" for each call that was answered with
 /// its nonce, else the reason.
-std::vector<std::string> answers_of(const std::vector<Call>& calls, Door* own);
+std::vector<std::string> answers_of(const std::vector<Call>& calls, MeasuringListener* own);
 
 // The measurement of a link between two machines: one asks, the other answers in threads of its
 // own. The stream is counted on arrival. Its first tenth of a second and first 256 KiB do not count

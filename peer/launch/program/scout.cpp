@@ -84,12 +84,12 @@ void Scout::wait(Clock::time_point until) {
 bool Scout::hear() {
   gv::hear(
       *child_,
-      [this](const std::string& line) { heed(line); },
+      [this](const std::string& line) { handle_line(line); },
       [this](const std::string& line) { keep_word(line); });
   return !child_->running();
 }
 
-void Scout::heed(const std::string& line) {
+void Scout::handle_line(const std::string& line) {
   asked::ProgramSays says;
   try {
     says = asked::parse_program(line);

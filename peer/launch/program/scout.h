@@ -61,7 +61,7 @@ class Scout : public Evaluator {
   /// Handles the program's messages. Returns whether it has ended.
   bool hear();
   void hand_over(std::span<const float> x, const std::string& line);
-  void heed(const std::string& line);
+  void handle_line(const std::string& line);
   void take_introduction(asked::Introduction says);
   void keep_word(const std::string& line);
   [[noreturn]] void refuse(const std::string& what);

@@ -13,7 +13,7 @@
 namespace gv::http {
 
 /// The rules by which one listening socket admits clients.
-struct Door {
+struct Access {
   /// True for a Unix socket that only its owner can open: every request is admitted, also orders.
   bool control = false;
   /// The allowed values of Host, in lower case. The check stops pages whose name is made to resolve
@@ -31,10 +31,10 @@ struct Admission {
 
 /// Admits a client that gives the token as `?token=` in the address, as a cookie, or as
 /// `Authorization: Bearer`.
-Admission admit(const Door& door, const Request& request);
+Admission admit(const Access& access, const Request& request);
 
 /// `Set-Cookie: ...` for an admission with `keep_cookie`: same-site, hidden from scripts.
-std::string cookie_header(const Door& door);
+std::string cookie_header(const Access& access);
 
 /// 128 random bits as 32 hex digits. Throws std::runtime_error if the system has none.
 std::string new_token();
@@ -61,7 +61,7 @@ std::string text_of(const Answer& answer);
 /// A listening socket (AF_INET, AF_INET6 or AF_UNIX) and its rules of admission.
 struct Listener {
   Descriptor socket;
-  Door door;
+  Access access;
 };
 
 inline constexpr int most_connections = 32;  ///< per listener
@@ -72,7 +72,7 @@ inline constexpr int most_connections = 32;  ///< per listener
 class Server {
  public:
   /// Called on the server's thread for each admitted request.
-  using Handler = std::function<Answer(const Request&, const Door&)>;
+  using Handler = std::function<Answer(const Request&, const Access&)>;
 
   Server(std::vector<Listener> listeners, Handler handler);
   /// Ends the streams after a last text from their sources; waits at most 0.3 seconds for them.

@@ -28,8 +28,8 @@ bool is_address(const std::string& text);
 /// Connects to a run that serves at this address. The descriptor is not open if no run listens.
 Descriptor connect_to(const LiveAddress& address);
 
-/// Listens at `address` and sets its port. Throws std::runtime_error if the port is taken. The door
-/// requires `token` (none if empty) and a Host that is this address.
+/// Listens at `address` and sets its port. Throws std::runtime_error if the port is taken. The
+/// access requires `token` (none if empty) and a Host that is this address.
 std::vector<http::Listener> listen_at(LiveAddress& address, const std::string& token);
 
 }  // namespace gv

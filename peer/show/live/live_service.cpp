@@ -24,12 +24,12 @@ namespace {
 
 /// The answers of a run: `/` (its page), `/events` (the page's parts as server-sent events when
 /// they change; `/events?json`: whole states), `/state.json`, `/metrics`, `/healthz`; and through a
-/// door with `control` also `POST /stop`, `POST /checkpoint` and `POST /record?rounds=N`. A text
+/// access with `control` also `POST /stop`, `POST /checkpoint` and `POST /record?rounds=N`. A text
 /// asked for twice is made once per state.
 class LiveRoutes {
  public:
   LiveRoutes(ObservedRun run, Orders& orders);
-  http::Answer answer(const http::Request& request, const http::Door& door);
+  http::Answer answer(const http::Request& request, const http::Access& access);
 
  private:
   /// A text made from a state or a curve, kept until there is a newer one.
@@ -112,9 +112,9 @@ const std::string& LiveRoutes::state_json() {
   return part(json_, view(), [](const RunView& view) { return json_of(view).dump(); });
 }
 
-http::Answer LiveRoutes::answer(const http::Request& request, const http::Door& door) {
+http::Answer LiveRoutes::answer(const http::Request& request, const http::Access& access) {
   const std::string& path = request.path;
-  if (door.control && request.method == "POST") return order(request);
+  if (access.control && request.method == "POST") return order(request);
   if (request.method != "GET") return http::refusal(405, methods);
   if (path == "/") return page();
   if (path == "/events") return events(request.query == "json");
@@ -229,8 +229,8 @@ class LiveService::Impl {
       note = fmt::format("grapevine top cannot see this run: {}", e.what());
     }
     server_.emplace(std::move(listeners),
-                    [this](const http::Request& request, const http::Door& door) {
-                      return routes_.answer(request, door);
+                    [this](const http::Request& request, const http::Access& access) {
+                      return routes_.answer(request, access);
                     });
   }
 

@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 #include "peer/record/runs/stored_run.h"
-#include "peer/show/page/picture_file.h"
 #include "peer/show/page/report_sections.h"
+#include "peer/show/page/svg_file.h"
 #include "peer/study/predict/forecast/wall_clock.h"
 
 namespace gv {

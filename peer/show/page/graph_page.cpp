@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "graph/predict/mixing.h"
-#include "peer/show/page/figures.h"
+#include "graph/predict/mixing_rates.h"
+#include "peer/show/page/page_figures.h"
 #include "peer/show/page/report_page.h"
 #include "peer/show/page/svg.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "peer/show/page/figures.h"
+#include "peer/show/page/page_figures.h"
 #include "peer/show/page/svg.h"
 
 namespace gv::svg {

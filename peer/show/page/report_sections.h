@@ -11,7 +11,7 @@
 #include "peer/record/runs/groups.h"
 #include "peer/record/runs/peer_totals.h"
 #include "peer/record/runs/stored_run.h"
-#include "peer/show/page/figures.h"
+#include "peer/show/page/page_figures.h"
 #include "peer/show/page/report_page.h"
 #include "peer/study/compare/comparison.h"
 

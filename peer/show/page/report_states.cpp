@@ -11,8 +11,8 @@
 
 #include "graph/topologies.h"
 #include "peer/record/report/culprits.h"
-#include "peer/show/page/figures.h"
 #include "peer/show/page/labels.h"
+#include "peer/show/page/page_figures.h"
 #include "peer/show/page/report_sections.h"
 #include "peer/study/compare/critical_path.h"
 

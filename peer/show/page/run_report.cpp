@@ -10,8 +10,8 @@
 #include <fmt/ranges.h>
 
 #include "peer/record/runs/stored_run.h"
-#include "peer/show/page/figures.h"
 #include "peer/show/page/labels.h"
+#include "peer/show/page/page_figures.h"
 #include "peer/show/page/report_sections.h"
 
 namespace gv {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "graph/topologies.h"
-#include "peer/show/page/figures.h"
+#include "peer/show/page/page_figures.h"
 
 namespace gv {
 namespace {

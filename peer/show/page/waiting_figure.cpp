@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "peer/record/report/culprits.h"
-#include "peer/show/page/figures.h"
 #include "peer/show/page/labels.h"
+#include "peer/show/page/page_figures.h"
 
 namespace gv {
 namespace {

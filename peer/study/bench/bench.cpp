@@ -10,7 +10,7 @@
 #include "optim/models/model.h"
 #include "optim/rl/acting.h"
 #include "optim/rl/environments.h"
-#include "optim/rl/memory.h"
+#include "optim/rl/replay_memory.h"
 #include "optim/stopwatch.h"
 #include "optim/train/host_replica.h"
 #include "optim/train/predictor.h"

@@ -8,7 +8,7 @@
 #include "optim/host/slices.h"
 #include "optim/models/network_cut.h"
 #include "optim/stopwatch.h"
-#include "optim/train/mixing.h"
+#include "optim/train/mix_models.h"
 #include "optim/train/predictor.h"
 #include "optim/train/stage_objective.h"
 #include "peer/study/bench/bench.h"

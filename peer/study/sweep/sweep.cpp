@@ -97,7 +97,7 @@ void WorkerPool::hear(Worker& worker, std::vector<Ended>& ended) {
     if (worker.last_words.size() > kept_lines) worker.last_words.pop_front();
   };
   const bool gone = gv::hear(
-      *worker.child, [&](const std::string& line) { heed(worker, line, ended); }, keep);
+      *worker.child, [&](const std::string& line) { handle_line(worker, line, ended); }, keep);
   if (!gone) return;
   if (worker.running)
     ended.push_back({worker.running->job,
@@ -110,7 +110,7 @@ void WorkerPool::hear(Worker& worker, std::vector<Ended>& ended) {
   worker.child.reset();
 }
 
-void WorkerPool::heed(Worker& worker, const std::string& line, std::vector<Ended>& ended) {
+void WorkerPool::handle_line(Worker& worker, const std::string& line, std::vector<Ended>& ended) {
   if (!worker.running) return;
   try {
     const JsonValue json = parse_json(line, "worker");

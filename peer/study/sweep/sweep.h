@@ -50,7 +50,7 @@ class WorkerPool {
     std::deque<std::string> last_words;
   };
   void hear(Worker& worker, std::vector<Ended>& ended);
-  void heed(Worker& worker, const std::string& line, std::vector<Ended>& ended);
+  void handle_line(Worker& worker, const std::string& line, std::vector<Ended>& ended);
 
   std::string program_;
   std::vector<Worker> workers_;

@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include "gpu/device/check.h"
+#include "gpu/device/cuda_check.h"
 #include "gpu/device/cuda_error.h"
 #include "gpu/device/cuda_graph.h"
-#include "gpu/device/memory.h"
+#include "gpu/device/device_memory.h"
 #include "gpu/layers/dnn.h"
 #include "gpu/replica/vector_kernels.h"
 #include "tests/gpu/host/host_cuda.h"

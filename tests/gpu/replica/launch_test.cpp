@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "gpu/device/cuda_error.h"
-#include "gpu/device/memory.h"
+#include "gpu/device/device_memory.h"
 #include "gpu/replica/vector_kernels.h"
 
 // Messages of launch errors, and the launches that they name.

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "gpu/replica/make_replica.h"
+#include "gpu/replica/make_device_replica.h"
 #include "tests/gpu/cases.h"
 #include "tests/gpu/host/host_cuda.h"
 #include "tests/gpu/replica/replica_fixture.h"

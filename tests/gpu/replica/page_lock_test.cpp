@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "gpu/replica/make_replica.h"
+#include "gpu/replica/make_device_replica.h"
 #include "tests/gpu/cases.h"
 #include "tests/gpu/host/host_cuda.h"
 #include "tests/gpu/replica/replica_fixture.h"

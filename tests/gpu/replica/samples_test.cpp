@@ -1,9 +1,8 @@
-#include "gpu/replica/samples.h"
-
 #include <algorithm>
 #include <limits>
 
-#include "gpu/plugin.h"
+#include "gpu/device_plugin.h"
+#include "gpu/replica/sample_kernels.h"
 #include "optim/data/dataset.h"
 #include "tests/gpu/replica/replicas.h"
 

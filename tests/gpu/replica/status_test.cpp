@@ -2,8 +2,8 @@
 
 #include <cuda_runtime_api.h>
 
-#include "gpu/plugin.h"
-#include "gpu/replica/make_replica.h"
+#include "gpu/device_plugin.h"
+#include "gpu/replica/make_device_replica.h"
 #include "tests/gpu/replica/replicas.h"
 
 // The plugin's report on devices that CUDA on the host simulates.

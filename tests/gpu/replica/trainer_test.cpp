@@ -1,6 +1,6 @@
 #include "gpu/replica/trainer.h"
 
-#include "gpu/plugin.h"
+#include "gpu/device_plugin.h"
 #include "tests/gpu/cases.h"
 
 // A data set too large for the device trains as one that fits, to the bit.

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/predict/mixing.h"
+#include "graph/predict/mixing_rates.h"
 #include "graph/predict/quadratic.h"
 #include "graph/predict/sequence.h"
 #include "graph/predict/stable_rates.h"

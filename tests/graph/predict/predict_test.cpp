@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/mixing/mixing.h"
-#include "graph/predict/mixing.h"
+#include "graph/predict/mixing_rates.h"
 #include "graph/predict/quadratic.h"
 #include "graph/predict/stable_rates.h"
 #include "graph/spectrum/modes.h"

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "optim/rl/acting.h"
-#include "optim/rl/memory.h"
+#include "optim/rl/replay_memory.h"
 
 namespace gv {
 namespace {

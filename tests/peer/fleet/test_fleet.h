@@ -8,7 +8,7 @@
 #include "gossip/algorithm.h"
 #include "graph/schedules.h"
 #include "peer/fleet/fleet.h"
-#include "peer/fleet/setup.h"
+#include "peer/fleet/fleet_setup.h"
 
 namespace gv {
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/fleet/setup.h"
+#include "peer/fleet/fleet_setup.h"
 #include "tests/peer/fleet/fleet_file.h"
 #include "tests/peer/sim/four_peers.h"
 

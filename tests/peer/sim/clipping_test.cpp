@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "gossip/attack.h"
-#include "peer/fleet/setup.h"
+#include "peer/fleet/fleet_setup.h"
 #include "peer/record/report/warnings.h"
 #include "peer/sim/swarm.h"
 #include "tests/peer/sim/method_runs.h"

@@ -73,18 +73,19 @@ std::vector<Case> cases() {
 std::string told(const std::vector<Healing>& all) {
   std::string text;
   for (const Healing& healing : all)
-    for (const std::string& wound : healing.wounds)
-      text += fmt::format("{}: {}\n", healing.accident, wound);
+    for (const std::string& failure : healing.failures)
+      text += fmt::format("{}: {}\n", healing.accident, failure);
   return text;
 }
 
 /// sgp loses mass if a process dies while others are cut off, and its models stay apart. Only its
 /// pace is judged for accidents that overlap.
 std::vector<Healing> without_lost_mass(std::vector<Healing> all) {
-  const auto is_pace = [](const std::string& wound) { return wound.ends_with("pace"); };
+  const auto is_pace = [](const std::string& failure) { return failure.ends_with("pace"); };
   for (Healing& healing : all)
     if (healing.accident.starts_with("overlap"))
-      std::erase_if(healing.wounds, [&](const std::string& wound) { return !is_pace(wound); });
+      std::erase_if(healing.failures,
+                    [&](const std::string& failure) { return !is_pace(failure); });
   return all;
 }
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "gossip/algorithm.h"
-#include "graph/predict/mixing.h"
+#include "graph/predict/mixing_rates.h"
 #include "graph/predict/sequence.h"
 #include "graph/predict/stable_rates.h"
 #include "graph/predict/transient.h"

@@ -31,7 +31,7 @@ class Served {
   std::optional<Server> server_;
 };
 
-Answer path_of(const Request& request, const Door&) {
+Answer path_of(const Request& request, const Access&) {
   return {.body = request.path};
 }
 
@@ -97,8 +97,8 @@ TEST(HttpServer, BeyondThe32ndConnectionOneHearsSo) {
 /// The stream makes a megabyte at each call. It is not called for data that a slow reader misses.
 TEST(HttpServer, ASlowReaderMissesLinesAndHoldsNobody) {
   std::atomic<int> calls = 0;
-  const auto handler = [&](const Request& request, const Door& door) {
-    if (request.path != "/events") return path_of(request, door);
+  const auto handler = [&](const Request& request, const Access& access) {
+    if (request.path != "/events") return path_of(request, access);
     Answer answer{.type = "text/event-stream"};
     answer.stream = [&]() -> std::optional<std::string> {
       ++calls;
@@ -116,7 +116,7 @@ TEST(HttpServer, ASlowReaderMissesLinesAndHoldsNobody) {
 }
 
 TEST(HttpServer, AStreamEndsWithItsSourceOrWithTheServer) {
-  const auto handler = [](const Request& request, const Door&) {
+  const auto handler = [](const Request& request, const Access&) {
     Answer answer{.type = "text/event-stream", .body = "begin\n"};
     const bool endless = request.path == "/endless";
     answer.stream = [endless, left = 2]() mutable -> std::optional<std::string> {

@@ -55,7 +55,7 @@ TEST(LiveAddress, OfLocalhostIsReachedByBothFamilies) {
     EXPECT_EQ(connect_to({.host = host, .port = address.port}).open(),
               has_ipv6() || std::string(host) != "::1");
   const std::string port = std::to_string(address.port);
-  EXPECT_EQ(both[0].door.hosts,
+  EXPECT_EQ(both[0].access.hosts,
             (std::vector<std::string>{"127.0.0.1:" + port, "localhost:" + port}));
 }
 

@@ -1,10 +1,9 @@
-#include "peer/show/page/figures.h"
-
 #include <cmath>
 
 #include <gtest/gtest.h>
 
 #include "peer/show/page/labels.h"
+#include "peer/show/page/page_figures.h"
 #include "peer/show/page/report_page.h"
 #include "tests/peer/show/page/svg_reader.h"
 

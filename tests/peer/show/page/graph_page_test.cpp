@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/topologies.h"
-#include "peer/show/page/figures.h"
+#include "peer/show/page/page_figures.h"
 #include "peer/show/page/svg.h"
 #include "tests/peer/show/page/svg_reader.h"
 #include "tests/scratch_folder.h"

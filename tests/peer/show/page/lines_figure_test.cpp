@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "optim/rng.h"
-#include "peer/show/page/figures.h"
 #include "peer/show/page/labels.h"
+#include "peer/show/page/page_figures.h"
 #include "tests/peer/show/page/svg_reader.h"
 
 namespace gv {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/show/page/figures.h"
+#include "peer/show/page/page_figures.h"
 
 namespace gv {
 namespace {

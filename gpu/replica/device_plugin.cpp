@@ -1,9 +1,9 @@
-#include "gpu/plugin.h"
+#include "gpu/device_plugin.h"
 
 #include <string>
 
-#include "gpu/device/memory.h"
-#include "gpu/replica/make_replica.h"
+#include "gpu/device/device_memory.h"
+#include "gpu/replica/make_device_replica.h"
 
 namespace gv::gpu {
 namespace {

@@ -4,7 +4,7 @@
 #include "gpu/device/arithmetic.h"
 #include "gpu/device/launch.h"
 #include "gpu/device/notice.h"
-#include "gpu/replica/samples.h"
+#include "gpu/replica/sample_kernels.h"
 #include "optim/check.h"
 
 namespace gv::gpu {

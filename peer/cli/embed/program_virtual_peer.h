@@ -141,7 +141,7 @@ class ProgramSeat : public Program {
   void end_turn_at_hand(const gv_told& told);
 
   std::shared_ptr<ProgramSimulation> simulation_;
-  Seat seat_;
+  VirtualPeer peer_;
   TurnChecks checks_;
   bool begun_ = false;
   bool sits_ = false;                 ///< waits for turns, or has had one
@@ -151,8 +151,8 @@ class ProgramSeat : public Program {
   VerbAtHand* awaited_ = nullptr;  ///< that verb; for whichever side works
 };
 
-/// Makes a seat, or a program that is timed before the simulation begins (task "measure").
-std::unique_ptr<Program> make_seat(const std::shared_ptr<ProgramSimulation>& simulation,
-                                   const SeatWords& words);
+/// Makes a peer, or a program that is timed before the simulation begins (task "measure").
+std::unique_ptr<Program> make_virtual_peer(const std::shared_ptr<ProgramSimulation>& simulation,
+                                           const VirtualPeerWords& words);
 
 }  // namespace gv::embed

@@ -1,4 +1,4 @@
-#include "peer/launch/agent/roads.h"
+#include "peer/launch/agent/peer_paths.h"
 
 #include <algorithm>
 #include <set>
@@ -24,7 +24,7 @@ std::vector<std::string> answers_in(const std::string& body) {
 }  // namespace
 
 /// Takes both directions, for machines with an edge between their peers.
-Roads::Roads(const Assembly& fleet, Machines& machines) : machines_(machines) {
+PeerPaths::PeerPaths(const Assembly& fleet, Machines& machines) : machines_(machines) {
   std::set<Pair> pairs;
   for (PeerId i = 0; i < fleet.fleet.size(); ++i)
     for (const PeerId j : links_of(fleet.plan(i))) {
@@ -36,13 +36,13 @@ Roads::Roads(const Assembly& fleet, Machines& machines) : machines_(machines) {
   pairs_.assign(pairs.begin(), pairs.end());
 }
 
-Roads::Roads(Machines& machines) : machines_(machines) {
+PeerPaths::PeerPaths(Machines& machines) : machines_(machines) {
   for (std::size_t a = 0; a < machines.all().size(); ++a)
     for (std::size_t b = 0; b < machines.all().size(); ++b)
       if (a != b) pairs_.emplace_back(a, b);
 }
 
-void Roads::find() {
+void PeerPaths::find() {
   for (Machine& machine : machines_.all())
     if (machine.ssh_name.empty() && is_elsewhere(machine.spec))
       machine.ssh_name = ssh_host_name(ssh_target(machine.spec));
@@ -51,7 +51,7 @@ void Roads::find() {
   for (const Machine& machine : machines_.all()) machine.host->send({AgentKind::shut, 0, ""});
 }
 
-void Roads::open_doors() {
+void PeerPaths::open_doors() {
   const auto door = [this](std::size_t k) {
     const Machine& machine = machines_.at(k);
     return Json{{"address", any_address}, {"port", machine.spec.port}, {"nonce", machine.nonce}}
@@ -61,7 +61,7 @@ void Roads::open_doors() {
   for (std::size_t k = 0; k < opened.size(); ++k) {
     if (opened[k].empty()) continue;
     Machine& machine = machines_.all()[k];
-    const JsonValue json = parse_json(opened[k], "an agent's door");
+    const JsonValue json = parse_json(opened[k], "an agent's listener");
     if (json.find("error") == nullptr)
       machine.door = json_integer<std::uint16_t>(json, "port");
     else
@@ -70,7 +70,7 @@ void Roads::open_doors() {
 }
 
 /// Returns addresses for the caller to try, the likeliest first (as_called_by), never loopback.
-std::vector<std::string> Roads::candidates(const Machine& caller, const Machine& called) const {
+std::vector<std::string> PeerPaths::candidates(const Machine& caller, const Machine& called) const {
   const HostSpec& spec = called.spec;
   if (!spec.address.empty() && !is_loopback(spec.address)) return {spec.address};
   std::vector<std::string> theirs;
@@ -81,7 +81,7 @@ std::vector<std::string> Roads::candidates(const Machine& caller, const Machine&
   return as_called_by(caller.host->facts()->addresses, theirs);
 }
 
-void Roads::call() {
+void PeerPaths::call() {
   std::vector<std::vector<std::pair<Pair, std::string>>> asked(machines_.all().size());
   const auto calls = [&](std::size_t k) {
     Json list = Json::array();
@@ -102,21 +102,21 @@ void Roads::call() {
     for (std::size_t c = 0; c < asked[k].size() && c < why.size(); ++c) {
       const auto& [pair, address] = asked[k][c];
       if (why[c].empty())
-        roads_.try_emplace(pair, address);
+        paths_.try_emplace(pair, address);
       else
         dead_ends_[pair] += fmt::format("\n       {}: {}", address, why[c]);
     }
   }
 }
 
-std::string Roads::between(const Pair& pair) const {
-  const auto at = roads_.find(pair);
-  return at == roads_.end() ? "" : at->second;
+std::string PeerPaths::between(const Pair& pair) const {
+  const auto at = paths_.find(pair);
+  return at == paths_.end() ? "" : at->second;
 }
 
-std::vector<std::string> Roads::texts() const {
+std::vector<std::string> PeerPaths::texts() const {
   std::vector<std::string> all;
-  for (const auto& [pair, address] : roads_)
+  for (const auto& [pair, address] : paths_)
     all.push_back(fmt::format("{} -> {} at {}",
                               machines_.at(pair.first).spec.name,
                               machines_.at(pair.second).spec.name,
@@ -125,7 +125,7 @@ std::vector<std::string> Roads::texts() const {
 }
 
 /// Returns "anna -> ben (port 27000):" and the reason for each address.
-std::string Roads::dead_end(const Pair& pair) const {
+std::string PeerPaths::dead_end(const Pair& pair) const {
   const auto why = dead_ends_.find(pair);
   return fmt::format("{} -> {} (port {}):{}",
                      machines_.at(pair.first).spec.name,
@@ -134,23 +134,23 @@ std::string Roads::dead_end(const Pair& pair) const {
                      why == dead_ends_.end() ? " none of its addresses is known" : why->second);
 }
 
-std::vector<std::string> Roads::one_way() const {
+std::vector<std::string> PeerPaths::one_way() const {
   std::vector<std::string> all;
   for (const Pair& pair : pairs_) {
-    if (roads_.contains(pair) || !roads_.contains({pair.second, pair.first})) continue;
+    if (paths_.contains(pair) || !paths_.contains({pair.second, pair.first})) continue;
     all.push_back(
         fmt::format("{}\n       so {} dials", dead_end(pair), machines_.at(pair.second).spec.name));
   }
   return all;
 }
 
-std::string Roads::missing() const {
+std::string PeerPaths::missing() const {
   std::string text;
   for (const Pair& pair : pairs_) {
     const Pair back{pair.second, pair.first};
     const Machine& a = machines_.at(pair.first);
     const Machine& b = machines_.at(pair.second);
-    if (pair.first > pair.second || roads_.contains(pair) || roads_.contains(back)) continue;
+    if (pair.first > pair.second || paths_.contains(pair) || paths_.contains(back)) continue;
     if (a.door == 0 || b.door == 0) continue;  // the failure is reported elsewhere
     text +=
         fmt::format("{}hosts {} and {} cannot reach each other, and their peers are neighbours:",

@@ -1,4 +1,4 @@
-#include "peer/cli/embed/program_seat.h"
+#include "peer/cli/embed/program_virtual_peer.h"
 
 #include <algorithm>
 #include <chrono>
@@ -220,13 +220,13 @@ ProgramSeat::~ProgramSeat() {
 
 std::uint16_t ProgramSeat::attach(std::span<const gv_tensor> tensors, const AttachWords& words) {
   if (state_.attached) throw Fault(GV_E_USE, "gv_attach: in a simulation it is called once");
-  seat_.tensors = read_tensors(tensors);
-  seat_.turns.evaluates = words.evaluates;
-  simulation_->attach(seat_, is_peer() ? std::optional(fleet_.id) : std::nullopt);
+  peer_.tensors = read_tensors(tensors);
+  peer_.turns.evaluates = words.evaluates;
+  simulation_->attach(peer_, is_peer() ? std::optional(fleet_.id) : std::nullopt);
   state_ = {.attached = true,
-            .parameters = seat_.tensors.x.size(),
-            .start = digest_of(seat_.tensors),
-            .model = gv::digest_of(seat_.tensors.model)};
+            .parameters = peer_.tensors.x.size(),
+            .start = digest_of(peer_.tensors),
+            .model = gv::digest_of(peer_.tensors.model)};
   return 0;
 }
 
@@ -238,48 +238,48 @@ void ProgramSeat::begin(const char* addresses) {
 }
 
 void ProgramSeat::end_turn_at_hand(const gv_told& told) {
-  checks_.end(told, seat_.turns.given());
-  seat_.turns.done(told_of(told));
+  checks_.end(told, peer_.turns.given());
+  peer_.turns.done(told_of(told));
 }
 
 Turn ProgramSeat::turn(const gv_told* done, int timeout_ms) {
   if (!begun_) throw Fault(GV_E_USE, "gv_turn comes after gv_begin");
   if (done != nullptr) end_turn_at_hand(*done);
-  if (is_peer() && !std::exchange(sits_, true)) simulation_->sit(seat_, fleet_.id);
-  const Turn turn = seat_.turns.wait(time_of(timeout_ms));
+  if (is_peer() && !std::exchange(sits_, true)) simulation_->sit(peer_, fleet_.id);
+  const Turn turn = peer_.turns.wait(time_of(timeout_ms));
   if (turn == Turn::over) {
     if (const std::optional<Fault> failure = simulation_->failure()) throw Fault(*failure);
-  } else if (turn != Turn::none && seat_.peer != nullptr) {
-    round_ = seat_.peer->round;
+  } else if (turn != Turn::none && peer_.peer != nullptr) {
+    round_ = peer_.peer->round;
   }
   return turn;
 }
 
 /// Checks that the simulator pauses in a turn: only then may the replica be changed.
 void ProgramSeat::check_in_turn() const {
-  if (seat_.replica == nullptr || seat_.turns.at_hand() == Turn::none)
+  if (peer_.replica == nullptr || peer_.turns.at_hand() == Turn::none)
     throw Fault(GV_E_USE, "gv_point: no turn is at hand");
 }
 
 void ProgramSeat::point(int what, std::span<void* const> data) {
-  Segments pieces = segments_at(data, seat_.tensors);
+  Segments pieces = segments_at(data, peer_.tensors);
   if (what == GV_POINT_GRADIENTS) {
     check_in_turn();
-    seat_.replica->point_gradients(std::move(pieces));
+    peer_.replica->point_gradients(std::move(pieces));
     checks_.pointed = true;
     return;
   }
   if (!is_peer() || !begun_) {
-    seat_.tensors.x = std::move(pieces);
+    peer_.tensors.x = std::move(pieces);
   } else {
     check_in_turn();
-    seat_.replica->point_parameters(std::move(pieces));
+    peer_.replica->point_parameters(std::move(pieces));
   }
 }
 
 void ProgramSeat::forget_gradients() {
   check_in_turn();
-  seat_.replica->forget_gradients();
+  peer_.replica->forget_gradients();
   checks_.pointed = true;
 }
 
@@ -289,27 +289,27 @@ void ProgramSeat::give_state(std::span<const char>) {
 
 void ProgramSeat::say(const SayWords& words) {
   if (!words.text.empty()) log(printable(words.text, words.text.size()));
-  if (words.stop) seat_.leaves = stopping_ = true;
+  if (words.stop) peer_.leaves = stopping_ = true;
 }
 
 /// Waits for the end of the simulation, which uses the tensors until then.
 bool ProgramSeat::finish(int timeout_ms) {
   if (!begun_) return true;
   if (is_peer() && !sits_) simulation_->abandon();  // no other will get
-  if (!seat_.leaves.exchange(true) && seat_.turns.at_hand() != Turn::none && seat_.replica)
-    seat_.replica->forget_gradients();
-  seat_.turns.close();
+  if (!peer_.leaves.exchange(true) && peer_.turns.at_hand() != Turn::none && peer_.replica)
+    peer_.replica->forget_gradients();
+  peer_.turns.close();
   if (!simulation_->over(time_of(timeout_ms))) return false;
   if (const std::optional<Fault> failure = simulation_->failure()) throw Fault(*failure);
   return true;
 }
 
 void ProgramSeat::end_turn() {
-  seat_.turns.done({});
+  peer_.turns.done({});
 }
 
-std::unique_ptr<Program> make_seat(const std::shared_ptr<ProgramSimulation>& simulation,
-                                   const SeatWords& words) {
+std::unique_ptr<Program> make_virtual_peer(const std::shared_ptr<ProgramSimulation>& simulation,
+                                           const VirtualPeerWords& words) {
   OpenWords open = simulation->words();
   open.id = words.id;
   open.task = words.task;

@@ -9,8 +9,8 @@ namespace gv {
 namespace {
 
 TEST(Doors, AreAnsweredByTheirOwnerAlone) {
-  Door own("127.0.0.1", 0, "0123456789abcdef");
-  Door other("127.0.0.1", 0, "fedcba9876543210");
+  MeasuringListener own("127.0.0.1", 0, "0123456789abcdef");
+  MeasuringListener other("127.0.0.1", 0, "fedcba9876543210");
   EXPECT_EQ(answers_of({{"127.0.0.1", own.port(), "0123456789abcdef"}}, &own),
             std::vector<std::string>{""});
   const std::vector<std::string> wrong =
@@ -21,7 +21,7 @@ TEST(Doors, AreAnsweredByTheirOwnerAlone) {
 TEST(Doors, ThatNobodyOpensAreNamed) {
   std::uint16_t closed = 0;
   {
-    const Door gone("127.0.0.1", 0, "x");
+    const MeasuringListener gone("127.0.0.1", 0, "x");
     closed = gone.port();
   }
   const std::vector<std::string> why =
@@ -32,9 +32,9 @@ TEST(Doors, ThatNobodyOpensAreNamed) {
 }
 
 TEST(Doors, OfATakenPortAreRefusedWithItsNumber) {
-  const Door first("127.0.0.1", 0, "x");
+  const MeasuringListener first("127.0.0.1", 0, "x");
   try {
-    const Door second("127.0.0.1", first.port(), "y");
+    const MeasuringListener second("127.0.0.1", first.port(), "y");
     FAIL() << "two listen at one port";
   } catch (const std::runtime_error& taken) {
     EXPECT_NE(std::string(taken.what()).find(std::to_string(first.port())), std::string::npos);
@@ -53,10 +53,10 @@ TEST(Interfaces, OfContainersLeadNowhere) {
 }
 
 TEST(Doors, AreFoundAtAnyAddressOfAName) {
-  Door own("::", 0, "x");
+  MeasuringListener own("::", 0, "x");
   EXPECT_EQ(answers_of({{"localhost", own.port(), "x"}, {"127.0.0.1", own.port(), "x"}}, &own),
             (std::vector<std::string>{"", ""}));
-  Door one("127.0.0.1", 0, "x");
+  MeasuringListener one("127.0.0.1", 0, "x");
   EXPECT_EQ(answers_of({{"localhost", one.port(), "x"}}, &one), std::vector<std::string>{""});
 }
 

@@ -1,4 +1,4 @@
-#include "gpu/bench/samples.h"
+#include "gpu/bench/bench_samples.h"
 
 #include <cstdint>
 #include <memory>

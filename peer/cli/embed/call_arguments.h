@@ -57,11 +57,11 @@ struct SimulationWords {
 SimulationWords simulation_words(const char* json);
 
 /// Arguments of gv_simulated.
-struct SeatWords {
+struct VirtualPeerWords {
   std::optional<PeerId> id;  ///< set for the task `peer`
   ProgramTask task = ProgramTask::peer;
 };
-SeatWords seat_words(const char* json);
+VirtualPeerWords virtual_peer_words(const char* json);
 
 /// Arguments of gv_attach.
 struct AttachWords {

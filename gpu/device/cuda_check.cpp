@@ -1,4 +1,4 @@
-#include "gpu/device/check.h"
+#include "gpu/device/cuda_check.h"
 
 #include <string>
 

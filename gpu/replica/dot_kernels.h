@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "gpu/device/memory.h"
+#include "gpu/device/device_memory.h"
 
 namespace gv::gpu {
 

@@ -1,4 +1,4 @@
-#include "peer/cli/embed/program_words.h"
+#include "peer/cli/embed/call_arguments.h"
 
 #include <algorithm>
 #include <charconv>
@@ -273,16 +273,16 @@ SimulationWords simulation_words(const char* json) {
   return simulation;
 }
 
-SeatWords seat_words(const char* json) {
+VirtualPeerWords virtual_peer_words(const char* json) {
   WordReader words("gv_simulated", json);
-  SeatWords seat;
+  VirtualPeerWords peer;
   PeerId id = 0;
-  if (words.read("id", id, std::numeric_limits<PeerId>::max())) seat.id = id;
-  seat.task = static_cast<ProgramTask>(words.choice("task", 0, {"peer", "ask", "measure"}));
+  if (words.read("id", id, std::numeric_limits<PeerId>::max())) peer.id = id;
+  peer.task = static_cast<ProgramTask>(words.choice("task", 0, {"peer", "ask", "measure"}));
   words.finish();
-  if (seat.id.has_value() != (seat.task == ProgramTask::peer))
+  if (peer.id.has_value() != (peer.task == ProgramTask::peer))
     words.refuse("id", "is for a peer, and each peer has one");
-  return seat;
+  return peer;
 }
 
 AttachWords attach_words(const char* json) {

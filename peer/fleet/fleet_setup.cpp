@@ -1,4 +1,4 @@
-#include "peer/fleet/setup.h"
+#include "peer/fleet/fleet_setup.h"
 
 #include <algorithm>
 

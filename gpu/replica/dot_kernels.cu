@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "gpu/device/launch.h"
-#include "gpu/replica/dot.h"
+#include "gpu/replica/dot_kernels.h"
 #include "optim/check.h"
 #include "optim/dot.h"
 

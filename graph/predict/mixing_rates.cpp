@@ -1,4 +1,4 @@
-#include "graph/predict/mixing.h"
+#include "graph/predict/mixing_rates.h"
 
 #include <algorithm>
 #include <cmath>

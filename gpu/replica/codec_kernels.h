@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "gpu/device/memory.h"
+#include "gpu/device/device_memory.h"
 #include "gpu/replica/top_k.h"
 #include "optim/codec.h"
 

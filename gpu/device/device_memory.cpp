@@ -1,4 +1,4 @@
-#include "gpu/device/memory.h"
+#include "gpu/device/device_memory.h"
 
 #include "gpu/device/near_memory.h"
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "gpu/device/memory.h"
+#include "gpu/device/device_memory.h"
 #include "optim/data/dataset.h"
 
 namespace gv::gpu {

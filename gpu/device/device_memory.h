@@ -6,7 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "gpu/device/check.h"
+#include "gpu/device/cuda_check.h"
 #include "gpu/device/cuda_error.h"
 
 namespace gv::gpu {

@@ -1,7 +1,7 @@
 #include <cstdint>
 
 #include "gpu/device/launch.h"
-#include "gpu/replica/codec.h"
+#include "gpu/replica/codec_kernels.h"
 #include "optim/codec_arithmetic.h"
 
 namespace gv::gpu {

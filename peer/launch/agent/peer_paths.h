@@ -11,14 +11,14 @@ namespace gv {
 
 /// Addresses at which one machine reaches another, for some pairs. Found by trying: each machine
 /// opens a door, and the others call at all its addresses (link_meter.h).
-class Roads {
+class PeerPaths {
  public:
   using Pair = std::pair<std::size_t, std::size_t>;  ///< places among the machines: caller, called
 
   /// Takes the pairs of machines with an edge between their peers.
-  Roads(const Assembly& fleet, Machines& machines);
+  PeerPaths(const Assembly& fleet, Machines& machines);
   /// Takes all pairs of machines.
-  explicit Roads(Machines& machines);
+  explicit PeerPaths(Machines& machines);
 
   /// Tries the addresses; whatever fails on a machine counts as its failure.
   void find();
@@ -39,7 +39,7 @@ class Roads {
 
   Machines& machines_;
   std::vector<Pair> pairs_;
-  std::map<Pair, std::string> roads_;
+  std::map<Pair, std::string> paths_;
   std::map<Pair, std::string> dead_ends_;  ///< reason if there is no address
 };
 

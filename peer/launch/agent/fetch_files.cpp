@@ -1,4 +1,4 @@
-#include "peer/launch/agent/homecoming.h"
+#include "peer/launch/agent/fetch_files.h"
 
 #include <algorithm>
 #include <chrono>

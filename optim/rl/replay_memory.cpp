@@ -1,4 +1,4 @@
-#include "optim/rl/memory.h"
+#include "optim/rl/replay_memory.h"
 
 #include <algorithm>
 #include <cmath>

@@ -12,10 +12,10 @@ namespace {
 
 /// A file that is only half written counts as missing. A machine leaves one if it goes down while
 /// writing; such a file once ended the peer that read it.
-TEST(Meeting, WhatCannotBeReadIsNotThereYet) {
+TEST(Rendezvous, WhatCannotBeReadIsNotThereYet) {
   const Assembly fleet(quadratic_fleet(2, "complete", "d-psgd", "lian"));
   const ScratchFolder folder;
-  Meeting zero(fleet, 0, folder.path()), one(fleet, 1, folder.path());
+  Rendezvous zero(fleet, 0, folder.path()), one(fleet, 1, folder.path());
   const std::string path = folder.path() + "/" + fleet.fleet.digest + "/1.json";
   for (const char* half : {"{\"peer\":1,\"po", "[]", "{\"port\":99999}", "\x1b"}) {
     std::ofstream(path) << half;
@@ -30,10 +30,10 @@ TEST(Meeting, WhatCannotBeReadIsNotThereYet) {
 }
 
 /// A machine may have lost the route to one of its addresses.
-TEST(Meeting, GivesAllAddressesOfAnotherMachine) {
+TEST(Rendezvous, GivesAllAddressesOfAnotherMachine) {
   const Assembly fleet(quadratic_fleet(2, "complete", "d-psgd", "lian"));
   const ScratchFolder folder;
-  Meeting zero(fleet, 0, folder.path());
+  Rendezvous zero(fleet, 0, folder.path());
   std::ofstream(folder.path() + "/" + fleet.fleet.digest + "/1.json")
       << R"({"peer":1,"port":27001,"machine":"another","addresses":)"
       << R"(["192.0.2.7","bad address","2001:db8::7"]})";

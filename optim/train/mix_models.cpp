@@ -1,4 +1,4 @@
-#include "optim/train/mixing.h"
+#include "optim/train/mix_models.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "peer/show/page/picture_file.h"
+#include "peer/show/page/svg_file.h"
 
 #include <algorithm>
 
