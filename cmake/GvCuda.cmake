@@ -3,7 +3,7 @@
 # kernels to compile. Never with a sanitizer, whose memory map CUDA's driver does not survive.
 # ON: wherever the toolkit is (./grapevine does that where GRAPEVINE_CUDA=on); an error where it is missing. The architectures are those from Turing (T4)
 # to Hopper (H100), and what newer devices compile for themselves (PTX); -DCMAKE_CUDA_ARCHITECTURES=... takes others. An older
-# device is refused by its name (gpu/replica/plugin.cpp).
+# device is refused by its name (gpu/replica/device_plugin.cpp).
 # HOST: for tests without a device; kernels are compiled for the processor and run by tests/gpu/host.
 set(GV_HAVE_CUDA OFF)
 set(GV_HAVE_CUDNN OFF)

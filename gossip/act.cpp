@@ -5,12 +5,12 @@
 #include "gossip/peer.h"
 #include "optim/rl/acting.h"
 
-// An actor: acts with its learner's model and sends what happens to its memory, which says of each
-// chunk that it has it; two are under way at most. It asks for the model from time to time and goes
-// on with the old one until the new one is there, so that it never waits for its learner, which may
-// be waiting for transitions meanwhile. It begins with the model that all peers begin with. It ends
-// with either of the two, unless another process takes the place of one that has died: to that one
-// it continues, and what was under way to the dead one is nobody's.
+// An actor acts with its learner's model and sends the transitions to its memory, which
+// acknowledges each chunk; at most two chunks are under way. From time to time the actor asks for
+// the model, and acts with the old one until the new one has arrived. So it never waits for its
+// learner, which may itself be waiting for transitions. It begins with the initial model that all
+// peers share. It ends when its learner or its memory ends, unless another process takes the
+// place of the dead one. The actor then continues with that one and drops messages under way.
 
 namespace gv {
 namespace {
@@ -44,16 +44,16 @@ class Acts {
   Peer& me_;
   Actor& actor_;
   PeerId learner_, memory_;
-  std::uint64_t chunk_ = 0;      ///< the next one's number
-  std::uint32_t under_way_ = 0;  ///< chunks, to the memory's process of this life
+  std::uint64_t chunk_ = 0;      ///< number of the next chunk
+  std::uint32_t under_way_ = 0;  ///< chunks under way to the memory's present process
   std::uint64_t memory_life_ = 0;
   bool asked_ = false;
   std::uint64_t question_ = 0;
-  std::uint64_t life_ = 0;  ///< the learner's process that was asked
-  std::uint64_t due_ = 0;   ///< frames at which the next question is
+  std::uint64_t life_ = 0;  ///< life of the learner's process that received the question
+  std::uint64_t due_ = 0;   ///< frames at which the next question is due
 };
 
-/// Acts while learner and memory are there. A new memory may have as much under way as it bears.
+/// Acts while learner and memory are there. A new memory starts without chunks under way.
 Task<> Acts::act_for_both() {
   for (;;) {
     while (goes_on() && (under_way() >= most_under_way || me_.waiting(taken_kind))) co_await hear();
@@ -66,8 +66,8 @@ Task<> Acts::act_for_both() {
   }
 }
 
-/// Returns whether it is there; after a death, whether another process has taken its place, which
-/// is waited for where peers are started again.
+/// Returns whether the peer is there. After its death, waits for a successor if peers are
+/// restarted, and returns whether one has taken its place.
 Task<bool> Acts::has(PeerId peer) {
   if (!me_.running()) co_return false;
   if (me_.expects(peer)) co_return true;
@@ -86,7 +86,8 @@ bool Acts::model_is_here() const {
   return true;
 }
 
-/// Asks the next process again for what one that has died was asked for.
+/// Loads the model once it has arrived and asks for the next one when it is due. If the process
+/// that received the question has died, asks its successor again.
 Task<> Acts::look_at_model() {
   if (asked_ && me_.life(learner_) != life_) asked_ = false, ++question_;
   if (asked_ && model_is_here()) {
@@ -108,7 +109,7 @@ Task<> Acts::look_at_model() {
   me_.send(learner_, wanted_kind, nullptr, 0, question_);
 }
 
-/// Null: it is over.
+/// Returns the next chunk of transitions, or null if the actor has to end.
 Task<Payload> Acts::next_chunk() {
   Payload transitions;
   const auto work = [&] { transitions = actor_.act(); };
@@ -119,7 +120,8 @@ Task<Payload> Acts::next_chunk() {
   co_return transitions;
 }
 
-/// Its round is the memory's, whose round is that of the slowest of those that it serves.
+/// Waits for the memory's acknowledgement. The actor adopts the memory's round, which is that of
+/// the slowest peer that the memory serves.
 Task<> Acts::hear() {
   const Post::Awaited awaited = [this](PeerId i) { return i == memory_; };
   const Next next = co_await me_.next(taken_kind, {}, awaited);

@@ -14,37 +14,37 @@
 
 namespace gv {
 
-/// The things that a method asks of a program that brings its own gradients
-/// (optim/train/program_replica.h), in each of its local steps. As a plug-in's row says nothing, it
-/// is given all that there is.
+/// The things that a method needs from a program that brings its own gradients
+/// (optim/train/program_replica.h), in each of its local steps. The row of a plug-in does not
+/// declare them, so the defaults give it everything.
 struct ProgramUse {
   enum class Turns : std::uint8_t {
-    gradient_and_step,   ///< in one; the last of several local steps may be apart
+    gradient_and_step,   ///< both in one turn; the last of several local steps may be apart
     gradient_then_step,  ///< with an exchange between them
     gradient,            ///< servers take the step, with the optimizer of the fleet file
   };
   enum class Gradients : std::uint8_t {
-    kept,  ///< it never looks at them
+    kept,  ///< the method never reads the gradients
     read,
-    written,  ///< the program's step is by what it makes of them
+    written,  ///< the method changes the gradients before the program steps by them
   };
   Turns turns = Turns::gradient_and_step;
   Gradients gradients = Gradients::written;
-  bool rate = true;                 ///< it needs the rate of the program's next step
-  std::string_view objection = {};  ///< why no program can train by it; "": they can
+  bool rate = true;                 ///< the method needs the rate of the program's next step
+  std::string_view objection = {};  ///< why no program can train by this method; "" if programs can
 };
 
-/// Steps of the program's own, with its own gradients, which nobody else sees.
+/// The program takes its own steps with its own gradients, which no other peer sees.
 inline constexpr ProgramUse whole_steps{
     ProgramUse::Turns::gradient_and_step, ProgramUse::Gradients::kept, false};
-/// The same, with an exchange of models behind each gradient.
+/// As whole_steps, with an exchange of models after each gradient.
 inline constexpr ProgramUse split_steps{
     ProgramUse::Turns::gradient_then_step, ProgramUse::Gradients::kept, false};
-/// The program's steps, by gradients that the method has made of its own.
+/// The program takes steps by gradients that the method has computed.
 inline constexpr ProgramUse changed_gradients{
     ProgramUse::Turns::gradient_then_step, ProgramUse::Gradients::written, false};
 
-/// The words of these, as `grapevine algorithms --json` has them.
+/// Names of the values, as in `grapevine algorithms --json`.
 std::string_view name_of(ProgramUse::Turns turns);
 std::string_view name_of(ProgramUse::Gradients gradients);
 
@@ -53,104 +53,104 @@ class Peer;
 /// An algorithm is a straight-line function of one peer.
 using Algorithm = Task<> (*)(Peer&);
 
-/// What holds of a fleet whatever is late, lost or stopped, as long as nobody dies.
+/// A property of the fleet that holds whatever is late, lost or stopped, as long as no peer dies.
 enum class Promise : std::uint8_t {
-  nothing,    ///< each peer trains alone, or what is missing is made up for later
-  mean,       ///< averaging does not change the sum of x; who dies takes its own part along
-  tracking,   ///< the same, and what the peers remember of each other sums to zero; a death ends
+  nothing,    ///< each peer trains alone, or later rounds make up for what is missing
+  mean,       ///< averaging keeps the sum of x; a peer that dies takes its own part along
+  tracking,   ///< as `mean`, and what the peers remember of each other sums to zero; a death ends
               ///< that
-  push_sum,   ///< the sums of the masses and of their weights do not change; who dies takes its own
-              ///< part of both along
-  agreement,  ///< after each operation all hold the same bits; a death ends the fleet
-  once,       ///< the servers count each update once; a worker's death costs nobody else anything,
-              ///< a server's ends the fleet, or its successor goes on (AlgorithmRow::succeeds)
+  push_sum,   ///< the sums of the masses and of their weights stay; a dead peer's part is lost in
+              ///< both
+  agreement,  ///< after each operation all peers hold the same bits; a death ends the fleet
+  once,  ///< the servers count each update once; a worker's death costs no other peer anything; a
+         ///< server's death ends the fleet unless a successor takes over (AlgorithmRow::succeeds)
 };
 
-/// Which ways of writing a vector in fewer bytes a method takes, as `codec`.
+/// Kinds of compression that a method accepts as `codec`.
 enum class Codecs : std::uint8_t {
   none,
-  dense,  ///< those that send every element: what one leaves out is made up for by nobody
+  dense,  ///< codecs that send every element, because nothing makes up for elements left out
   all,
 };
 
 /// One method, in the file of its function.
 struct AlgorithmRow {
   std::string_view kind;     ///< "d-psgd"
-  std::string_view order{};  ///< "lian", or "" where there is only one
+  std::string_view order{};  ///< "lian", or "" if the method has only one order
   Algorithm run = nullptr;
-  /// Peers that serve beside those that train, and hold the fleet's model among them: what each of
-  /// them runs, and how many there are. Null: none.
+  /// Function of the servers, which do not train and together hold the fleet's model, and the
+  /// number of servers. Null if the method has none.
   Algorithm serve = nullptr;
   PeerId (*servers)(const Settings&) = nullptr;
-  /// Whether it averages with the neighbours of the topology, by their weights.
+  /// True if the method averages with the neighbours of the topology, by their weights.
   bool mixes = false;
-  /// Whether it needs edges that carry both ways: it takes what models jump by, when a peer that
-  /// was cut off is back, for a step of the fleet, and only there such jumps cancel.
+  /// True if edges must carry both ways. When a peer that was cut off is back, models jump; such a
+  /// method takes the jumps for steps of the fleet, and they cancel only on two-way edges.
   bool undirected = false;
-  /// Whether peers may count by shares: x moves by flows and by its own steps alone, so that the
-  /// weighted mean stays where the plain one does.
+  /// True if peers may count by shares: x moves by flows and by the peer's own steps alone, so the
+  /// weighted mean behaves like the plain mean.
   bool takes_shares = false;
-  /// What its averaging carries and moves; null: x as it is.
+  /// Returns the vectors that averaging carries and moves. Null if it carries x as it is.
   Traffic (*traffic)(const Setup&) = nullptr;
   Codecs codecs = Codecs::none;
-  /// Whom peer i talks to besides, ascending; null: nobody.
+  /// Returns the other peers that peer i has messages for, ascending. Null if there are none.
   std::vector<PeerId> (*links)(const Setup&, PeerId i) = nullptr;
-  /// What its messages may be, for models of d floats; null: none beside averaging's.
+  /// Returns the channels of the method's own messages, for models of d floats. Null if none.
   std::vector<Channel> (*channels)(const Setup&, std::size_t d) = nullptr;
   std::span<const Option> options{};
-  /// Why it cannot run in this fleet, and the nearest thing that can; "" when it can. w: null where
-  /// W changes with the round, or there is none (Setup::push_sum). Null: it always can.
+  /// Returns why the method cannot run in this fleet, and the nearest alternative that can; "" if
+  /// it can run. w is null if W changes with the round, or if there is no W (Setup::push_sum). A
+  /// null pointer means that the method can always run.
   std::string (*objection)(const Setup&, const MixingMatrix* w) = nullptr;
-  /// What peer i steps by, where the fleet file's train.optimizer is `usual`; null: that.
+  /// Returns the optimizer of peer i, given train.optimizer, `usual`. Null if that is unchanged.
   OptimizerSpec (*optimizer)(OptimizerSpec usual, const Setup&, PeerId i) = nullptr;
-  /// Steps that the optimizer of peer i takes in a round, from which its schedule knows the end;
-  /// null: train.local_steps.
+  /// Returns the number of steps that the optimizer of peer i takes in a round; its rate schedule
+  /// derives its end from it. Null if train.local_steps.
   double (*steps)(const Setup&, PeerId i) = nullptr;
-  /// Rounds after which it does the same again: `plan` counts bytes and seconds over so many
-  /// rounds. Null: each round does the same.
+  /// Returns the number of rounds after which the method repeats itself; `plan` averages bytes and
+  /// seconds over one period. Null if each round does the same.
   Round (*period)(const Setup&) = nullptr;
-  /// Whether `robust.clip` bounds what each peer gives to its sums (norms.h), beside the flows of
-  /// averaging.
+  /// True if `robust.clip` bounds contributions to sums (norms.h), besides flows of averaging.
   bool clips_sums = false;
-  /// Whether peers train on samples of others: then all are on the CPU.
+  /// True if peers train on samples that other peers send: then all peers are on the CPU.
   bool hands_samples = false;
-  /// What it asks of programs that bring their own gradients.
+  /// The method's requirements on programs that bring their own gradients.
   ProgramUse program{};
   Promise promise = Promise::nothing;
-  /// Whether new processes take the places of servers and workers that have died.
+  /// True if new processes take the places of servers and workers that have died.
   bool succeeds = false;
-  /// Whether what it does to a coordinate depends on no other one, so that peers may hold a part of
-  /// a model (chain.h): what it does to the parts is what it does to the whole.
+  /// True if the method treats each coordinate independently. Peers may then hold a part of a model
+  /// (chain.h), because the method does to the parts what it does to the whole.
   bool by_coordinate = false;
-  bool synchronous = true;     ///< the same bits over TCP and in virtual time
+  bool synchronous = true;     ///< true if the bits over TCP and in virtual time are equal
   std::string_view summary{};  ///< one line, with the source
 };
 
-/// All methods; those of one kind stand together, the usual order first.
+/// All methods; rows of one kind stand together, the usual order first.
 std::span<const AlgorithmRow* const> algorithms();
-/// Null when there is none. An empty order takes the first row of that kind.
+/// Returns null if there is no such method. An empty order selects the first row of that kind.
 const AlgorithmRow* find_algorithm(std::string_view kind, std::string_view order);
 
-/// Why this row cannot run in a fleet, whatever it is that speaks against it; "" when it can.
+/// Returns why this row cannot run in a fleet, for whatever reason; "" if it can.
 std::string objection_to(const AlgorithmRow& row, const Setup& setup, const MixingMatrix* w);
 
-/// Why flows cannot be clipped (clipping.h) in a fleet of this row; "" when they can: where what
-/// flows over an edge is a part of the distance between the models of its ends, and no more.
+/// Returns why flows cannot be clipped (clipping.h) in a fleet of this row; "" if they can. Every
+/// flow over an edge must be just a part of the distance between the models of its ends.
 std::string objection_to_clipping(const AlgorithmRow& row, const Setup& setup);
 
-/// Why programs that bring their own gradients cannot train by this row in this fleet, and the
-/// nearest thing that can; "" when they can.
+/// Returns why programs that bring their own gradients cannot train by this row in this fleet, and
+/// the nearest alternative that can; "" if they can.
 std::string objection_to_program(const AlgorithmRow& row, const Setup& setup);
 
-/// Why chains of peers cannot divide models by this row, and the nearest thing that can; "" when
-/// they can.
+/// Returns why chains of peers cannot divide models by this row, and the nearest alternative that
+/// can; "" if they can.
 std::string objection_to_chains(const AlgorithmRow& row, const Setup& setup);
 
-/// x, in the fleet's codec.
+/// Returns the traffic that carries x, in the fleet's codec.
 Traffic encoded(const Setup& setup);
 
-/// A peer's whole life: the algorithm, then its last words. Of a stage whose chain has ended, the
-/// algorithm until then.
+/// Runs a peer's whole life: the algorithm, then its last words. A stage runs the algorithm only
+/// until its chain has ended.
 Task<> live(Peer& me, Algorithm run);
 
 }  // namespace gv

@@ -9,21 +9,21 @@
 // Attacks on averaging, as the papers on robust averaging try them: sign flip and inner product
 // (Xie, Koyejo & Gupta, "Fall of empires", UAI 2019, arXiv:1903.03936), a little is enough (Baruch,
 // Baruch & Goldberg, NeurIPS 2019, arXiv:1902.06156) and dissensus (He, Karimireddy & Jaggi 2022,
-// arXiv:2202.01545, section 5). On models instead of gradients, since models are what is averaged.
+// arXiv:2202.01545, section 5). They forge models here, because models are averaged.
 
 namespace gv {
 namespace {
 
 using Values = std::vector<double>;
 
-/// The facts that an attacker knows of one moment.
+/// An attacker's knowledge at one moment.
 struct Sight {
-  Values mean, deviation;  ///< of the honest neighbours' models
+  Values mean, deviation;  ///< mean and deviation of the honest neighbours' models
   Values before;           ///< the mean of the round before
   Values first;            ///< the model that it began with
   Values side;             ///< a direction of length 1, always the same
   double step = 0;         ///< how far the mean has moved in this round
-  double done = 0;         ///< of the run, 0 .. 1
+  double done = 0;         ///< fraction of the run that is done, 0 .. 1
   bool halfway = false;    ///< this is the round in the middle of the run
 };
 
@@ -137,7 +137,7 @@ void craft(Peer& me, const std::vector<PeerId>& honest) {
   keep(me, Vector::x, sight.mean);
 }
 
-/// Keeps the truth before anything has come.
+/// Keeps the first model, before anything has arrived.
 void begin(Peer& me) {
   const std::vector<float> x = values_of(me, Vector::x);
   keep(me, me.vector("first"), Values(x.begin(), x.end()));

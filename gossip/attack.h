@@ -17,10 +17,9 @@ class Peer;
 /// g the gradient of their own data, s the strength.
 struct AttackRow {
   std::string_view kind;
-  double strength = 1;  ///< s, where the fleet file says nothing
+  double strength = 1;  ///< s, the default if the fleet file sets none
   std::string_view summary;
-  /// The false gradient of an attacker that keeps to the method; null for one that sends false
-  /// models.
+  /// False gradient of an attacker that keeps to the method; null if it sends false models.
   FalseGradient (*gradient)(double strength, std::uint64_t gradients) = nullptr;
 };
 
@@ -29,11 +28,11 @@ std::vector<AttackRow> attacks();
 
 /// The row of the fleet's attackers.
 AttackRow attack_of(const Setup& setup);
-/// Attackers are the last of the peers that train, and know each other.
+/// Returns whether i is an attacker: the last peers that train are, and they know each other.
 bool is_attacker(const Setup& setup, PeerId i);
 /// Returns whether i is an attacker that sends lies instead of models.
 bool forges_models(const Setup& setup, PeerId i);
-/// Returns what an attacker's exchanges carry, where those of the honest carry `honest`.
+/// Returns the traffic of an attacker whose honest peers exchange `honest`.
 Traffic attackers_traffic(Traffic honest);
 /// An attacker's whole life: it takes part in all rounds, and lies.
 Task<> attack(Peer& me);

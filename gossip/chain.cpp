@@ -12,8 +12,8 @@
 namespace gv {
 namespace {
 
-/// Of a pass through the stage and back a third is the way forward: each layer has one product
-/// there, and two on the way back.
+/// The forward pass is a third of a forward and backward pass: each layer has one matrix product
+/// forward and two backward.
 StageWork work_of(const Peer& me) {
   const StagePlan& stage = *me.plan.stage;
   if (stage.measured) return *stage.measured;
@@ -23,8 +23,8 @@ StageWork work_of(const Peer& me) {
           .add = static_cast<double>(me.replica.size())};
 }
 
-/// The mean of the copies' gradients is that of the minibatch: each microbatch weighs r / m of r
-/// copies and m microbatches.
+/// Weighs a copy's microbatches so that the mean of the copies' gradients is the gradient of the
+/// minibatch: each microbatch weighs r / m, with r copies and m microbatches.
 MicrobatchShare share_of(const StagePlan& stage, std::uint32_t k) {
   return {.index = k / stage.copies,
           .count = stage.own_microbatches(),
@@ -49,12 +49,12 @@ std::shared_ptr<Buffer> buffer_of(Peer& me, std::size_t floats) {
 
 using Payloads = std::vector<Payload>;
 
-/// One piece's turn of the stage.
+/// One piece's turn in the stage.
 struct Turn {
   MemberPass pass;
   std::uint32_t piece = 0;
 
-  /// The replica and the messages number it so.
+  /// Returns the number of this turn for the replica and in messages.
   std::uint32_t number(const StagePlan& stage) const {
     return pass.microbatch * static_cast<std::uint32_t>(stage.pieces.size()) + piece;
   }
@@ -65,7 +65,8 @@ std::size_t rows_of(const Peer& me) {
   return me.plan.batch / me.plan.stage->microbatches;
 }
 
-/// Of each member what it has of this turn, ours among them.
+/// Exchanges `own` with the other members; returns what each member has for this turn, ours
+/// included, in the order of the members.
 Task<Payloads> tell_each_other(Peer& me, Turn turn, Kind kind, Payload own) {
   const StagePlan& stage = *me.plan.stage;
   const std::uint32_t part = turn.number(stage);
@@ -85,7 +86,7 @@ Task<Payloads> tell_each_other(Peer& me, Turn turn, Kind kind, Payload own) {
   co_return all;
 }
 
-/// Columns of each member next to each other, in each of the rows.
+/// Puts the columns of all members next to each other, in each row.
 void join_columns(const Payloads& all, std::size_t rows, Buffer& whole) {
   const std::size_t own = all.front()->floats().size() / rows;
   float* to = whole.floats().data();
@@ -152,8 +153,8 @@ Task<> Chain::flushed() {
   }
 }
 
-/// A round takes one gradient. What goes forward comes back before the run ends: as many gradients
-/// are left as rounds.
+/// Takes one gradient, without a flush. As many gradients are left as rounds, so everything that
+/// goes forward comes back before the run ends.
 Task<> Chain::in_stream() {
   const StagePlan& stage = *me_.plan.stage;
   const Round left = me_.last_to_begin() - me_.round;
@@ -230,8 +231,8 @@ double Chain::share() const {
   return static_cast<double>(stage.own_microbatches()) / stage.microbatches;
 }
 
-/// The newest version is x itself, and takes the place of the oldest after its gradient, which was
-/// the last to need it.
+/// Returns the vector that holds the weights for this minibatch. The newest version is x itself. It
+/// replaces the oldest version after its gradient, which was the last to need that one.
 Vector Chain::weights(std::uint64_t minibatch) {
   const StagePlan& stage = *me_.plan.stage;
   const std::uint64_t version = version_of(stage, minibatch);
@@ -255,13 +256,13 @@ std::uint64_t Chain::ahead() const {
   return me_.plan.stage && !me_.plan.stage->flush && next_ > number_ ? next_ - number_ : 0;
 }
 
-/// Instead of the values of the next minibatch.
+/// Sends an empty message instead of the values of the next minibatch.
 void Chain::say_closed() {
   if (std::exchange(said_, true) || me_.plan.stage->last()) return;
   me_.send(me_.plan.stage->to(0), Kind::activation, nullptr, 0, next_);
 }
 
-/// Nothing that is under way comes back.
+/// Ends the gradient: nothing that is under way comes back.
 void Chain::end() {
   next_ = number_;
   throw ChainEnded();
@@ -274,7 +275,7 @@ std::vector<PeerId> chain_links(const StagePlan& stage) {
   return links;
 }
 
-/// What the stage before sends ahead is bounded by its own window, and what comes back by ours.
+/// The window of the stage before bounds what it sends ahead, and our window what comes back.
 /// Without a flush an empty message may come instead of values: see Chain::say_closed.
 std::vector<Channel> chain_channels(const StagePlan& stage) {
   const auto channel = [&](Kind kind, bool before, std::size_t floats, PeerId ahead) {

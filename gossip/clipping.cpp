@@ -11,35 +11,35 @@
 namespace gv {
 namespace {
 
-/// Places at which a part is looked at. 64 in each of 20 rounds give the length of a step to a
-/// tenth, and cost 16 KiB of reading in 512.
+/// Number of places at which a part is sampled. 64 places in each of 20 rounds give the length of a
+/// step to a tenth, and cost 16 KiB of reading in 512.
 constexpr std::size_t most_places = 64;
-/// Steps that the mean goes back.
+/// Number of steps that the mean goes back.
 constexpr double remembered = 20;
 
-/// Returns how many times as far away it was as counts whole; 0 where it was no further. By our own
-/// bound, since a peer that lies may say that its own is none.
+/// Returns the distance of the other model, in multiples of the distance that counts whole; 0 if it
+/// was not further away. By our own bound, because a liar may claim to have none.
 double times(const Clipping::Counted& piece, double own) {
   if (piece.factor == 1 || own <= 0) return 0;
   return piece.factor > 0 ? piece.bound / static_cast<double>(piece.factor) / own : unbounded;
 }
 
-/// Own steps by which one exchange with a neighbour may move us. See docs/how-to/lying-members.md
-/// for the figures by which it was chosen.
+/// Maximum distance that one exchange with a neighbour may move us, in own steps.
+/// docs/how-to/lying-members.md has the figures by which it was chosen.
 constexpr double most_moved = 2;
-/// The weight that counts for an edge whose weight changes with the round.
+/// Weight assumed for an edge whose weight changes with the round.
 constexpr double usual_weight = 1.0 / 3;
-/// Times the distance from which one step of ours flows, and times the usual distance of the
-/// others: beyond both it stays apart. In a ring whose peers have two classes each, honest
-/// neighbours came to 1.5 and 1.9, and liars of 25 steps began at 2.0 and 3.3.
+/// Limits beyond which a neighbour stays apart: multiples of the distance from which one step of
+/// ours flows, and of the others' usual distance. A liar exceeds both. In a ring whose peers have
+/// two classes each, honest neighbours came to 1.5 and 1.9, liars of 25 steps began at 2.0 and 3.3.
 constexpr double apart_bounds = 1.6, apart_others = 2.75;
-/// So far away, where there are no others, or in one exchange alone, is nobody who is honest.
+/// Limit without other neighbours, or for a single exchange: no honest peer is this far away.
 constexpr double far_away = 10;
-constexpr double most_apart = 18;  ///< exchanges: the share is a fiftieth then
+constexpr double most_apart = 18;  ///< exchanges; the share is then a fiftieth
 constexpr float share_of_apart = 0.8F;
 constexpr float least_share = 0.02F;
-constexpr double stillness = 0.1;  ///< of what we have moved
-/// The least move, as a part of the model's length: who has come to rest moves by rounding.
+constexpr double stillness = 0.1;  ///< fraction of what we have moved
+/// Least move, as a part of the model's length: a peer at rest still moves by rounding.
 constexpr double least_move = 1e-5;
 
 double distance(std::span<const float> now, std::span<double* const> before) {
@@ -75,7 +75,7 @@ Clipping::Clipping(PeerCore& self, std::uint32_t parts)
 
 Clipping::~Clipping() = default;
 
-/// Evenly through the part, one further after each step.
+/// Returns place c of `count`: spread evenly over the part, one further after each step.
 std::size_t Clipping::place(const Part& part, std::size_t c, std::size_t count) const {
   const std::size_t places = std::min(most_places, count);
   return (c * count / places + static_cast<std::size_t>(*part.steps)) % count;
@@ -105,7 +105,7 @@ void Clipping::learn(Part& part, std::span<const float> x) {
     const double step = static_cast<double>(x[place(part, c, x.size())]) - *part.x[c];
     squares += step * step;
   }
-  // After a round without an exchange it would be more than one.
+  // After a round without an exchange the move would be more than one step.
   if (*part.round > 0 && round == *part.round + 1 && std::isfinite(squares)) {
     *part.steps += 1;
     *part.square +=
@@ -116,7 +116,7 @@ void Clipping::learn(Part& part, std::span<const float> x) {
     *part.x[c] = static_cast<double>(x[place(part, c, x.size())]);
 }
 
-/// Sees it in float, as the replica does it.
+/// Computes in float, as the replica does.
 void Clipping::flowed(
     std::size_t k, std::uint32_t part, float w, const Buffer& theirs, const Buffer& ours) {
   if (!is_auto()) return;
@@ -201,7 +201,7 @@ void Suspicion::measure(std::size_t k, bool first, double times) {
 void Suspicion::see(
     std::size_t k, std::uint32_t part, float w, const Buffer& theirs, const Buffer& ours) {
   About& about = about_[k];
-  if (part >= self_.pieces()) return;  // of another vector than x
+  if (part >= self_.pieces()) return;  // a part of another vector than x
   if (part == 0) {
     about.square = about.flow = 0;
     about.theirs.clear();
@@ -218,7 +218,7 @@ void Suspicion::see(
   }
 }
 
-/// The lower median of the others'.
+/// Returns the lower median of the other neighbours' distances.
 double Suspicion::usual_distance(std::size_t k, double whole) const {
   std::vector<double> others;
   for (std::size_t j = 0; j < about_.size(); ++j)
@@ -228,7 +228,7 @@ double Suspicion::usual_distance(std::size_t k, double whole) const {
   return others[(others.size() - 1) / 2];
 }
 
-/// Returns how many of our own steps away a neighbour counts whole.
+/// Returns the distance at which a neighbour counts whole, in own steps.
 double Suspicion::steps_whole(std::size_t k) const {
   const double w = static_cast<double>(self_.neighbors[k].weight);
   return most_moved / (w > 0 ? w : usual_weight);
@@ -238,7 +238,7 @@ void Suspicion::judge(std::size_t k, double step) {
   About& about = about_[k];
   const double whole = steps_whole(k) / most_moved * step;
   const double distance = std::sqrt(about.square);
-  const bool known = whole > 0;  // our own steps are
+  const bool known = whole > 0;  // our own steps are known
   const bool finite = std::isfinite(distance);
   about.times = known ? distance / whole : 0;
   const bool apart = known && (!finite || (distance > apart_bounds * whole &&

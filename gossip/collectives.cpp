@@ -25,7 +25,7 @@ PeerId rank_in(const Group& group, const Peer& me) {
 
 using InCodec = std::optional<Codec>;
 
-/// v[r] as it travels. In a codec v[r] becomes what the others decode, so that all hold the same.
+/// Returns v[r] as it travels. In a codec v[r] becomes what the others decode.
 Task<Payload> freeze(Peer& me, Vector v, Range r, InCodec codec) {
   const Payload frozen = co_await me.encode(v, r, codec);
   if (!codec) co_return frozen;
@@ -34,7 +34,7 @@ Task<Payload> freeze(Peer& me, Vector v, Range r, InCodec codec) {
   co_return frozen;
 }
 
-/// Sends v[r] as it is now: a part of a sum, or a sum that is whole.
+/// Sends v[r] as it is now: a part of a sum, or a complete sum.
 Task<> give(Peer& me, const Group& to, Kind kind, Vector v, Range r, InCodec codec) {
   const Payload frozen = co_await freeze(me, v, r, codec);
   for (const PeerId member : to) me.send_next(member, kind, frozen);
@@ -44,10 +44,10 @@ Task<> give(Peer& me, PeerId to, Kind kind, Vector v, Range r, InCodec codec) {
   me.send_next(to, kind, std::move(frozen));
 }
 
-/// The same, no longer than `most`: who sends more has lied about what it gives. Off the loop.
+/// Shortens a received vector to the length `most`, which only a liar exceeds. Off the loop.
 Payload shortened(Peer& me, Payload in, double most) {
   const double norm = std::sqrt(dot(in->floats(), in->floats()));
-  // Their sum is rounded, and in a codec by more.
+  // The sum is rounded, and a codec changes it further.
   if (norm <= 1.05 * most) return in;
   const auto shorter = me.pool().acquire(in->size());
   const double factor = std::isfinite(norm) ? most / norm : 0;
@@ -57,8 +57,8 @@ Payload shortened(Peer& me, Payload in, double most) {
   return shorter;
 }
 
-/// Kind::reduce: v[r] <- v[r] + what comes; Kind::gather: v[r] <- what comes. It, as it came; null:
-/// nothing will come any more.
+/// Kind::reduce: v[r] <- v[r] + the message; Kind::gather: v[r] <- the message. Returns the message
+/// as it came; null if none will come any more.
 Task<Payload> take(
     Peer& me, PeerId from, Kind kind, Vector v, Range r, InCodec codec, double most) {
   const std::optional<Message> message = co_await me.receive_next(from, kind);
@@ -95,7 +95,7 @@ Task<bool> broadcast(Peer& me, const Group& group, Vector v, Range r, Sum sum) {
   co_return true;
 }
 
-/// The pieces of what `sender` sends of a part of v at a hop, in order.
+/// Returns the pieces of a part of v that `sender` sends at a hop, in order.
 std::vector<Range> pieces_sent(Range part, Kind kind, PeerId sender, std::uint32_t hop, PeerId n) {
   const Range chunk = ring_chunk(part.count, n, ring_sent_chunk(kind, sender, hop, n));
   const std::size_t begin = part.begin + chunk.begin;
@@ -105,10 +105,10 @@ std::vector<Range> pieces_sent(Range part, Kind kind, PeerId sender, std::uint32
   return pieces;
 }
 
-/// One direction of the ring, n - 1 hops: at each a chunk goes on and one comes. Piece by piece: a
-/// piece continues when it has come, while the next ones are on their way, and stays in the cache
-/// meanwhile. A sum that is whole continues as it came where it came in a codec, so that all decode
-/// the same bytes; floats continue from v, which neighbours on this machine read in our memory.
+/// One direction of the ring, n - 1 hops: at each hop one chunk is sent and one received, piece by
+/// piece. A piece is forwarded when it has come, while the next ones are on their way, and stays in
+/// the cache. A complete sum that came in a codec is forwarded as it came, so that all decode the
+/// same bytes; floats are forwarded from v, which neighbours on this machine read in our memory.
 Task<bool> go_round(Peer& me, const Group& group, Kind kind, Vector v, Sum sum) {
   constexpr std::size_t pieces_ahead = 4;  // as in an exchange of neighbours (exchange.cpp)
   const auto n = static_cast<PeerId>(group.size());
@@ -123,7 +123,7 @@ Task<bool> go_round(Peer& me, const Group& group, Kind kind, Vector v, Sum sum) 
     for (const Range r : pieces_sent(part, kind, previous, hop, n)) in.push_back(r);
     most.resize(in.size(), sum.most(kind == Kind::reduce ? hop + 1 : me.plan.peers));
   }
-  // What comes at one hop continues at the next.
+  // The chunk received at one hop is sent at the next.
   const std::size_t kept = pieces_sent(part, kind, previous, n - 2, n).size();
   const std::size_t out = first.size() + in.size() - kept;
   const bool as_it_came = kind == Kind::gather && sum.codec.has_value();
@@ -222,7 +222,7 @@ Task<bool> all_average(Peer& me, Group group, Vector v, Way way, std::optional<C
 
 namespace {
 
-/// Averages, with bounds, what has moved since the last mean.
+/// Averages the bounded moves since the last mean.
 Task<bool> average_x(Peer& me, const Group& group, Way way) {
   if (!clips_sums(me)) co_return co_await all_average(me, group, Vector::x, way);
   const Vector common = me.vector("common");
@@ -232,7 +232,7 @@ Task<bool> average_x(Peer& me, const Group& group, Way way) {
   co_await me.axpby(1, common, 1, Vector::x);
   co_await me.copy(Vector::x, common);
   double& agreed = me.replica.scalar("common: agreed");
-  if (agreed == 0) Norms(me).forget();  // whole models are longer than what moves them
+  if (agreed == 0) Norms(me).forget();  // whole models are longer than their moves
   agreed = 1;
   co_return true;
 }
@@ -255,7 +255,7 @@ Task<bool> reduce(Peer& me, Group group, Vector v, Sum sum) {
 }
 
 Task<bool> broadcast(Peer& me, Group group, Vector v, Sum sum) {
-  // Who is alone rounds v as the first member of any other group does.
+  // A group of one rounds v as the first member of any other group does.
   const bool changes = group.size() > 1 || sum.codec;
   for (std::uint32_t part = 0; part < me.pieces() && changes; ++part) {
     const bool done = co_await broadcast(me, group, v, me.piece(part), sum);
@@ -264,7 +264,7 @@ Task<bool> broadcast(Peer& me, Group group, Vector v, Sum sum) {
   co_return true;
 }
 
-/// Goes by chunks, as in a ring's all-reduce, so that its channels carry them.
+/// Goes by chunks, as in a ring's all-reduce, so that the same channels carry them.
 Task<bool> all_gather(Peer& me, Group group, std::vector<Vector> of) {
   const auto n = static_cast<PeerId>(group.size());
   GV_CHECK_EQUAL(of.size(), group.size(), "a vector for each member");
@@ -289,7 +289,7 @@ Task<bool> all_gather(Peer& me, Group group, std::vector<Vector> of) {
   co_return true;
 }
 
-/// The first time round it says that all before are here, the second time that all are.
+/// The first round trip shows that all earlier members are here, the second that all are.
 Task<bool> barrier(Peer& me, Group group) {
   const auto n = static_cast<PeerId>(group.size());
   const PeerId rank = rank_in(group, me);

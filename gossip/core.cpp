@@ -33,8 +33,8 @@ std::vector<Neighbor> neighbors_of(const Plan& plan) {
   return neighbors;
 }
 
-/// A world offers a device's peer memory that neighbours can read only where the device copies to
-/// it as fast as to its own.
+/// Returns the memory for payloads. For a device's peer, a world offers memory that neighbours can
+/// read only if the device copies to it as fast as to its own.
 std::shared_ptr<BufferMemory> memory_of(const Replica& replica, const World& world) {
   std::shared_ptr<BufferMemory> memory = world.memory();
   return memory ? memory : replica.buffer_memory();

@@ -16,21 +16,21 @@
 
 namespace gv {
 
-/// A neighbour, as the plan has it.
+/// A neighbour in the plan.
 struct Neighbor {
   PeerId peer = 0;
-  float weight = 0;       ///< W_ij; 0 where it does not send to us
+  float weight = 0;       ///< W_ij; 0 if it does not send to us
   bool sends = false;     ///< to us
   bool receives = false;  ///< from us
   bool linked = false;    ///< takes part in collective operations, both ways
-  bool chained = false;   ///< the stage before or behind ours, both ways (chain.h)
-  /// Its exchanges have numbers, are settled late, and lose nothing: both ends send, in the rounds
-  /// that both look up.
+  bool chained = false;   ///< the previous or next stage, both ways (chain.h)
+  /// Its exchanges have numbers, may settle late, and lose nothing: both ends send, in the same
+  /// rounds of a schedule.
   bool two_way = false;
 };
 
-/// The base that the parts of a peer share: what it was told, what it stands on, which round it is
-/// in, and arithmetic. Neighbours are named by their place in `neighbors`, in every part.
+/// The base that the parts of a peer share: plan, world, journal, replica, the present round, and
+/// arithmetic. In every part a neighbour is identified by its index in `neighbors`.
 class PeerCore {
  public:
   PeerCore(Plan plan, World& world, Journal& journal, Replica& replica, const Rules& rules);
@@ -42,10 +42,10 @@ class PeerCore {
   const Rules& rules;
   const std::vector<Neighbor> neighbors;  ///< ascending
   Round round = 0;                        ///< rounds completed
-  /// The round after which it ends: the plan's, or one that its fleet agreed on (Peer::end_after).
+  /// The last round: the plan's, or the one that the fleet agreed on (Peer::end_after).
   Round last_round = plan.rounds;
   Timesheet timesheet;
-  /// The clipped part of each one's contributions to the sums that the peer is in (norms.h).
+  /// Clipped part of each peer's contributions to the sums that this peer is in (norms.h).
   std::map<PeerId, ClippedFlows> cut;
 
   std::optional<std::size_t> find(PeerId peer) const;
@@ -54,17 +54,17 @@ class PeerCore {
   Range piece(std::uint32_t part) const;
   BufferPool& pool() { return pool_; }
 
-  /// Any arithmetic on the replica, off the loop; what it is for counts in the timesheet.
+  /// Any arithmetic on the replica, off the loop; the timesheet counts it as `activity`.
   Task<> compute(double flops, Job job, Activity activity = Activity::mix, Lane lane = Lane::home);
-  /// The fleet's, of what travels; none: floats.
+  /// Returns the fleet's codec of models; none: floats.
   std::optional<Codec> codec() const { return plan.setup ? plan.setup->codec : std::nullopt; }
-  /// Frozen copy of v[r]; the only host copy a vector makes on its way out.
+  /// Returns a frozen copy of v[r]; the only host copy a vector makes on its way out.
   Task<Payload> snapshot(Vector v, Range r);
-  /// Does the same for the copy as it travels: in a codec, or as floats.
+  /// Returns a frozen copy of v[r] in its encoding: in a codec, or as floats.
   Task<Payload> encode(Vector v, Range r, std::optional<Codec> codec);
-  /// The floats of what travelled so, `count` of them; null: it is no encoding of so many.
+  /// Returns the `count` floats of an encoding; null if it is not the encoding of that number.
   Task<Payload> decode(Payload in, std::size_t count, std::optional<Codec> codec);
-  /// Returns what stands beside a vector in a message of its own, as a float.
+  /// Returns a payload of one number, as a float, for a message besides a vector's.
   Payload one_number(double value);
 
  private:

@@ -56,7 +56,8 @@ Numbers numbers_of(const Costs& costs) {
   return all;
 }
 
-/// Sums of a few of them stay within 64 bits: eight years in nanoseconds, and as many bytes.
+/// Returns whether the numbers are possible. Sums of a few such numbers stay within 64 bits: eight
+/// years in nanoseconds, and as many bytes.
 bool can_be(const Numbers& all) {
   constexpr std::uint64_t most = std::uint64_t{1} << 58;
   return std::ranges::all_of(all, [](std::uint64_t n) { return n <= most; });
@@ -117,8 +118,8 @@ void Timesheet::wait_begins(Time now) {
   wait_began_ = now;
 }
 
-/// Each stretch of the wait is followed by how long the process stood still in it. When that was
-/// nobody knows, so lateness and wire take their shares of it.
+/// Each stretch of the wait is followed by the time that the process stood still in it. When that
+/// was is unknown, so lateness and wire take their shares.
 void Timesheet::wait_ends(Time now, std::optional<std::size_t> neighbor, std::optional<Time> sent) {
   turn(now);
   waiting_ = false;
@@ -152,9 +153,9 @@ void Timesheet::hide(Time sent, Time end) {
   spent_.hidden_wire += cover(sent, end);
 }
 
-/// Joins the stretch with those that it touches, and returns the part of it that was in none. No
-/// stretch ends before an earlier one does, so those that it touches are the last ones. Of a great
-/// many the first is forgotten, and with it the time before its end: nothing counts twice.
+/// Joins the stretch with those that it touches, and returns the part that was in none. No stretch
+/// ends before an earlier one does, so it touches only the last ones. If there are too many, the
+/// first is forgotten, and with it the time before its end: nothing counts twice.
 Time Timesheet::cover(Time begin, Time end) {
   constexpr std::size_t most_stretches = 256;
   begin = std::max(begin, uncovered_from_);
@@ -175,8 +176,8 @@ Time Timesheet::cover(Time begin, Time end) {
   return fresh;
 }
 
-/// Begins what it does from now on. A clock that was set back makes nothing shorter than nothing.
-/// Whoever stood still notices it first of all, so that this was at the end of what is past.
+/// Begins the activity from now on. A clock that was set back makes no interval negative. A process
+/// that stood still notices it first of all, so the standstill was at the end of the past stretch.
 void Timesheet::turn(Time now) {
   const Time end = std::max(since_, now);
   const Time stood = world_.stood_still();
@@ -201,7 +202,7 @@ void Timesheet::add(const Interval& interval) {
   if (keeps_) intervals_.push_back(interval);
 }
 
-/// A wait that continues is lateness until the message says otherwise.
+/// Until the message shows otherwise, a wait under way counts as lateness.
 Spent Timesheet::spent() const {
   Spent all = spent_;
   const bool waits = waiting_ && jobs_.empty();

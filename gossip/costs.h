@@ -16,16 +16,16 @@
 
 namespace gv {
 
-/// The use that a peer makes of its time. It does one thing at a time, so that they add up to the
-/// time that it lived.
+/// The use that a peer makes of its time. A peer does one thing at a time, so the activities add up
+/// to its lifetime.
 enum class Activity : std::uint8_t {
   compute,     ///< gradients and local steps
   mix,         ///< averaging, the optimizer, sums of collectives
   code,        ///< codecs
-  late,        ///< waits for what its neighbour has not sent yet
-  wire,        ///< waits for what is on its way: queue, bandwidth, latency
-  evaluate,    ///< looks at its model
-  checkpoint,  ///< writes down what training can go on from
+  late,        ///< waits for a message that the neighbour has not sent yet
+  wire,        ///< waits for a message that is on its way: queue, bandwidth, latency
+  evaluate,    ///< evaluates its model
+  checkpoint,  ///< saves the state from which training can resume
   other,       ///< the loop itself, pauses, and whatever has no name here
 };
 inline constexpr std::size_t activities = 8;
@@ -40,8 +40,8 @@ inline std::string_view name_of(Activity activity) {
 /// The time spent at each activity.
 struct Spent {
   std::array<Time, activities> at{};
-  /// The time in which a message was on its way to the peer while it did not wait; messages that
-  /// travel at the same time count once. No part of the sum.
+  /// The time in which a message was on its way to the peer while the peer did not wait; concurrent
+  /// messages count once. Not part of the sum.
   Time hidden_wire{0};
 
   Time& operator[](Activity activity) { return at[static_cast<std::size_t>(activity)]; }
@@ -55,34 +55,34 @@ struct Spent {
 struct Interval {
   Activity activity = Activity::other;
   Time begin{0}, end{0};
-  std::optional<std::size_t> neighbor{};  ///< its place among them, for whom the peer waited
+  std::optional<std::size_t> neighbor{};  ///< index of the neighbour for which the peer waited
 };
 
-/// The time that was waited for one neighbour.
+/// The time spent waiting for one neighbour.
 struct Waits {
   Time late{0}, wire{0}, longest{0};
 };
 
-/// Keeps the book of where a peer's time goes, by its own clock. Jobs of a lane run in the order in
-/// which they were offered, so the oldest of all says what the peer does; while there is none it
-/// waits for a message, or is at something else. Which part of a wait was the neighbour's lateness
-/// is known at its end, from when the message was sent. While the process stands still it is at
-/// nothing that has a name, whatever it had begun: what was sent to it meanwhile was not on its
-/// way.
+/// Keeps account of a peer's time, by its own clock. Jobs of a lane run in the order in which they
+/// were offered, so the oldest job determines the activity; without a job the peer waits for a
+/// message or does something else. Which part of a wait was the neighbour's lateness is known at
+/// its end, from the time at which the message was sent. While the process stands still its
+/// activity is `other`, whatever job had begun, and messages sent to it during that time do not
+/// count as under way.
 class Timesheet {
  public:
   Timesheet(const World& world, std::size_t neighbors) : world_(world), waits_(neighbors) {}
 
-  /// Life begins; what was before does not count.
+  /// Life begins: earlier time does not count.
   void begin();
   void job_offered(Activity activity, Lane lane = Lane::home);
-  void job_done(Lane lane = Lane::home);  ///< the oldest of the lane
+  void job_done(Lane lane = Lane::home);  ///< the oldest job of the lane
   /// Begins a wait at `now`; the algorithm waits for one message at a time.
   void wait_begins(Time now);
-  /// `neighbor`: for whom the peer waited, or who ended the wait for anybody. `sent`: when the
-  /// message that came was; nothing: none came.
+  /// `neighbor`: the neighbour for which the peer waited, or the sender that ended a wait for any
+  /// message. `sent`: time at which the message was sent; none if no message came.
   void wait_ends(Time now, std::optional<std::size_t> neighbor, std::optional<Time> sent);
-  /// A message has come that was sent then.
+  /// A message has come that was sent at `sent`.
   void arrives(Time sent);
 
   /// Returns the time spent up to now.
@@ -103,12 +103,12 @@ class Timesheet {
   const World& world_;
   std::vector<Waits> waits_;
   Spent spent_;
-  Time since_{0};                                ///< at the present activity
-  Time stood_{0};                                ///< World::stood_still(), as it was then
+  Time since_{0};                                ///< begin of the present activity
+  Time stood_{0};                                ///< World::stood_still() at that time
   std::vector<std::pair<Activity, Lane>> jobs_;  ///< offered and not done, the oldest first; few
   bool waiting_ = false;
   Time wait_began_{0};
-  std::vector<Interval> waited_;  ///< of this wait, as far as no job was done meanwhile
+  std::vector<Interval> waited_;  ///< intervals of this wait in which no job was done
   /// The stretches in which messages travelled, hidden or waited for: ascending, apart from each
   /// other, none before `uncovered_from_`.
   std::deque<std::pair<Time, Time>> travelled_;
@@ -117,25 +117,26 @@ class Timesheet {
   std::vector<Interval> intervals_;
 };
 
-/// The costs of a peer's part of a run, up to the end of a round. A checkpoint holds it, so that a
-/// run that goes on from there counts on where it stopped.
+/// The costs of a peer's part of a run, up to the end of a round. A checkpoint holds them, so that
+/// a resumed run continues the count.
 struct Costs {
   Spent spent{};
   std::uint64_t sent_bytes = 0;      ///< on the wire
-  std::uint64_t model_bytes = 0;     ///< of them: payloads
-  std::uint64_t repeated_bytes = 0;  ///< beside them: sent again
-  std::uint64_t samples = 0;         ///< trained on
+  std::uint64_t model_bytes = 0;     ///< payloads, included in sent_bytes
+  std::uint64_t repeated_bytes = 0;  ///< sent again, not in sent_bytes
+  std::uint64_t samples = 0;         ///< number of samples trained on
   Time longest_wait{0};              ///< for a neighbour's half
-  Round passed_over = 0;             ///< rounds without it
+  Round passed_over = 0;             ///< rounds that the peer took no part in
 
-  /// Adds what came later. Of the waits the longest counts.
+  /// Adds later costs; keeps the longer of the two longest waits.
   Costs& operator+=(const Costs& later);
-  /// The time without evaluations and checkpoints.
+  /// Returns the time without evaluations and checkpoints.
   Time training_time() const;
 };
 
-/// Calls `visit(name, member)` for each cost that is one number, in the order of a checkpoint. All
-/// that adds, keeps or tells costs goes through here, so that a new one is a member and a line.
+/// Calls `visit(name, member)` for each cost that is one number, in the order of a checkpoint.
+/// Everything that adds, keeps or reports costs uses this function, so a new cost needs one member
+/// and one line.
 template <class Visit>
 constexpr void each_cost(const Visit& visit) {
   visit("sent_bytes", &Costs::sent_bytes);
@@ -149,14 +150,13 @@ constexpr void each_cost(const Visit& visit) {
 /// Raises each cost to at least the other's.
 void raise(Costs& costs, const Costs& to);
 
-/// Writes them as a training state's last words: what is in front is read as it always was.
+/// Appends the costs to a training state, so that the part in front is read as before.
 void save_at_end(StateWriter& state, const Costs& costs);
-/// Reads them from a training state; nothing where an earlier version of the program wrote it.
-/// Numbers that no run can have count as nothing, too.
+/// Returns the costs at the end of a training state; zeros if an earlier version of the program
+/// wrote the state, or if the numbers are impossible.
 Costs costs_at_end(std::span<const std::byte> state);
 
-/// The training state in front of the costs (costs.h), which is the replica's own: all of it where
-/// there are none.
+/// Returns the training state without the costs at its end: the replica's own part.
 std::span<const std::byte> before_costs(std::span<const std::byte> state);
 
 }  // namespace gv

@@ -48,7 +48,7 @@ Task<std::map<PeerId, Payload>> Talks::answers_of(std::vector<PeerId> asked) {
   std::map<PeerId, Payload> answers;
   for (const PeerId peer : asked) {
     const std::optional<Message> push = co_await answer_of(peer);
-    if (!push) continue;  // the others' count
+    if (!push) continue;  // the others' pushes count
     answers[peer] = co_await sound(me_, peer, push->payload);
   }
   co_return answers;

@@ -8,8 +8,8 @@
 #include "gossip/servers.h"
 #include "gossip/setup.h"
 
-// Rounds in which servers give the model to some of those that train, and wait for what each makes
-// of it: federated averaging and its kin.
+// Rounds in which servers give the model to some peers that train, and wait for their results:
+// federated averaging and its variants.
 
 namespace gv {
 
@@ -21,7 +21,7 @@ inline constexpr Option fraction_option{
     .help = "fraction of the peers that take part in a round, C"};
 
 PeerId draws(const Setup& setup);  ///< peers that take part in a round, max(C n, 1)
-/// Returns who takes part, ascending; everybody draws alike.
+/// Returns the workers of this round, ascending; all peers draw the same ones.
 std::vector<PeerId> drawn(const Setup& setup, Round round);
 
 /// A server's questions to the workers and their answers; both ends count them from 0 on.
@@ -29,14 +29,14 @@ class Talks {
  public:
   explicit Talks(Peer& me) : me_(me) {}
 
-  /// x to those drawn who owe no answer: a late one has its hands full, and with each round one
-  /// more question would wait for it. Where all of them do, they are waited for. Who was asked.
+  /// Sends x to the drawn workers that owe no answer: a late worker is busy, and each round would
+  /// queue one more question. If all owe one, waits for them. Returns the receivers.
   Task<std::vector<PeerId>> ask_drawn(Payload x);
-  /// The number of the question that is open with a worker.
+  /// Returns the number of the open question to a worker.
   std::uint64_t number(PeerId worker) { return talks_[worker].number; }
-  /// Nothing: it has gone, or is late.
+  /// Returns nothing if the worker has gone or is late.
   Task<std::optional<Message>> answer_of(PeerId worker);
-  /// Returns what has come in answer and is sound, by worker; null: it is not.
+  /// Returns the sound answers, by worker; null for one that is not sound.
   Task<std::map<PeerId, Payload>> answers_of(std::vector<PeerId> asked);
 
  private:

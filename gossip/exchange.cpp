@@ -4,18 +4,18 @@
 #include <memory>
 #include <utility>
 
-// What each end of an edge does follows from what both of them know: the two contributions, and the
-// two degrees. An element of which either value is not finite flows at neither end.
+// Each end of an edge decides by what both ends know: the two contributions and the two degrees. An
+// element whose value is not finite at either end flows at neither end.
 
 namespace gv {
 namespace {
 
-/// The pieces by which sending runs ahead of mixing where nothing else is to be done in between.
-/// Measured on a ring of 4 and of 8 over loopback, 25.6e6 floats: 1 to 4 alike, 16 a tenth to a
-/// fifth slower, no limit twice as slow. 2 MiB on their way also fill a link of 1 Gbit/s and 16 ms.
+/// Number of pieces by which sending runs ahead of mixing if nothing else has to be done in
+/// between. Measured on a ring of 4 and of 8 over loopback, 25.6e6 floats: 1 to 4 alike, 16 a tenth
+/// to a fifth slower, no limit twice as slow. 2 MiB fill a link of 1 Gbit/s and 16 ms.
 constexpr std::uint32_t pieces_ahead = 4;
 
-/// What a flow of weight p_i W_ij, which both ends of an edge know, moves this end by: W_ij.
+/// Returns W_ij, by which a flow of weight p_i W_ij, known to both ends of an edge, moves this end.
 float own_weight(const Plan& plan, float w) {
   return static_cast<float>(double{w} / plan.share);
 }
@@ -48,7 +48,7 @@ bool Exchange::open(std::size_t k) const {
          (edges_[k].turn == Turn::open || edges_[k].turn == Turn::late);
 }
 
-/// A half has the number of the round in which it was sent.
+/// The key has the number of the round in which the half was sent.
 Mailbox::Key Exchange::key(std::size_t k, std::uint32_t part) const {
   const Round number = edges_[k].join.ours().value_or(pace_.clock());
   return {self_.neighbors[k].peer, Kind::contribution, number, part};
@@ -81,7 +81,7 @@ float Exchange::weight(std::size_t k, const Message& theirs) const {
   return static_cast<float>(self_.plan.traffic.step) * w;
 }
 
-/// The longest distance between our half of the next piece and theirs that counts whole.
+/// Returns the distance between our half of the next piece and theirs that counts whole.
 double Exchange::bound(std::size_t k, const Message& theirs) const {
   const Edge& edge = edges_[k];
   if (clipping_.on())
@@ -127,7 +127,7 @@ bool Exchange::late(std::size_t k, Round now) const {
   return !self_.plan.schedule && last && now != *last + 1;
 }
 
-/// It left before this exchange, or died: what is left of it counts at neither end.
+/// The neighbour left before this exchange, or died: the rest counts at neither end.
 void Exchange::drop(std::size_t k) {
   Edge& edge = edges_[k];
   edge.turn = Turn::idle;
@@ -184,7 +184,7 @@ Task<> Exchange::settle_late(std::size_t k, bool wait) {
   }
 }
 
-/// The next piece of the open exchange, against the one that was sent.
+/// Applies the next piece of the open exchange, against the piece that was sent.
 Task<> Exchange::apply(std::size_t k, const Message& theirs) {
   if (flows_.runs()) co_await restart_sums(k);
   const std::uint32_t part = edges_[k].settled;
@@ -216,7 +216,7 @@ Task<> Exchange::send_piece(std::uint32_t part) {
   if (!anybody && flows_.plain()) co_return;
   Payload contribution;
   if (!flows_.for_each()) contribution = co_await flows_.half(part, pace_.clock());
-  float bound = std::numeric_limits<float>::infinity();  // of who lies
+  float bound = std::numeric_limits<float>::infinity();  // a liar's bound
   if (clipping_.on() && contribution)
     bound = clipping_.offer(part, flows_.piece(part).range, *contribution);
   for (std::size_t k = 0; k < edges_.size(); ++k) {
@@ -230,7 +230,7 @@ Task<> Exchange::send_piece(std::uint32_t part) {
     if (!edge.sharing) edge.told_void = true;
     if (edge.sharing && self_.neighbors[k].two_way) edge.sent[part] = contribution;
     if (clipping_.on()) edge.bounds[part] = bound * clipping_.share_of(k);
-    Message half = post_.letter(Kind::contribution, key.number, part, contribution);
+    Message half = post_.make_message(Kind::contribution, key.number, part, contribution);
     half.degree = edge.degree;
     if (clipping_.on()) half.bound = edge.bounds[part];
     post_.send(self_.neighbors[k].peer, std::move(half));
@@ -250,8 +250,8 @@ bool Exchange::copies() const {
   return flows_.plain() && !flows_.for_each() && !self_.plan.traffic.codec;
 }
 
-/// What is mixed as it came goes to the device when it comes, whatever the algorithm is at. It is
-/// let go of on the loop: of a neighbour's memory nobody else may give anything back.
+/// Copies a half that is mixed as it came to the device when it comes, whatever the algorithm does.
+/// The payload is released on the loop, because only the loop may give back a neighbour's memory.
 void Exchange::stage(const Payload& theirs) {
   Overlap* const device = self_.replica.overlap();
   if (device == nullptr || !copies()) return;
@@ -260,7 +260,7 @@ void Exchange::stage(const Payload& theirs) {
       Lane::home, 0, [device, held] { device->stage(*held); }, [held] { held->reset(); });
 }
 
-/// Without it, the rest of the exchange is late; or its turn is over, because our half is void.
+/// Without an answer, the rest is late, or the turn is over because our half is void.
 Task<std::optional<Message>> Exchange::receive_half(std::size_t k, std::uint32_t part) {
   const Mailbox::Key key = this->key(k, part);
   std::optional<Message> theirs;
@@ -325,7 +325,7 @@ void Exchange::clip(std::uint32_t part) {
   }
 }
 
-/// The piece is mixed, and what was sent of it goes back to who sent it.
+/// The piece is mixed: releases the halves that the neighbours sent.
 void Exchange::end_piece(const NotFinite& bad) {
   for (std::size_t j = 0; j < collected_.clips.size(); ++j)
     clipping_.counted(collected_.from[j], collected_.clips[j].counted);
@@ -333,7 +333,7 @@ void Exchange::end_piece(const NotFinite& bad) {
   collected_.clear();
 }
 
-/// Returns the passes over memory, of what is collected and so many more.
+/// Returns the number of passes over memory: those for the collected halves, and `more`.
 std::size_t Exchange::passes(std::size_t more) const {
   return collected_.from.size() + collected_.clips.size() + more;
 }
@@ -404,7 +404,7 @@ Task<> Exchange::mix_and_step() {
 
 bool Exchange::take(std::size_t k, Message message) {
   if (!fits(k, message)) return false;
-  if (roster_.quarantined(k)) return true;  // sent before our goodbye: for nobody
+  if (roster_.quarantined(k)) return true;  // sent before our goodbye: dropped
   if (!self_.neighbors[k].two_way) {
     if (out_of_reach(k, message.number)) return true;
     return keep(k, std::move(message));
@@ -435,16 +435,15 @@ bool Exchange::keep(std::size_t k, Message message) {
   const Mailbox::Key key{message.from, message.kind, message.number, message.part};
   const bool new_to_us = post_.kept(key) == nullptr;
   const bool next = !self_.plan.schedule || first_round_with(k) <= pace_.next() || open(k);
-  // Before it is kept: whoever waits for it mixes it at once, and would copy it once more.
+  // Before it is kept, because a waiting round mixes it at once and would copy it once more.
   if (new_to_us) stage(message.payload);
   post_.keep(std::move(message));
   if (new_to_us && next) pace_.wake();
   return new_to_us;
 }
 
-/// Where only it sends it can be ahead by no more than the hops of a way round to it, or what a
-/// schedule lets it. What it sent while it took us for absent, or we it, counts in no round of
-/// ours.
+/// On a one-way edge the sender can be ahead only by the hops of a way round to it, or by what a
+/// schedule allows. Halves sent while either end took the other for absent do not count.
 bool Exchange::out_of_reach(std::size_t k, std::uint64_t number) const {
   if (self_.neighbors[k].two_way) return false;
   const Round now = pace_.clock();
@@ -453,7 +452,7 @@ bool Exchange::out_of_reach(std::size_t k, std::uint64_t number) const {
   return number < now || number > last;
 }
 
-/// Returns whether a contribution has the form that neighbour k's have.
+/// Returns whether a contribution has the form of neighbour k's contributions.
 bool Exchange::fits(std::size_t k, const Message& message) const {
   const Neighbor& neighbor = self_.neighbors[k];
   if (!neighbor.sends || !message.payload || message.part >= flows_.parts()) return false;

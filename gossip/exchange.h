@@ -37,30 +37,30 @@ namespace gv {
 /// greater number, or it sends `beyond`. So the waiting peer with the lowest clock always
 /// continues.
 ///
-/// A neighbour that has died takes its half with it. What we have applied of the open exchange
-/// stays, the rest of it counts no more: the survivors' mean changes by what the dead one held,
-/// which no protocol can give back, and by nothing else. Its successor begins a conversation of its
-/// own, with exchange 0. So a checkpoint needs to hold no exchange.
+/// A neighbour that has died takes its half with it. Applied pieces of the open exchange stay, the
+/// rest no longer counts: the survivors' mean changes only by the dead one's part, which no
+/// protocol can give back. Its successor begins a new conversation with exchange 0. So a checkpoint
+/// needs to hold no exchange.
 class Exchange {
  public:
   Exchange(PeerCore& self, Roster& roster, Pace& pace, Post& post);
 
   // The verbs: see Peer.
   Task<> share();
-  /// The two halves of share(): which edges take part, and what they are sent.
+  /// The two steps of share(): choosing the edges that take part, and sending to them.
   Task<> begin_round();
   Task<> share_begun();
-  /// Returns whether what travels is x as it is, so that a device that computes only copies it.
+  /// Returns whether x travels as it is, so that a device that computes only copies it.
   bool copies() const;
   Task<> mix();
   Task<> average();
   Task<> average(std::size_t stream);
   Task<> mix_and_step();
 
-  /// A contribution of neighbour k. False: not one that can be expected (wrong size, too far ahead,
-  /// a duplicate).
+  /// Takes a contribution of neighbour k. Returns false if it cannot be expected (wrong size, too
+  /// far ahead, a duplicate).
   bool take(std::size_t k, Message message);
-  /// Applies what has come of an exchange left open; `wait`: all of it, unless patience ends.
+  /// Applies the received pieces of an exchange left open; `wait`: waits for all, with patience.
   Task<> settle_late(std::size_t k, bool wait);
   /// Voids the open exchange at this end, so that the next one may begin.
   void abandon(std::size_t k);
@@ -69,8 +69,8 @@ class Exchange {
 
   /// Neighbour k will send no half below this number. Returns false if it sends none at all.
   bool hear_beyond(std::size_t k, Round number);
-  /// Neighbour k's clock has been heard: one that sends in each of its rounds without waiting for
-  /// us has no more to send for the rounds before.
+  /// Neighbour k's clock has advanced: a neighbour that sends in each of its rounds without waiting
+  /// for us sends nothing more for earlier rounds.
   void hear_clock(std::size_t k);
   /// Returns whether a neighbour's half waits for our next round.
   bool company_waits() const;
@@ -79,28 +79,28 @@ class Exchange {
 
   bool open(std::size_t k) const;
   ExchangeNumber number(std::size_t k) const { return edges_[k].number; }
-  /// Returns where the exchanges ended with those neighbours that are in their first life.
+  /// Returns the ends of edges to neighbours that are in their first life.
   std::vector<EdgeEnd> ends() const;
-  /// Returns what a goodbye says: of an open exchange we are still a part.
+  /// Returns the number for a goodbye: of an open exchange this peer is still a part.
   std::uint64_t first_without_us(std::size_t k) const;
-  /// No exchange with k any more: it has left, or is in quarantine.
+  /// Returns whether no exchange with k will begin: it has left, or is in quarantine.
   bool gone(std::size_t k) const;
   /// Returns what was clipped, in a fleet that does: see Clipping.
   std::vector<ClippedFlows> clipped() const { return clipping_.counts(); }
   /// x has been taken from a neighbour.
   void took_model() { clipping_.forget(); }
   /// Returns whether the round that has just ended was to bring a flow, so that it was one alone if
-  /// no message came. To be asked once in each round.
+  /// no message came. Call once in each round.
   bool expected_company() { return std::exchange(expected_company_, false); }
 
  private:
   friend struct Inspect;  // tests/explore
-  /// The place where an edge stands in the present round.
+  /// The state of an edge in the present round.
   enum class Turn : std::uint8_t {
     idle,     ///< takes no part, and nothing is open
-    open,     ///< takes part: the rest of the other half is awaited
-    settled,  ///< took part, and all of it is applied
-    late,     ///< takes no part any more, and the rest of the other half is still missing
+    open,     ///< takes part: waits for the rest of the other half
+    settled,  ///< took part, and everything is applied
+    late,     ///< no longer takes part, and the rest of the other half is still missing
   };
   struct Edge {
     Turn turn = Turn::idle;
@@ -109,10 +109,10 @@ class Exchange {
     bool anew = false;         ///< one end has a successor: see ExchangeFlows::forget
     bool sharing = false;      ///< our contribution of this round is not all sent
     bool overdue = false;      ///< its half of the open exchange has missed the deadline
-    MergeJoin join{};          ///< only of neighbours both ways
+    MergeJoin join{};          ///< only for two-way neighbours
     ExchangeNumber number;     ///< the open exchange, or the next one
-    float weight = 0;          ///< W_ij; of a schedule: in the open exchange's round
-    std::uint32_t degree = 0;  ///< ours, as sent with the open exchange
+    float weight = 0;          ///< W_ij; with a schedule: in the open exchange's round
+    std::uint32_t degree = 0;  ///< ours, sent with the open exchange
     /// Traffic::running only. A half of ours was void, so the sum of our increments restarts with
     /// the next half. `heard_void`: rounds of the neighbour's void halves, before and after the
     /// present flow; each restarts the sum of the neighbour's increments.
@@ -125,19 +125,19 @@ class Exchange {
     std::uint32_t came = 0;       ///< pieces of the neighbour's newest half that have come
     std::uint32_t settled = 0;    ///< pieces of the open exchange applied
     std::vector<Payload> sent{};  ///< ours of the open exchange; null once settled
-    std::vector<float> bounds{};  ///< ours, as sent with it; empty: this fleet does not clip
+    std::vector<float> bounds{};  ///< ours, sent with it; none if this fleet does not clip
     bool takes_part() const { return turn == Turn::open || turn == Turn::settled; }
   };
-  /// The pieces that the neighbours sent for the one that is mixed, and who.
+  /// The neighbours' halves of the piece that is mixed, and their senders.
   struct Collected {
-    /// Our own half of that exchange, kept beside a vector, and how it counts.
+    /// Our own half for the vector of the same index, and its clipping.
     struct Clip {
       Payload ours;
       Clipping::Counted counted;
     };
     Flows flows;
     std::vector<std::size_t> from;
-    std::vector<Clip> clips;  ///< empty: this fleet does not clip
+    std::vector<Clip> clips;  ///< none if this fleet does not clip
 
     void clear() {
       flows.vectors.clear();
@@ -198,15 +198,15 @@ class Exchange {
   Clipping clipping_;
   std::vector<Edge> edges_;
   bool expected_company_ = false;
-  Collected collected_;  ///< kept for its memory
+  Collected collected_;  ///< a member so that its memory is reused
 };
 
-/// The time that something usually takes: the second longest of the last eight times, so that one
-/// that an accident has made long does not count, and short ones between do not hide what is usual.
+/// The usual duration of something: the second longest of the last eight durations, so that neither
+/// one long accident nor short durations in between hide the usual one.
 class UsualTime {
  public:
   void add(Time took) { last_[count_++ % last_.size()] = took; }
-  /// 0: nothing is known.
+  /// Returns 0 if nothing is known.
   Time get() const {
     std::array<Time, 8> longest = last_;
     std::ranges::sort(longest, std::greater{});

@@ -2,9 +2,9 @@
 
 #include "gossip/exchange.h"
 
-// Which edges take part in the round that begins, and what happens to halves that the other end has
-// passed. On a graph that changes with the round, an edge takes part in the rounds whose row it is
-// in, and every peer computes its own row.
+// Decides which edges take part in the round that begins, and handles halves that the other end has
+// passed. On a graph that changes with the round, an edge takes part in the rounds whose row
+// contains it; every peer computes its own row.
 
 namespace gv {
 
@@ -15,9 +15,9 @@ Task<> Exchange::begin_round() {
       quarantine(k);
     if (!self_.neighbors[k].two_way) post_.drop_below(key(k, 0));
   }
-  // Who gets a successor while flows are suspended begins anew with it before the round does. Found
-  // by the swarm under BEER: what the two had told each other in their first exchange was forgotten
-  // at one end behind it.
+  // A neighbour that gets a successor while flows are suspended begins again before the round does.
+  // Otherwise a later forget() would drop, at one end only, the increments of their first exchange
+  // (found under BEER).
   do {
     co_await forget();
     co_await follow_presence();
@@ -33,7 +33,7 @@ Task<> Exchange::begin_round() {
   for (std::size_t k = 0; flows_.runs() && k < edges_.size(); ++k)
     if (edges_[k].takes_part()) co_await restart_sums(k);
   // Such a method moves the model once for each exchange, at both ends: while the other end waits
-  // for a later round of ours, it would move ours alone.
+  // for a later round of ours, only our model would move.
   if (self_.plan.schedule || !self_.plan.traffic.moves_by_flows()) co_return;
   for (std::size_t k = 0; k < edges_.size(); ++k) {
     const bool rests = flows_.gives_back(k) && !edges_[k].takes_part();
@@ -41,10 +41,10 @@ Task<> Exchange::begin_round() {
   }
 }
 
-/// Forgets those that are missing, or have a successor. It starts over after each:
-/// another may get one meanwhile. What has come of an open exchange counts first. Found by the
-/// swarm under CHOCO-SGD: of one that had left meanwhile, all that had been told was forgotten
-/// before its last half, an increment, was added to it.
+/// Forgets neighbours that are missing or have a successor. Starts over after each, because another
+/// may have got one since. The received pieces of an open exchange count first: otherwise the
+/// increments of a neighbour that has left would be forgotten before its last half is added to them
+/// (found under CHOCO-SGD).
 Task<> Exchange::forget() {
   std::size_t k = 0;
   while (k < edges_.size()) {
@@ -60,10 +60,10 @@ Task<> Exchange::forget() {
   }
 }
 
-/// A method that corrects its steps by what has flowed (D2, gradient tracking) would move at a
-/// constant velocity while nobody is there to answer it: what flowed over an edge is the multiplier
-/// of the agreement of its two ends, and acts while they can agree. So it acts from one answer to
-/// the next: a neighbour that we still hear may not hear us.
+/// A method that corrects its steps by past flows (D2, gradient tracking) would move at a constant
+/// velocity while no neighbour answers: the flow over an edge is the multiplier of the agreement of
+/// its two ends, and acts only while they can agree. So it acts from one answer to the next,
+/// because a neighbour whose messages reach us may not get ours.
 Task<> Exchange::follow_presence() {
   for (std::size_t k = 0; k < edges_.size(); ++k) {
     const bool answers = roster_.here(k) && !open(k);
@@ -71,7 +71,7 @@ Task<> Exchange::follow_presence() {
   }
 }
 
-/// Looks up which edges stand in the row, and with which weight.
+/// Looks up the edges in this round's row, and their weights.
 void Exchange::look_up_row() {
   const Neighborhood row = self_.plan.schedule->row(pace_.clock(), self_.plan.id);
   for (std::size_t k = 0; k < edges_.size(); ++k) {
@@ -130,8 +130,8 @@ void Exchange::open_edges(std::uint32_t degree) {
   }
 }
 
-/// It looks to the neighbour as if we had left. So nobody of our collective operations is put
-/// there, which need everybody: it is only what it sends that counts nowhere.
+/// To the neighbour it looks as if we had left. No member of our collective operations is put
+/// there, because these need all members; only the values that it sends are ignored.
 void Exchange::quarantine(std::size_t k) {
   roster_.quarantine(k);
   post_.say_goodbye(self_.neighbors[k].peer, first_without_us(k));
@@ -149,7 +149,7 @@ bool Exchange::reachable(std::size_t k) const {
 }
 
 /// Returns the first round, from the present clock on, in which the edge to k can take part: not
-/// before that of its half which waits for us, nor in one that either end has passed.
+/// before the round of its half that waits for us, nor in one that either end has passed.
 Round Exchange::first_round_with(std::size_t k) const {
   return std::max(pace_.clock(), edges_[k].join.next());
 }
@@ -165,8 +165,7 @@ bool Exchange::takes_number(std::size_t k) const {
   return first == clock || (is_here && first > clock + self_.plan.peers);
 }
 
-/// Voids the neighbour's unmatched half and sends `beyond`, because the neighbour waits for an
-/// answer.
+/// Voids the neighbour's unmatched half and sends `beyond`, for which the neighbour waits.
 void Exchange::pass(std::size_t k) {
   const Round beyond = pace_.next();
   MergeJoin& join = edges_[k].join;
@@ -174,7 +173,7 @@ void Exchange::pass(std::size_t k) {
   void_half_of(k, *join.theirs());
   join.pass(beyond);
   if (!self_.rules.says_beyond()) return;
-  post_.send(self_.neighbors[k].peer, post_.letter(Kind::beyond, beyond, 0, nullptr));
+  post_.send(self_.neighbors[k].peer, post_.make_message(Kind::beyond, beyond, 0, nullptr));
 }
 
 /// Sends `beyond` to neighbour k if its unmatched half belongs to a round that we have passed.
@@ -241,8 +240,8 @@ bool Exchange::hear_beyond(std::size_t k, Round number) {
   return true;
 }
 
-/// A neighbour that sends in each of its rounds without waiting for us: what it sent in a round
-/// that it has ended is here, or never was.
+/// Returns whether a neighbour that sends in each of its rounds without waiting for us has ended
+/// the present round: its halves for that round are here, or were never sent.
 bool Exchange::has_passed_us(std::size_t k) const {
   return !self_.neighbors[k].two_way && pace_.heard(k) > pace_.clock();
 }

@@ -37,7 +37,7 @@ Channel experience_channel(const Setup& setup, std::shared_ptr<const ExperienceP
   return {.kind = experience_kind, .most_bytes = most, .fits = fits, .keeps = Keeps::queue};
 }
 
-/// A question for a minibatch, with errors or without.
+/// A question for a minibatch, with or without errors.
 Channel ready_channel(const Setup& setup, std::shared_ptr<const ExperiencePart> part) {
   const PeerId n = setup.peers;
   const std::size_t most = setup.most_judged_bytes;
@@ -54,7 +54,7 @@ std::uint32_t pieces_of(std::size_t d) {
   return static_cast<std::uint32_t>((d + piece_floats - 1) / piece_floats);
 }
 
-/// A new process is further behind, and nobody is kept busy for long by a round that is a lie.
+/// Advances to the round `to`; jumps far, as a new process must, so that a lie costs little time.
 Task<> follow(Peer& me, Round to) {
   constexpr Round most_at_once = 1000;
   to = std::min(to, me.plan.rounds);

@@ -66,7 +66,7 @@ std::optional<Codec> ExchangeFlows::codec(const Piece& piece, Round round) const
   std::optional<Codec> codec = self_.plan.traffic.codec;
   if (!self_.plan.traffic.drawn_alike) return codec;
   Rng rng = Rng(self_.plan.setup->seed).derive("coordinates").derive(round);
-  codec->draw = rng.derive(piece.range.begin).bits() | 1;  // 0 would say: from the values
+  codec->draw = rng.derive(piece.range.begin).bits() | 1;  // 0 would mean: from the values
   return codec;
 }
 
@@ -146,7 +146,7 @@ Task<ExchangeFlows::Applied> ExchangeFlows::apply(
   co_return applied;
 }
 
-/// theirs: an increment, then all that was heard; ours <- all that was told.
+/// theirs: an increment in, the sum of received increments out; ours <- the sum of sent increments.
 void ExchangeFlows::unpack(const Memory& memory, const Piece& piece, Buffer& theirs, Buffer& ours) {
   const auto& [stream, r] = piece;
   self_.replica.add(memory.heard[stream], r, theirs);

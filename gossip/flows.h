@@ -9,39 +9,39 @@
 
 namespace gv {
 
-/// The arithmetic of a method's exchanges on the replica: what of its vectors travels, and what a
-/// half that has come moves. When, with whom and how often is decided by the protocol (exchange.h).
+/// The arithmetic of a method's exchanges on the replica: which vectors travel, and what a received
+/// half moves. The protocol (exchange.h) decides when, with which peer and how often.
 class ExchangeFlows {
  public:
   explicit ExchangeFlows(PeerCore& self);
 
   bool plain() const { return plain_; }
-  /// Returns whether what travels is another one for each receiver.
+  /// Returns whether each receiver gets a vector of its own.
   bool for_each() const { return for_each_; }
   std::uint32_t parts() const { return parts_of(self_.plan.traffic, self_.replica.size()); }
   Piece piece(std::uint32_t part) const {
     return part_of(self_.plan.traffic, self_.replica.size(), part);
   }
 
-  /// Returns what travels of a part to all receivers; `for_each()`: to neighbour k. `round`: of the
-  /// fleet's clock.
+  /// Returns the payload of a part for all receivers; if for_each(): for neighbour k. `round` is of
+  /// the fleet's clock.
   Task<Payload> half(std::uint32_t part, Round round);
   Task<Payload> half_for(std::size_t k, std::uint32_t part, Round round);
   /// The share of a distance that flows.
   struct Share {
     float weight = 0;
     double bound = unbounded;  ///< a longer distance counts as one of this length
-    /// Moves what travels and no memory, and nothing of what has flowed acts any more.
+    /// Moves the carried vectors and no memory; past flows stop acting.
     bool once = false;
   };
   struct Applied {
-    bool finite = true;  ///< theirs held no other values
-    float factor = 1;    ///< what clipping made of the weight
+    bool finite = true;  ///< true if all their values were finite
+    float factor = 1;    ///< factor that clipping applied to the weight
   };
   /// Applies the flow of a part between our half and theirs.
   Task<Applied> apply(std::size_t k, std::uint32_t part, Share share, Payload theirs, Payload ours);
-  /// Forgets what stood between us and neighbour k: it is missing from now on, or it or we begin
-  /// again. What flowed over the edge is given back.
+  /// Forgets the memory of neighbour k: it is missing from now on, or one end restarts. Gives back
+  /// the past flows over the edge.
   Task<> forget(std::size_t k);
   /// Restarts the sum of our increments to neighbour k, or of its increments to us, from zero. Both
   /// ends do so after a void half of that direction.
@@ -49,9 +49,8 @@ class ExchangeFlows {
   Task<> restart_heard(std::size_t k);
   bool runs() const { return self_.plan.traffic.running; }
   bool remembers(std::size_t k) const { return !plain_ && memories_[k].holds; }
-  /// While neighbour k is absent or owes an answer, what flowed over the edge does not count; it
-  /// counts again with the next flow. Both ends do so: among those that are together the flows that
-  /// count sum to zero.
+  /// Suspends the past flows over the edge until the next flow, while neighbour k is absent or owes
+  /// an answer. Both ends do so: for peers that are together the flows that count sum to zero.
   Task<> suspend(std::size_t k);
   bool suspended(std::size_t k) const {
     return memories_[k].suspended != nullptr && *memories_[k].suspended != 0;
@@ -69,9 +68,9 @@ class ExchangeFlows {
   /// The memory of one edge, by stream.
   struct Memory {
     std::vector<Vector> carried, told, heard, flowed, theirs;
-    /// Not 0: what flowed does not count at present. Null: this method gives nothing back.
+    /// Not 0: past flows do not count at present. Null if this method gives nothing back.
     double* suspended = nullptr;
-    bool holds = true;  ///< something may stand in these
+    bool holds = true;  ///< the vectors above may be nonzero
   };
 
   Vector vector(std::string_view name);

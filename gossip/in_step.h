@@ -9,8 +9,8 @@
 
 namespace gv {
 
-/// Watches whether flows are answered in the round after them: a method whose flows act again in
-/// later rounds is sound while each of those brings the next flow over the same edges.
+/// Checks that flows are answered in the round after them: a method whose flows act again in later
+/// rounds is sound only while each later round brings the next flow over the same edges.
 class InStep {
  public:
   explicit InStep(const Peer& me) : me_(me), numbers_(me.exchanges()) {}
@@ -38,7 +38,7 @@ class InStep {
   using Edges = std::map<PeerId, Edge>;
 
   const Peer& me_;
-  std::map<PeerId, ExchangeNumber> numbers_;  ///< of the next one with each
+  std::map<PeerId, ExchangeNumber> numbers_;  ///< number of the next one with each
   std::optional<Edges> last_;
 };
 

@@ -40,7 +40,8 @@ std::string reason(event::CollectiveBroken::Why why) {
 
 struct Lines {
   std::string operator()(const event::CheckpointLeftOut& e) const {
-    return round_text(e.round) + ": the model is no longer finite, so no checkpoint of it is kept";
+    return round_text(e.round) +
+           ": the model is no longer finite, so it is not kept as a checkpoint";
   }
   std::string operator()(const event::NoModelToTake&) const {
     return "no neighbour has a model to give: continuing from the initial model";

@@ -22,9 +22,9 @@ std::vector<PeerId> ring_neighbors(const std::vector<PeerId>& group, PeerId rank
   return links;
 }
 
-/// Vectors of up to so many floats, as they travel, so many of them in one operation.
+/// Channels for `messages` vectors of at most `floats` floats in one operation.
 std::vector<Channel> channels(const Setup& setup, std::size_t floats, std::size_t messages) {
-  // In a fleet that clips, how long the peers' contributions are comes before them (norms.h).
+  // In a fleet that clips, the lengths of the peers' contributions precede them (norms.h).
   const std::size_t told = setup.clip ? setup.peers * sizeof(float) : 0;
   const std::size_t most = std::max(payload_bytes(setup.codec, floats), told);
   const std::size_t unit = setup.codec ? 1 : sizeof(float);

@@ -8,12 +8,12 @@
 
 namespace gv {
 
-/// Returns whom peer i talks to in a collective operation; ascending, without i. The graph of the
-/// fleet has no part in them.
+/// Return the peers that peer i exchanges messages with in a collective operation; ascending,
+/// without i. The graph of the fleet plays no part.
 
-/// The next and the previous of a ring of all.
+/// The next and the previous peer in a ring of all.
 std::vector<PeerId> ring_links(const Setup& setup, PeerId i);
-/// Everybody and peer 0, which drives.
+/// For peer 0, which drives, all others; for the others, peer 0.
 std::vector<PeerId> driver_links(const Setup& setup, PeerId i);
 /// The ids that differ from i in one bit. n is a power of two.
 std::vector<PeerId> doubling_links(const Setup& setup, PeerId i);
@@ -21,10 +21,10 @@ std::vector<PeerId> doubling_links(const Setup& setup, PeerId i);
 /// the machines' first peers.
 std::vector<PeerId> host_links(const Setup& setup, PeerId i);
 
-/// Returns what may come on the channels of these operations on a model of d floats. A member is
-/// ahead of another by one operation at most, so two of them wait.
+/// Return the channels of such operations on a model of d floats. Members are at most one operation
+/// apart, so up to two messages wait.
 std::vector<Channel> ring_channels(const Setup& setup, std::size_t d);
-/// The same where they carry floats, whatever the fleet's codec.
+/// ring_channels() for operations that carry floats, whatever the fleet's codec.
 std::vector<Channel> plain_ring_channels(const Setup& setup, std::size_t d);
 std::vector<Channel> piece_channels(const Setup& setup, std::size_t d);  ///< driver, doubling
 std::vector<Channel> host_channels(const Setup& setup, std::size_t d);

@@ -57,7 +57,7 @@ void Mailbox::drop(PeerId from, Kind kind, std::uint64_t first, std::uint64_t en
   });
 }
 
-/// They are called when all of them are out of the list: each may wait again.
+/// Calls the waiters only after all are out of the list, because each may wait again.
 void Mailbox::cancel_waiters(const Hopeless& hopeless) {
   std::vector<Waiter> cancelled;
   for (auto w = waiters_.begin(); w != waiters_.end();) {

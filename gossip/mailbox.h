@@ -12,16 +12,16 @@
 
 namespace gv {
 
-/// The absence of a neighbour that ends the wait for it.
+/// The kind of absence of a neighbour that ends a wait for it.
 enum class Absence : std::uint8_t {
-  away,    ///< that nothing is heard of it: averaging goes on without it
-  gone,    ///< only its goodbye, or its death: a collective needs everybody
-  lost,    ///< the same, but whoever asks goes on without it
-  vacant,  ///< as gone, but who has died may have a successor: whoever asks sees to that
+  away,    ///< its silence: averaging continues without it
+  gone,    ///< only its goodbye or its death: a collective needs all members
+  lost,    ///< as gone, but the caller continues without it
+  vacant,  ///< as gone, but a dead neighbour may have a successor, which the caller handles
 };
 
-/// Messages that came before anyone asked, and askers whose message has not come.
-/// Each (from, kind, number, part) is delivered and asked for at most once.
+/// Messages that nothing has asked for yet, and waiters whose message has not come. Each (from,
+/// kind, number, part) is delivered and asked for at most once.
 class Mailbox {
  public:
   struct Key {
@@ -33,33 +33,32 @@ class Mailbox {
   };
   using Waiter = std::function<void(std::optional<Message>)>;
 
-  /// Hands the message to its waiter or keeps it. False when one of the same key is already kept: a
-  /// duplicate.
+  /// Hands the message to its waiter or keeps it. Returns false if its key is already kept.
   bool deliver(Message message);
-  /// True when there is an answer: the message, or nothing because the sender is closed.
+  /// Returns true if there is an answer: the message, or nothing because the sender is closed.
   bool take(const Key& key, std::optional<Message>& answer);
-  /// Calls `waiter` when the answer comes; only after take() said there is none.
+  /// Calls `waiter` when the answer comes; only after take() returned false.
   void wait(const Key& key, Absence absence, Waiter waiter);
   /// `from` has said goodbye: no contribution of this number or a later one will come, and nothing
-  /// more on any channel. Their askers, present and future, get nothing.
+  /// more on any channel. Present and future waits for these get nothing.
   void close(PeerId from, std::uint64_t number);
-  /// Those who wait for `from`, and whose wait ends with such an absence, get nothing; what comes
-  /// later is kept as ever.
+  /// Ends the waits for `from` that such an absence ends, without a message; later messages are
+  /// kept as before.
   void interrupt(PeerId from, Absence absence);
-  /// `from` begins again: nothing of it is kept, and it is not closed.
+  /// `from` begins again: drops its messages, and it is no longer closed.
   void forget(PeerId from);
-  /// Lets go of what is kept of `from` on a channel from number `first` on and below `end`;
-  /// waits for it end without a message.
+  /// Drops the messages of `from` on a channel with numbers from `first` on and below `end`; waits
+  /// for these end without a message.
   void drop(PeerId from, Kind kind, std::uint64_t first, std::uint64_t end);
 
-  /// Returns what is kept of this key; null: nothing.
+  /// Returns the message of this key; null if it is not here.
   const Message* kept(const Key& key) const;
-  /// Returns how many messages of `from` are kept on a channel.
+  /// Returns the number of messages of `from` that are kept on a channel.
   std::size_t kept(PeerId from, Kind kind) const;
   bool waited_for(const Key& key) const { return waiters_.contains(key); }
-  /// True when this will not come any more, unless it is here.
+  /// Returns true if this message will not come any more, unless it is here.
   bool closed(const Key& key) const;
-  /// True when `from` has said goodbye.
+  /// Returns true if `from` has said goodbye.
   bool closed(PeerId from) const { return closed_.contains(from); }
 
  private:

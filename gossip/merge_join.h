@@ -41,7 +41,7 @@ class MergeJoin {
   /// Returns the number after that of our newest half.
   Round after_sent() const { return after_sent_; }
 
-  /// This peer sends the half of a round. Requires free() and a number that it has not passed.
+  /// Sends the half of a round. Requires free() and a number that this peer has not passed.
   void send(Round number) {
     ours_ = number;
     next_ = after_sent_ = number + 1;
@@ -61,7 +61,7 @@ class MergeJoin {
     theirs_next_ = std::max(theirs_next_, number);
     if (ours_ && !flows_ && *ours_ < number) ours_.reset();
   }
-  /// This peer voids the neighbour's unmatched half and will send no half below `beyond`.
+  /// Voids the neighbour's unmatched half; this peer will send no half below `beyond`.
   void pass(Round beyond) {
     theirs_.reset();
     next_ = std::max(next_, beyond);

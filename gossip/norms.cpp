@@ -10,14 +10,14 @@ namespace gv {
 namespace {
 
 constexpr double remembered = 20, least_seen = 6;  ///< contributions
-/// Times the median: so much counts whole; so much in more than half of them, and a peer is held
-/// for a liar; so much once, and nobody who is honest gives it.
+/// Multiples of the median: a contribution up to `whole` counts whole; a peer with more than half
+/// beyond `suspicious` counts as a liar; no honest peer goes beyond `far`.
 constexpr double whole = 2, suspicious = 3, far = 1000;
 constexpr float share_of_liars = 0.1F;
 
 constexpr const char* seen = "norms: seen";
 constexpr const char* square = "norms: square";
-constexpr const char* too_long = "norms: too long";  ///< share of them
+constexpr const char* too_long = "norms: too long";  ///< share of contributions that were
 
 void forget_slowly(double& mean, double value, double count) {
   mean += (value - mean) / std::min(count, remembered);
@@ -28,8 +28,8 @@ double length_of(const Payload& came, const Payload& from) {
                         : dot(came->floats(), came->floats()));
 }
 
-/// from + part (came - from). Null: nothing of what is no distance, so that its sender is not among
-/// those whose mean is taken.
+/// Returns from + part (came - from). Null if the distance is not a number and nothing counts, so
+/// that the sender is left out of the mean.
 Payload part_of(Peer& me, const Payload& came, const Payload& from, float part) {
   if (part == 1) return came;
   if (part == 0 && !from) return nullptr;
@@ -61,7 +61,7 @@ Task<Numbers> hear(Peer& me, PeerId from, Kind kind, std::size_t count) {
   co_return Block(floats.begin(), floats.end());
 }
 
-/// blocks[r]: that of rank r, of the size that it has; ours is filled in.
+/// blocks[r] is the block of rank r, with its size preset; ours is filled in.
 Task<bool> go_round(Peer& me, const Group& group, std::vector<Block>& blocks) {
   const auto n = static_cast<PeerId>(group.size());
   const PeerId rank = rank_in(group, me.plan.id);
@@ -77,7 +77,7 @@ Task<bool> go_round(Peer& me, const Group& group, std::vector<Block>& blocks) {
   co_return true;
 }
 
-/// Returns at the first member those of all; at the others, their own.
+/// Returns the numbers of all members at the first member; at the others, their own.
 Task<Numbers> tell_first(Peer& me, const Group& group, float own) {
   Block all(1, own);
   if (group.front() != me.plan.id) me.send_next(group.front(), Kind::reduce, payload_of(me, all));
@@ -89,7 +89,7 @@ Task<Numbers> tell_first(Peer& me, const Group& group, float own) {
   co_return all;
 }
 
-/// Returns what the first member has, `count` numbers.
+/// Returns the `count` numbers of the first member.
 Task<Numbers> hear_first(Peer& me, const Group& group, Block all, std::size_t count) {
   if (group.front() != me.plan.id) co_return co_await hear(me, group.front(), Kind::gather, count);
   const Payload told = payload_of(me, all);
@@ -113,7 +113,7 @@ Task<Numbers> through_driver(Peer& me, const Group& group, float own) {
   co_return co_await hear_first(me, group, *all, group.size());
 }
 
-/// All of a block of ranks are known after each hop.
+/// Each hop doubles the block of ranks whose numbers are known.
 Task<Numbers> by_doubling(Peer& me, const Group& group, float own) {
   const PeerId rank = rank_in(group, me.plan.id);
   Block known(1, own);
@@ -170,8 +170,8 @@ void Norms::tell(PeerId of, double norm, float part) {
   ++cut.exchanges;
   if (median > 0 && std::isfinite(norm))
     cut.steps += norm * static_cast<double>(part) / median / me_.plan.setup->peers;
-  if (*me_.plan.setup->clip > 0) return;           // a length is no measure of who lies
-  if (median == 0 && std::isfinite(norm)) return;  // too few are known
+  if (*me_.plan.setup->clip > 0) return;           // a given length does not show that a peer lies
+  if (median == 0 && std::isfinite(norm)) return;  // too few norms are known
   const bool known = kept(seen, of) >= least_seen;
   const bool is_far = !std::isfinite(norm) || (known && norm > far * median) || suspects(of);
   if (!is_far) return;

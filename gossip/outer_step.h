@@ -5,8 +5,8 @@
 
 namespace gv {
 
-// The outer step of DiLoCo and its kin: SGD with Nesterov momentum, in PyTorch's form, along what
-// peers have moved in their inner steps. Douillard et al. 2023, arXiv:2311.08105, Algorithm 1.
+// The outer step of DiLoCo and related methods: SGD with Nesterov momentum, in PyTorch's form,
+// along the moves of the peers' inner steps. Douillard et al. 2023, arXiv:2311.08105, Algorithm 1.
 
 constexpr Option outer_lr_option(double usual) {
   return {.name = "outer_lr",

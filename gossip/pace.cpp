@@ -17,9 +17,9 @@ namespace {
 constexpr std::size_t most_lengths = 200, many_lengths = 10, least_lengths = 3;
 constexpr Time unknown_pace = std::chrono::seconds(3);
 
-/// Returns the furthest round that two neighbours who are here have told, or 0: a single one may
-/// lie by as many rounds as are tolerated (ClockBound), each time that we meet. A peer with
-/// one neighbour believes it, because it has no other partner.
+/// Returns the furthest round that two present neighbours have reported, or 0: a single one may lie
+/// by as many rounds as are tolerated (ClockBound), each time that we meet. A peer with one
+/// neighbour believes it, because it has no other partner.
 Round told_by_two(const PeerCore& self, const Roster& roster, const Pace& pace) {
   std::vector<Round> told;
   for (std::size_t k = 0; k < self.neighbors.size(); ++k)
@@ -30,8 +30,8 @@ Round told_by_two(const PeerCore& self, const Roster& roster, const Pace& pace) 
 }
 
 /// Returns the first round from `clock` on in which no peer of our row has continued without us, as
-/// far as we have heard: each waits for all of its row, so a peer that is beyond a round whose row
-/// has us did the round without us.
+/// far as is known. Each peer waits for all of its row, so a peer that is beyond a round whose row
+/// contains us did that round without us.
 Round first_not_missed(const PeerCore& self, const Roster& roster, const Pace& pace) {
   const Round most = told_by_two(self, roster, pace);
   Round at = pace.clock();
@@ -83,9 +83,8 @@ Round Pace::furthest_round() const {
 
 /// Rounds alone do not move the clock: otherwise a peer whose neighbours have all died would make
 /// the rest of the fleet skip rounds. Rounds in which a schedule gives the peer no partner do
-/// count. If the rows change with the round, a peer that is behind would look for each partner in a
-/// round that the partner has passed: so it skips to the first round that no peer of its row has
-/// passed.
+/// count. If the rows change with the round, a peer with a low clock would miss each partner, so it
+/// skips to the first round that no peer of its row has passed.
 void Pace::catch_up(Round tolerated) {
   Round behind = furthest_round() - clock_;
   const Round missed =
@@ -109,11 +108,11 @@ void Pace::pass_to(Round round) {
 }
 
 /// Alone, a peer waits for no neighbour, and would do thousands of rounds before one is back. So a
-/// round that brought nothing takes at least as long as it takes on average to meet a neighbour.
-/// Until three meetings are known, it takes as long as the longest round so far and at least the
-/// deadline or three seconds, whichever is shorter. The rounds alone before a meeting count,
-/// because a half that came late was waited for in them, and so does a rest that a half has ended.
-/// A whole rest does not: otherwise rests would lengthen rests.
+/// round that brought nothing takes at least the average time between two meetings. Until three
+/// meetings are known, it takes as long as the longest round so far and at least the deadline or
+/// three seconds, whichever is shorter. Rounds alone before a meeting count towards that time,
+/// because they waited for a half that came late, and so does a rest that a half has ended. A whole
+/// rest does not count: otherwise rests would lengthen rests.
 Task<> Pace::keep(bool expected, bool company_waits) {
   const Time took = self_.world.now() - round_began_;
   longest_ = std::max(longest_, took);
@@ -133,7 +132,7 @@ Task<> Pace::keep(bool expected, bool company_waits) {
   begin_round();
 }
 
-/// A half that can be answered ends it, because that is company.
+/// A half that can be answered ends the rest, because it is company.
 Task<> Pace::rest(Time length) {
   if (length <= Time{0}) co_return;
   self_.world.after(length, [this, rest = ++rests_] {
@@ -148,9 +147,9 @@ void Pace::wake() {
   if (when_woken_) std::exchange(when_woken_, {})();
 }
 
-/// The mean of many meetings, in which the longest counts as the second longest: an accident may
-/// have held it up. A median or a short window would be too fast: on a slow network most rounds of
-/// a burst take no time, and a peer that stood still receives many rounds' messages at once.
+/// The mean of many meetings, in which the longest counts as the second longest, because an
+/// accident may have caused it. A median or a short window would be too fast: most rounds of a
+/// burst take no time, and a peer that stood still receives many rounds' messages at once.
 Time Pace::usual() const {
   const Time deadline = self_.plan.deadline;
   if (lengths_.size() < least_lengths) {

@@ -13,9 +13,10 @@
 namespace gv {
 
 /// Keeps a peer in step with its neighbours, so that the fleet ends together: round numbers work as
-/// Lamport clocks, and what a peer has missed it passes over. Invariants: the clock never goes
-/// back; after catch_up() it is at most the tolerated number of rounds less than any neighbour's,
-/// and at most the number of completed rounds; rounds alone are no faster than rounds in company.
+/// Lamport clocks, and a peer passes over the rounds that it has missed. Invariants: the clock
+/// never goes back; after catch_up() it is less than any neighbour's by at most the tolerated
+/// number of rounds, and at most the number of completed rounds; rounds alone are no faster than
+/// rounds in company.
 class Pace {
  public:
   Pace(PeerCore& self, const Roster& roster);
@@ -27,10 +28,10 @@ class Pace {
   /// Rounds that this peer took no part in, to catch up.
   Round passed_over() const { return passed_over_; }
 
-  /// Training begins in the round that the core says: what a checkpoint or nothing gives.
+  /// Training begins in the core's round: a checkpoint's, or 0.
   void begin() { clock_ = self_.round; }
-  /// Returns whether the neighbours had begun without us by then. They complete no round without us
-  /// before we were once among them, or no more than a schedule lets them.
+  /// Returns whether the neighbours have already begun without us. Until they have met us once they
+  /// complete no round without us, except the rounds that a schedule allows.
   bool begun_without_us() const;
 
   void heard_round(std::size_t k, Round round);
@@ -40,7 +41,7 @@ class Pace {
   bool believes(std::size_t k, Round round) const {
     return round <= std::max(clock_ + 1, self_.round) || round <= heard_[k];
   }
-  /// Another process has taken its place.
+  /// Another process has taken the place of neighbour k.
   void replaced(std::size_t k) { heard_[k] = 0; }
 
   /// Skips, before a round begins, to the first round in which any edge can take part. `first`
@@ -57,7 +58,7 @@ class Pace {
 
   /// A neighbour's message has been taken: this round is one in its company.
   void met() { met_ = true; }
-  /// Something has come of a neighbour: a peer that rests has a round to do with it.
+  /// A message of a neighbour has come that lets a resting peer begin its next round.
   void wake();
 
   /// A round has ended.
@@ -65,25 +66,25 @@ class Pace {
     if (counts()) ++clock_;
     begun_ = false;
   }
-  /// Continues in the furthest round that was heard of, if it is further than `tolerated`, and
-  /// passes over the rounds of its own that are missing until there.
+  /// Continues in the furthest round of any neighbour, if it is further than `tolerated`, and skips
+  /// this peer's own rounds up to there.
   void catch_up(Round tolerated);
-  /// Passes over all rounds below this one.
+  /// Skips all rounds below this one.
   void pass_to(Round round);
-  /// Rests before the next round if this one brought nothing, though it was to (`expected`).
-  /// `company_waits`: a neighbour's half is here for the next round, which may begin at once; but
-  /// not twice in succession, so that a half that cannot be answered does not hasten the peer.
+  /// Rests before the next round if this one brought nothing, though it was expected to
+  /// (`expected`). `company_waits`: a neighbour's half is here for the next round, which may begin
+  /// at once; but not twice in succession, because that half may have no answer.
   Task<> keep(bool expected, bool company_waits);
   void begin_round() {
     round_began_ = self_.world.now();
     met_ = false;
   }
 
-  /// Returns by how many rounds others may be ahead of us before we begin `round`, while nothing is
-  /// wrong: a random schedule may leave us out for long.
+  /// Returns the number of rounds that others may be ahead of us before we begin `round`, while
+  /// nothing is wrong: a random schedule may leave us out for long.
   Round lead(Round round) const;
-  /// Returns the same where one end of an edge does not wait for the other: along the longest way
-  /// round to us, at each hop by a round and what the method lets them overlap.
+  /// Returns that number if one end of an edge does not wait for the other: along the longest way
+  /// round to us, one round and the method's overlap at each hop.
   Round lead_one_way() const;
 
  private:
@@ -95,17 +96,17 @@ class Pace {
 
   PeerCore& self_;
   const Roster& roster_;
-  std::vector<Round> heard_;  ///< each neighbour's clock, as far as it was heard
+  std::vector<Round> heard_;  ///< each neighbour's clock, as far as it is known
   Round clock_ = 0;
   Round passed_over_ = 0;
   bool in_company_ = false;
-  bool begun_ = false;  ///< the present round, in averaging
-  bool met_ = false;    ///< a neighbour, in this round
+  bool begun_ = false;  ///< averaging has begun the present round
+  bool met_ = false;    ///< a neighbour was met in this round
   Time round_began_{0};
-  std::deque<Time> lengths_;  ///< of the rounds from one meeting to the next, see keep()
+  std::deque<Time> lengths_;  ///< lengths of the rounds from one meeting to the next, see keep()
   Time unmet_{0};             ///< time since the last meeting, see keep()
-  Time longest_{0};           ///< round of this life
-  bool hastened_ = false;     ///< did not rest, since a neighbour was last met
+  Time longest_{0};           ///< longest round of this life
+  bool hastened_ = false;     ///< did not rest since the last meeting
   std::uint64_t rests_ = 0;
   std::function<void()> when_woken_;
 };

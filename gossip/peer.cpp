@@ -30,7 +30,7 @@ Peer::Peer(Plan plan_, World& world_, Journal& journal_, Replica& replica_, cons
 
 Peer::~Peer() = default;
 
-/// A stage of a chain without a flush does the rounds of the minibatches that are under way.
+/// A stage of a chain without a flush still does the rounds of minibatches that are under way.
 void Peer::stop() {
   stopping_ = !chain_.close() || stopping_;
   post_.stop();
@@ -66,7 +66,8 @@ void Peer::send(PeerId to, Kind channel, Payload payload, std::uint32_t part) {
 
 void Peer::send(
     PeerId to, Kind channel, Payload payload, std::uint32_t part, std::uint64_t number) {
-  if (!post_.closed(to)) post_.send(to, post_.letter(channel, number, part, std::move(payload)));
+  if (!post_.closed(to))
+    post_.send(to, post_.make_message(channel, number, part, std::move(payload)));
   post_.has_answered();
 }
 
@@ -90,9 +91,9 @@ Task<std::optional<Message>> Peer::receive_next(PeerId from, Kind channel) {
   return receive(from, channel, received_parts_[{from, channel}]++);
 }
 
-/// A peer that has said goodbye before its process ended has no successor that would do more. Who
-/// can do nothing without it says so. Who acts or hands out samples for it has then nothing to do,
-/// and ends in silence.
+/// A peer that said goodbye before its process ended gets no successor that would do more. If this
+/// peer can do nothing without it, that is logged; its actor or data server has nothing left to do
+/// and ends silently.
 Task<bool> Peer::succeeded(PeerId peer, std::uint64_t life) {
   constexpr Time look_again = std::chrono::milliseconds(10);
   const auto k = find(peer);
@@ -153,8 +154,8 @@ Task<> Peer::end_round() {
 }
 
 /// A round that brings no message is one alone if averaging was to bring one, if a neighbour owes
-/// an answer, or if one that sends to us is missing or in quarantine; unless messages are all that
-/// a method sends, and a neighbour that is as far as we are waits for ours.
+/// an answer, or if a neighbour that sends to us is missing or in quarantine. Exception: the method
+/// only sends messages, and a neighbour that is as far as we are waits for ours.
 bool Peer::expected_company() {
   if (exchange_.expected_company() || owed_) return true;
   bool missing = false;
@@ -179,8 +180,8 @@ bool Peer::others_have_ended() const {
   return ended;
 }
 
-/// Takes no virtual time, like an evaluation. A model that is not finite must not take the place of
-/// one that was.
+/// Takes no virtual time, like an evaluation. A model that is not finite must not replace a finite
+/// one.
 Task<> Peer::checkpoint() {
   bool finite = true;
   const auto prepare = [this] { replica.prepare(); };
@@ -272,7 +273,7 @@ bool Peer::deliver(Message message) {
       return !message.payload && message.part == 0 && exchange_.hear_beyond(*k, message.number);
     case Kind::held_up: {
       const bool heard = post_.hear_held_up(*k, message);
-      // Its wait has an end, and it says again and again that it is not there yet.
+      // Its wait has an end, which it has not reached while it repeats this.
       if (heard) parting_.heard_work(*k);
       return heard;
     }

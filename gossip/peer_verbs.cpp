@@ -17,7 +17,7 @@ Task<> Peer::train(double flops, Job work, double batches, Lane lane) {
   reports_.add_loss(replica.loss(), batches);
 }
 
-/// The last of what can be trained on: the peer ends its round with a gradient of zero, and leaves.
+/// Trains on supplied samples; without more, ends the round with a zero gradient and leaves.
 Task<> Peer::train_supplied(Supplied work) {
   const Payload samples = co_await supply_.next();
   std::optional<double> loss;
@@ -38,8 +38,8 @@ Task<> Peer::train_supplied(Supplied work) {
   stop();
 }
 
-/// The loss and the samples are the whole chain's, and its last stage tells them; of several copies
-/// each those of its own microbatches, of several members the first one.
+/// The last stage reports the loss and the samples of the whole chain: each copy those of its own
+/// microbatches, and of several members the first.
 Task<> Peer::train_in_chain(bool steps) {
   co_await chain_.gradient();
   const bool tells = plan.stage->last() && plan.stage->member == 0;
@@ -65,7 +65,7 @@ Task<> Peer::gradient_over(Slice own) {
 Task<Payload> Peer::gradient_of(Payload samples) {
   const std::shared_ptr<Buffer> gradient = pool().acquire(replica.size() * sizeof(float));
   bool sound = false;
-  // How many they are is told by how much they weigh.
+  // The size of the samples gives their number.
   const auto most = static_cast<double>(plan.setup->most_samples_bytes);
   const double part = std::min(1.0, static_cast<double>(samples->size()) / most);
   const auto work = [&] {
@@ -78,7 +78,7 @@ Task<Payload> Peer::gradient_of(Payload samples) {
   co_return gradient;
 }
 
-/// An evaluation uses what the gradient uses: until that has ended, reports_ waits.
+/// An evaluation uses the same buffers as the gradient, so reports_ waits until it has ended.
 Task<> Peer::begin_gradient(Overlap& device) {
   reports_.pause();
   co_await compute(
@@ -86,7 +86,7 @@ Task<> Peer::begin_gradient(Overlap& device) {
   gradient_begun_ = true;
 }
 
-/// Another lane waits for the device, so that what comes and goes meanwhile has its own.
+/// Waits for the device in another lane, so that messages can be handled during the gradient.
 Task<> Peer::train_behind(Overlap& device) {
   if (!gradient_begun_) co_await begin_gradient(device);
   const auto wait = [&device] { device.end_gradient(); };
@@ -96,7 +96,7 @@ Task<> Peer::train_behind(Overlap& device) {
   reports_.add_loss(replica.loss(), 1);
 }
 
-/// Returns the lane of the gradient that comes: see Replica::freeze.
+/// Returns the lane of the next gradient: see Replica::freeze.
 Task<Lane> Peer::freeze() {
   bool frozen = false;
   reports_.pause();
@@ -105,7 +105,7 @@ Task<Lane> Peer::freeze() {
   co_return frozen ? Lane::beside : Lane::home;
 }
 
-/// The gradient is begun where the round has: halves that came late are in x by then.
+/// The gradient begins when the round has begun: halves that came late are in x by then.
 Task<> Peer::share_before_gradient() {
   Overlap* const device = replica.overlap();
   const bool own = !plan.is_supplied && !plan.stage;

@@ -8,21 +8,21 @@
 
 namespace gv {
 
-// Methods from outside the tree: a shared object with rows, which a fleet file names as `plugin`.
+// Methods from outside the tree: a shared object with rows, named by `plugin` in a fleet file.
 
-/// The table that a plug-in shows of itself, as `grapevine_plugin`.
+/// The table that a plug-in exports as `grapevine_plugin`.
 struct Plugin {
-  /// plugin_mark and the hash of the sources whose headers it was compiled with (`--version` says
-  /// the program's). It is looked for in the file, before any of its code is run.
+  /// plugin_mark and the hash of the sources whose headers it was compiled with (`--version` prints
+  /// the program's). The program looks for it in the file before it runs any of the plug-in's code.
   const char* sources;
   const AlgorithmRow* const* rows;
   std::size_t count;
 };
 inline constexpr char plugin_mark[] = "grapevine plug-in of sources ";
 
-/// Puts rows behind those of the tree, once, for as long as the program runs. Returns why not: a
-/// row is not whole, or a kind is there already; "" when they are in. Not to be called while
-/// another thread looks at algorithms().
+/// Adds rows after those of the tree, once, for as long as the program runs. Returns why not: a row
+/// is incomplete, or a kind exists already; "" if they were added. Not to be called while another
+/// thread uses algorithms().
 std::string add_algorithms(std::span<const AlgorithmRow* const> rows);
 
 }  // namespace gv

@@ -18,7 +18,10 @@ Post::Post(PeerCore& self, const Roster& roster, Pace& pace)
       refused_(self.neighbors.size()),
       told_each_(self.neighbors.size()) {}
 
-Message Post::letter(Kind kind, std::uint64_t number, std::uint32_t part, Payload payload) const {
+Message Post::make_message(Kind kind,
+                           std::uint64_t number,
+                           std::uint32_t part,
+                           Payload payload) const {
   Message m;
   m.from = self_.plan.id;
   m.kind = kind;
@@ -38,7 +41,7 @@ void Post::send(PeerId to, Message message) {
 void Post::say_goodbye(PeerId to, std::uint64_t first_without_us, std::uint32_t stays) {
   const std::uint32_t early = self_.round < self_.last_round ? leaves_early : 0;
   told_each_[*self_.find(to)].farewell = true;
-  send(to, letter(Kind::goodbye, first_without_us, early | stays, nullptr));
+  send(to, make_message(Kind::goodbye, first_without_us, early | stays, nullptr));
 }
 
 const Channel* Post::channel(Kind kind) const {
@@ -67,7 +70,7 @@ bool Post::take(std::size_t k, Message message) {
   return mailbox_.deliver(std::move(message));
 }
 
-/// Drops what is below the number, which is asked for no more.
+/// Drops messages below the number, which nothing will ask for any more.
 void Post::ask(const Mailbox::Key& key) {
   if (!is_channel(key.kind)) return;
   std::uint64_t& asked = asked_[{key.from, key.kind}];
@@ -106,7 +109,7 @@ bool Post::enqueue(const Channel& channel, Message message) {
   return true;
 }
 
-/// A wait for anybody's message looks again whom it waits for.
+/// A wait for any message checks again for whom it waits.
 void Post::refused(std::size_t k) {
   if (++refused_[k] == most_refusals) wake_next();
 }
@@ -115,8 +118,8 @@ void Post::wake_next() {
   if (when_next_) std::exchange(when_next_, {})();
 }
 
-/// While it waits for one of its neighbours, another one may wait for it: that one is told, so that
-/// it does not take this peer for stuck.
+/// While this peer waits for one neighbour, another one may wait for this peer: it is informed, so
+/// that it does not take this peer for stuck.
 Task<Next> Post::next(Kind kind, Time deadline, Awaited awaited) {
   bool late = false;
   if (!waiting(kind)) {
@@ -159,7 +162,7 @@ Next Post::oldest(Kind kind) {
   return next;
 }
 
-/// A message carries its sender's clock. Who only hands out samples keeps nobody company.
+/// A message carries its sender's clock. A peer that only hands out samples is no company.
 void Post::count(const Message& taken) {
   if (self_.neighbors[*self_.find(taken.from)].sends) pace_.met();
   const Round behind = pace_.clock() - std::min(pace_.clock(), taken.round);
@@ -177,7 +180,7 @@ void Post::has_answered() {
 
 std::optional<Why> Post::hopeless(std::size_t k) const {
   if (stopping_ || broken_by_) return {};
-  // Its process ends after its goodbye, which is no death that others have to answer for.
+  // Its process ends after its goodbye; that death is no failure.
   if (mailbox_.closed(self_.neighbors[k].peer)) return Why::left;
   return Why::died;  // or a successor has taken its place
 }
@@ -214,7 +217,7 @@ void Post::died(std::size_t k) {
   wake_next();
 }
 
-/// The waits that outlast an absence.
+/// Ends the waits that outlast an absence.
 void Post::interrupt_lasting(std::size_t k, Interruption why) {
   interrupt(k, why, Absence::gone);
   interrupt(k, why, Absence::lost);

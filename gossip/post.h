@@ -17,50 +17,50 @@
 
 namespace gv {
 
-/// The end of a wait for anybody's message.
+/// The end of a wait for a message of any sender.
 struct Next {
-  std::optional<Message> message;  ///< nothing: somebody has left or died, or it is late
+  std::optional<Message> message;  ///< none if a neighbour has gone, or the wait is late
   bool late = false;               ///< the deadline has passed
 };
 
-/// Sends a peer's messages, keeps what comes until it is asked for, and waits. Invariant: the
-/// algorithm waits for one message at a time, and every such wait has an end: the message, the
-/// absence of its sender, or faults.deadline; the wait for anybody's ends when one of them is gone.
+/// Sends a peer's messages, keeps received ones until the algorithm asks for them, and waits.
+/// Invariant: the algorithm waits for one message at a time, and every such wait ends: with the
+/// message, with the absence of its sender, or with faults.deadline. A wait for any sender ends
+/// when a neighbour has gone.
 ///
-/// The deadline of a collective ends the run, so its clock is a fair one: it stands still while the
-/// neighbour is away, and while it says that it waits for somebody itself; and what this peer's own
-/// loop is late with is granted. So only the neighbour of a peer that is really stuck gives it up.
-/// A neighbour that misbehaves has no such excuse, nor has one that waits, in the end, for us
-/// (post_waits.h): if a message was refused, two peers may wait for each other. And a chain of
-/// waits lasts no longer than a deadline for each peer of the fleet; beyond twice that, it is an
-/// old story or a lie.
+/// The deadline of a collective ends the run, so its clock must be fair: it stands still while the
+/// neighbour is away and while the neighbour reports that it waits for another peer, and delays of
+/// our own loop do not count. So only the neighbour of a peer that is really stuck gives it up. A
+/// neighbour that misbehaves has no such excuse, nor has one that waits, in the end, for us
+/// (post_waits.h): after a refused message two peers may wait for each other. A chain of waits
+/// lasts at most a deadline for each peer of the fleet; reports of twice that are outdated or lies.
 class Post {
  public:
-  using Awaited = std::function<bool(PeerId)>;  ///< whether a neighbour's message is missing
+  using Awaited = std::function<bool(PeerId)>;  ///< true if a neighbour's message is missing
 
   Post(PeerCore& self, const Roster& roster, Pace& pace);
 
-  Message letter(Kind kind, std::uint64_t number, std::uint32_t part, Payload payload) const;
+  Message make_message(Kind kind, std::uint64_t number, std::uint32_t part, Payload payload) const;
   void send(PeerId to, Message message);
   /// `stays`: 0, or stays_for_half (presence.h).
   void say_goodbye(PeerId to, std::uint64_t first_without_us, std::uint32_t stays = 0);
 
-  /// A message of one of the plan's channels. False: none that can be expected.
+  /// Takes a message of one of the plan's channels. Returns false if it cannot be expected.
   bool take(std::size_t k, Message message);
-  /// Any other message whose form is right. False: a duplicate.
+  /// Keeps any other message whose form is right. Returns false if it is a duplicate.
   bool keep(Message message) { return mailbox_.deliver(std::move(message)); }
-  /// See WaitChains::hear.
+  /// Takes a neighbour's word that it waits: see WaitChains.
   bool hear_held_up(std::size_t k, const Message& message);
 
-  /// The message, when it is here or comes. Nothing: its sender has left or is absent, or the
-  /// deadline has passed. With Absence::gone that is said, and broken_by() tells of whom.
+  /// Waits for the message. Returns nothing if its sender has left or is absent, or the deadline
+  /// has passed. With Absence::gone that is logged, and broken_by() returns the sender.
   Task<std::optional<Message>> receive(Mailbox::Key key, Absence absence);
-  /// The oldest message of a channel that keeps a queue, whoever sent it; waits for one until a
-  /// neighbour leaves or dies, or `deadline` has passed (0: none). `awaited`: whose messages are
-  /// still missing, so that it is held up by them; nobody's: whatever comes is welcome.
+  /// Returns the oldest message of a channel that keeps a queue, from any sender; waits for one
+  /// until a neighbour leaves or dies, or `deadline` has passed (0: none). `awaited`: the senders
+  /// whose messages are missing, so that they hold up this peer; if empty, any message is welcome.
   Task<Next> next(Kind kind, Time deadline, Awaited awaited);
   Task<Next> idle(Kind kind);  ///< see Peer::idle
-  /// The algorithm has sent something on a channel: nobody is kept waiting from here on.
+  /// The algorithm has sent something on a channel: no peer is kept waiting from here on.
   void has_answered();
   void wake_next();
   bool waiting(Kind kind) const {
@@ -71,13 +71,12 @@ class Post {
   bool expects(std::size_t k) const {
     return !roster_.dead(k) && !mailbox_.closed(self_.neighbors[k].peer);
   }
-  void refused(std::size_t k);  ///< a frame of it
+  void refused(std::size_t k);  ///< counts a refused frame
   /// A flipped bit may spoil a frame or two of an honest neighbour.
   bool misbehaves(std::size_t k) const {
     return self_.plan.deadline > Time{0} && refused_[k] >= most_refusals;
   }
-  /// receive() without an end of its own: until the neighbour goes away, even if it is away
-  /// already.
+  /// receive() without a deadline: until the neighbour goes away, even if it is away already.
   Receive arrival(Mailbox::Key key) { return {mailbox_, key, Absence::away, {}}; }
   const Message* kept(const Mailbox::Key& key) const { return mailbox_.kept(key); }
   /// Drops messages below this number; waits for them end without a message.
@@ -97,14 +96,14 @@ class Post {
   void away(std::size_t k);
   void died(std::size_t k);
   void back(std::size_t k);
-  /// Its place is taken: nothing that it sent is left.
+  /// A successor has taken its place: drops everything that the old process sent.
   void replaced(std::size_t k);
-  /// The waits for who is absent end.
+  /// Ends the waits for an absent neighbour.
   void interrupt(std::size_t k, Interruption why, Absence absence = Absence::away);
-  /// The algorithm is to stop: from now on even a collective waits only for those who are here.
+  /// The algorithm must stop: from now on even a collective waits only for peers that are here.
   void stop();
 
-  /// Says, where nobody has yet, that neighbour k's absence ends a collective.
+  /// Logs once that neighbour k's absence ends a collective.
   void say_broken(std::size_t k);
   /// Returns the neighbour whose death or standstill ended a collective.
   std::optional<PeerId> broken_by() const { return broken_by_; }
@@ -112,13 +111,13 @@ class Post {
   std::optional<PeerId> left_by() const { return left_by_; }
   Time longest_wait() const { return longest_wait_; }
 
-  /// The most of what the algorithm took.
+  /// Maxima of the messages that the algorithm took.
   struct Intake {
-    Round staleness = 0;    ///< by how many rounds the sender was behind, at the most
-    std::size_t queue = 0;  ///< messages that waited on a channel that keeps a queue, at the most
+    Round staleness = 0;    ///< greatest number of rounds that a sender was late
+    std::size_t queue = 0;  ///< longest queue of a channel that keeps one
   };
-  Intake take_intake() { return std::exchange(intake_, {}); }  ///< since it was last asked for
-  /// Returns how many messages were 0, 1, 2, 3-4, 5-8, ... rounds behind.
+  Intake take_intake() { return std::exchange(intake_, {}); }  ///< since the last call
+  /// Returns counts of messages that were 0, 1, 2, 3-4, 5-8, ... rounds late.
   const std::vector<std::uint64_t>& staleness() const { return staleness_; }
   std::uint64_t sent_payloads() const { return sent_payloads_; }  ///< bytes
 
@@ -126,17 +125,17 @@ class Post {
   friend struct Inspect;  // tests/explore
   struct Wait {
     Mailbox::Key key;
-    std::size_t k;  ///< whom for
+    std::size_t k;  ///< index of the awaited neighbour
     Absence absence;
     Time began;
     Time since;      ///< the deadline counts from here
-    Time excusable;  ///< until then, who is held up by somebody who is here is excused
+    Time excusable;  ///< until then, a neighbour that is held up by a peer that is here is excused
   };
   using Stream = std::pair<PeerId, Kind>;
   static constexpr std::uint32_t most_refusals = 8;
 
   const Channel* channel(Kind kind) const;
-  bool talks(std::size_t k) const;  ///< to us, in exchanges or in collective operations
+  bool talks(std::size_t k) const;  ///< exchanges messages with us, in averaging or in collectives
   bool enqueue(const Channel& channel, Message message);
   void watch_next(Time deadline, bool& late);
   Next oldest(Kind kind);
@@ -170,20 +169,20 @@ class Post {
   std::map<Stream, std::uint64_t> asked_;  ///< the highest number asked for on a channel
   std::map<Kind, std::deque<Message>> queues_;
   std::function<void()> when_next_;   ///< resumes next()
-  const Awaited* awaited_ = nullptr;  ///< by next(), while it waits for somebody's
+  const Awaited* awaited_ = nullptr;  ///< argument of next() while it waits for particular senders
   WaitChains chains_;
   std::vector<std::uint32_t>
-      refused_;  ///< frames of each, since it last gave us what we waited for
+      refused_;  ///< number of refused frames of each, since it last gave us an awaited message
   std::optional<Wait> wait_;
   std::uint64_t waits_ = 0;
   std::uint64_t nexts_ = 0;  ///< changes with each beginning and end of next()
   Time answered_{0};         ///< when the algorithm last sent something on a channel
-  bool told_ = false;        ///< our neighbours know that we are held up,
-  /// The facts that a neighbour knows of our waits.
+  bool told_ = false;        ///< our neighbours know that we are held up
+  /// The neighbour's knowledge about our waits.
   struct Told {
-    std::optional<WaitChains::End> by;  ///< who holds us up in the end; nothing: nobody does
-    Time paid{0};                       ///< a pause for each word so far, from when it was said
-    bool farewell = false;              ///< nothing is told any more: our goodbye is said
+    std::optional<WaitChains::End> by;  ///< the peer that holds us up; none: no peer does
+    Time paid{0};                       ///< time of the words sent plus a pause for each
+    bool farewell = false;              ///< we took leave and send it nothing more
   };
   std::vector<Told> told_each_;  ///< by neighbour
   bool telling_ = false;         ///< the timer of pass_on_later() runs

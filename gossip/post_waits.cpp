@@ -6,15 +6,15 @@
 #include "gossip/post.h"
 #include "optim/check.h"
 
-// How long the algorithm waits for a neighbour's message, and what a peer tells its neighbours of
-// whom it waits for, so that nobody takes it for stuck.
+// The wait of the algorithm for a neighbour's message, and the reports of waits to neighbours, so
+// that they do not take this peer for stuck.
 
 namespace gv {
 
 using Why = event::CollectiveBroken::Why;
 
-/// Those that wait for an answer have waited since the last one, through all of our waits. `late`
-/// lives as long as this one.
+/// Peers that wait for our answer have waited since the last one, through all of our waits. `late`
+/// must live as long as the wait.
 void Post::watch_next(Time deadline, bool& late) {
   const auto still = [this, wait = nexts_] { return when_next_ && nexts_ == wait; };
   const Time due = answered_ + self_.plan.deadline / 2 - self_.world.now();
@@ -28,7 +28,7 @@ void Post::watch_next(Time deadline, bool& late) {
     });
 }
 
-/// While next() lasts, and after so long.
+/// Repeats the report while next() waits; first after the time `first`.
 void Post::keep_telling(Time first) {
   self_.world.after(first, [this, wait = nexts_] {
     if (!when_next_ || nexts_ != wait) return;
@@ -51,8 +51,8 @@ Time Post::deadline(Absence absence) const {
   return absence == Absence::away ? self_.plan.deadline : collective_deadline(self_.plan);
 }
 
-/// Somebody's absence that we only hear of is believed for as long as it is told again: a single
-/// false word would hold everybody up for ever (the swarm found one in a chain).
+/// An absence that another peer reports is believed for as long as it is repeated, because a single
+/// false word would hold all peers up for ever (a simulated run showed this in a chain).
 bool Post::excused(std::size_t k) const {
   if (misbehaves(k)) return false;
   if (!roster_.here(k)) return true;
@@ -77,9 +77,9 @@ void Post::end_wait_for(std::size_t k) {
   });
 }
 
-/// A neighbour that is alive and does not get on (a stuck trainer, a very slow one) holds a round
-/// up for so long and no longer. One timer, whatever the number of waits; and it looks at least
-/// once in a deadline of averaging, for such a wait may begin while a longer one is watched.
+/// A neighbour that is alive and makes no progress (a stuck trainer, a very slow one) delays a
+/// round by the deadline at most. There is one timer for all waits; it checks at least once in a
+/// deadline of averaging, because such a wait may begin while a longer one is watched.
 void Post::watch(Time delay) {
   delay = std::min(delay, self_.plan.deadline);
   watching_ = true;
@@ -93,7 +93,7 @@ void Post::check_deadline(Time late) {
   Wait& wait = *wait_;
   const Time now = self_.world.now();
   const Time whole = deadline(wait.absence);
-  Time most = whole;  // until the next look
+  Time most = whole;  // until the next check
   if (wait.absence != Absence::away) {
     most = whole / 2;
     if (told_) {
@@ -110,8 +110,8 @@ void Post::check_deadline(Time late) {
   deadline_passed();
 }
 
-/// It is so still: who may have a half of ours to wait for hears it again, and so does who excuses
-/// us for an absence.
+/// Repeats a report that still holds, to neighbours that may wait for a half of ours and to those
+/// that excuse us for an absence.
 void Post::tell_again() {
   const Time pause = collective_deadline(self_.plan) / 4;
   for (std::size_t k = 0; k < told_each_.size(); ++k) {
@@ -123,15 +123,14 @@ void Post::tell_again() {
   pass_on();
 }
 
-/// Tells it so that whoever waits for us does not take us for stuck.
+/// Tells the neighbours, so that a peer that waits for us does not take us for stuck.
 void Post::tell_held_up(bool held_up) {
   told_ = held_up;
   pass_on();
 }
 
-/// Each neighbour knows the end of our own chain of waits, if they have been told at all; it hears
-/// of none where nobody holds us up but itself. Who is away hears of it when it is back: nothing
-/// piles up for it.
+/// Reports the end of our chain of waits to each neighbour, if reports have begun; none if only it
+/// holds us up. An absent neighbour gets the report when it is back, so nothing piles up.
 void Post::pass_on() {
   const bool for_anybody = told_ && !wait_ && awaited_ != nullptr;
   const auto chains = for_anybody ? chains_.chains(*awaited_) : std::vector<WaitChains::Chain>{};
@@ -145,14 +144,14 @@ void Post::pass_on() {
 }
 
 /// Spaces words to one neighbour, in the long run, so that an end is passed on along all peers
-/// within half a deadline. Where peers wait for anybody, each changes what the others tell, and an
-/// absence that is over runs in circles among them: without a pause, as fast as the network is.
+/// within half a deadline. If peers wait for any sender, each changes the reports of the others,
+/// and an absence that is over runs in circles, without a pause as fast as the network.
 Time Post::telling_pause() const {
   return self_.plan.deadline / (4 * self_.plan.peers);
 }
 
-/// A neighbour that is away hears of it when it is back: nothing piles up for it. As many words as
-/// there are peers may follow each other at once. False: not yet.
+/// Reports the end of our chain to neighbour k; to an absent one when it is back. A burst of as
+/// many words as there are peers is allowed. Returns false if it is too early.
 bool Post::tell_end(std::size_t k, std::optional<WaitChains::End> by) {
   const Neighbor& neighbor = self_.neighbors[k];
   Told& told = told_each_[k];
@@ -164,11 +163,11 @@ bool Post::tell_end(std::size_t k, std::optional<WaitChains::End> by) {
   if (told.paid > now + self_.plan.peers * telling_pause()) return false;
   told.by = by;
   told.paid = std::max(told.paid, now) + telling_pause();
-  send(neighbor.peer, letter(Kind::held_up, by.value_or(0), by ? 1 : 0, nullptr));
+  send(neighbor.peer, make_message(Kind::held_up, by.value_or(0), by ? 1 : 0, nullptr));
   return true;
 }
 
-/// One timer, whatever changes meanwhile: what is told is what is so then.
+/// Sends later what is true then. One timer, whatever changes before it ends.
 void Post::pass_on_later() {
   if (std::exchange(telling_, true)) return;
   self_.world.after(telling_pause(), [this] {

@@ -7,7 +7,7 @@
 namespace gv {
 namespace {
 
-/// The longest round of a neighbour that says nothing but that it computes.
+/// Maximum length of a round of a neighbour whose only sign of life is that it computes.
 constexpr Time longest_round = std::chrono::hours(1);
 
 struct AllLeft {
@@ -43,8 +43,8 @@ Task<> Parting::leave_all() {
   co_await all;
 }
 
-/// Where all meet in collective operations, a neighbour that has come to the next one waits there
-/// for us, and sends the half that it owes us only once it knows that we come no more.
+/// If all peers meet in collective operations, a neighbour that has come to the next one waits
+/// there for us, and sends the half that it owes us only once it knows that we will not come.
 Task<> Parting::leave(std::size_t k) {
   const PeerId peer = self_.neighbors[k].peer;
   if (self_.neighbors[k].linked && exchange_.open(k))
@@ -55,8 +55,8 @@ Task<> Parting::leave(std::size_t k) {
   if (--leaving_ == 0 && when_left_) std::exchange(when_left_, {}).resume();
 }
 
-/// A peer that has finished waits for the half that a neighbour owes it: for one that is away no
-/// longer than its patience, for one that has died only if another process takes its place.
+/// A peer that has finished waits for the half that a neighbour owes it: for an absent neighbour at
+/// most its patience, for a dead one only if another process takes its place.
 void Parting::begin_patience(std::size_t k) {
   const Time patience = roster_.dead(k) ? self_.plan.succession : self_.plan.patience;
   if (exchange_.open(k) && patience > Time{0})
@@ -75,11 +75,11 @@ void Parting::give_up(std::size_t k, Interruption why) {
   post_.interrupt(k, why);
 }
 
-/// `reached`: the round in which neighbour k was at `since`. It gets on while it comes to new
-/// rounds, or computes: one round may take long, and its end is sure, since a process whose
-/// arithmetic is stuck ends itself (faults.stuck_after). A stage that is held up by its chain says
-/// so, and each of its waits ends. One that goes away and comes back again
-/// and again is no nearer for it; and one that only says that it computes is not believed for ever.
+/// `reached`: the round of neighbour k at the time `since`. The neighbour makes progress while it
+/// comes to new rounds, or computes. One round may take long, but its end is sure, since a process
+/// whose arithmetic is stuck ends itself (faults.stuck_after). A stage that its chain holds up
+/// reports that, and each of its waits ends. Repeatedly going away and coming back is no progress,
+/// and a neighbour that only reports that it computes is not believed for ever.
 void Parting::watch(std::size_t k, Round reached, Time since) {
   self_.world.after(self_.plan.standstill, [this, k, reached, since] {
     if (left_[k]) return;
@@ -109,7 +109,7 @@ Task<> Joining::fetch_model() {
 
 Task<bool> Joining::fetch_model_of(std::size_t k) {
   const PeerId peer = self_.neighbors[k].peer;
-  post_.send(peer, post_.letter(Kind::fetch, 0, 0, nullptr));
+  post_.send(peer, post_.make_message(Kind::fetch, 0, 0, nullptr));
   for (std::uint32_t part = 0; part < self_.pieces(); ++part) {
     const std::optional<Message> theirs =
         co_await post_.receive({peer, Kind::model_copy, 0, part}, Absence::away);
@@ -123,7 +123,7 @@ Task<bool> Joining::fetch_model_of(std::size_t k) {
   co_return true;
 }
 
-/// All pieces are copied in one job: the model as it is between two of ours.
+/// Copies all pieces in one job, so the model is that between two steps of ours.
 Task<> Joining::give_model(std::size_t k) {
   const PeerId peer = self_.neighbors[k].peer;
   const std::uint64_t life = roster_.life(k);
@@ -135,9 +135,9 @@ Task<> Joining::give_model(std::size_t k) {
       self_.replica.snapshot(Vector::x, self_.piece(part), *model[part]);
   });
   if (roster_.life(k) != life) co_return;
-  if (model.empty()) post_.send(peer, post_.letter(Kind::model_copy, 0, 0, nullptr));
+  if (model.empty()) post_.send(peer, post_.make_message(Kind::model_copy, 0, 0, nullptr));
   for (std::uint32_t part = 0; part < model.size(); ++part)
-    post_.send(peer, post_.letter(Kind::model_copy, 0, part, model[part]));
+    post_.send(peer, post_.make_message(Kind::model_copy, 0, part, model[part]));
 }
 
 bool Joining::take_question(std::size_t k, const Message& message) {
@@ -156,7 +156,7 @@ bool Joining::take_piece(std::size_t k, Message message) {
   } else if (message.part != 0) {
     return false;
   }
-  // An answer that came too late is for nobody.
+  // An answer that came too late is dropped.
   if (roster_.quarantined(k) || stage_ == Stage::training) return true;
   return post_.keep(std::move(message));
 }

@@ -13,24 +13,24 @@
 
 namespace gv {
 
-/// A peer's last words, edge by edge and all at once: a neighbour may be waiting for our goodbye
-/// while we wait for the half that another one owes us. Invariant: a goodbye is said once in each
-/// life of a neighbour, when the last exchange with it is settled or has been given up; those of
-/// our collective operations are told before that that we come no more.
+/// A peer's last words, to all neighbours at once: a neighbour may wait for our goodbye while we
+/// wait for the half that another one owes us. Invariant: each life of a neighbour gets one
+/// goodbye, when the last exchange with it is settled or has been given up; members of our
+/// collective operations are informed before that that we will not come.
 class Parting {
  public:
   Parting(PeerCore& self, Roster& roster, Post& post, const Pace& pace, Exchange& exchange);
 
-  /// Leaves, and waits until the goodbye to every neighbour is said.
+  /// Leaves, and waits until every neighbour has got its goodbye.
   Task<> leave_all();
 
   bool begun() const { return begun_; }
-  /// Since when; only when it has begun.
+  /// Returns the time at which it began; only when it has begun.
   Time since() const { return since_; }
 
   /// Neighbour k computes.
   void heard_work(std::size_t k) { worked_[k] = self_.world.now(); }
-  /// Neighbour k went away, or has died: from now on it is waited for only so long.
+  /// Neighbour k went away, or has died: limits the wait for it from now on.
   void away(std::size_t k);
   /// A new process does not know that we have left.
   void replaced(std::size_t k);
@@ -49,32 +49,32 @@ class Parting {
   Exchange& exchange_;
   bool begun_ = false;
   Time since_{0};
-  std::vector<bool> left_;    ///< our goodbye is said
-  std::vector<Time> worked_;  ///< when each was last heard to compute
+  std::vector<bool> left_;    ///< true if our goodbye was sent
+  std::vector<Time> worked_;  ///< last time at which each reported that it computes
   std::size_t leaving_ = 0;
   std::coroutine_handle<> when_left_;
   std::vector<Task<>> farewells_;
 };
 
-/// The meaning of the `part` of a goodbye, bit by bit.
+/// Bits of the `part` of a goodbye.
 inline constexpr std::uint32_t leaves_early = 1;  ///< before its last round
 /// The algorithm has ended, and the process stays for the last exchange: another goodbye follows.
 inline constexpr std::uint32_t stays_for_half = 2;
 
-/// Gives our model to a neighbour that has lost its own, and takes a neighbour's. The one that
-/// gives copies it once and goes on training; what the other brings is new to the fleet's mean.
-/// Invariant: a model is taken only before training begins, and given only after.
+/// Gives our model to a neighbour that has lost its own, or takes a neighbour's. The giver copies
+/// it once and continues training; the receiver's model is new to the fleet's mean. Invariant: a
+/// model is taken only before training begins, and given only after.
 class Joining {
  public:
   Joining(PeerCore& self, const Roster& roster, Post& post)
       : self_(self), roster_(roster), post_(post) {}
 
-  /// Takes the model from the first neighbour that has one; or says that nobody has.
+  /// Takes the model from the first neighbour that has one, or logs that none has.
   Task<> fetch_model();
-  /// Training begins: we have a model to give, and take none any more.
+  /// Training begins: from now on models are given, and not taken.
   void end() { stage_ = Stage::training; }
 
-  /// The question of neighbour k, or a piece of its answer. False: not one that can be expected.
+  /// Takes neighbour k's question, or a piece of its answer. False if it cannot be expected.
   bool take_question(std::size_t k, const Message& message);
   bool take_piece(std::size_t k, Message message);
 
@@ -88,7 +88,7 @@ class Joining {
   const Roster& roster_;
   Post& post_;
   Stage stage_ = Stage::joining;
-  std::vector<Task<>> gifts_;  ///< models on their way out, beside the algorithm
+  std::vector<Task<>> gifts_;  ///< models on their way out, concurrent with the algorithm
 };
 
 }  // namespace gv

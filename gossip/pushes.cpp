@@ -8,7 +8,7 @@
 namespace gv {
 namespace {
 
-constexpr Round waits_once = 7;  ///< rounds of who is ahead, for one more of the others
+constexpr Round waits_once = 7;  ///< rounds of a peer that is ahead while the others do one more
 
 const PushRules& rules_of(const Peer& me) {
   static const PushRules documented;
@@ -48,8 +48,8 @@ std::ptrdiff_t Pushes::whole_of(PeerId from) const {
       kept_, [=](const auto& entry) { return entry.first.second == from && entry.second.whole(); });
 }
 
-/// A push comes whole before the next one of its sender: a part without the rest, whose sender goes
-/// on, stays without it.
+/// A push comes whole before the next one of its sender: a part without the rest, whose sender
+/// continues, stays incomplete.
 void Pushes::keep(Message message) {
   std::erase_if(kept_, [&](const auto& entry) {
     const auto& [round, from] = entry.first;
@@ -67,8 +67,8 @@ void Pushes::keep(Message message) {
   newest = std::max(newest, message.number);
 }
 
-/// Along a circle of one-way edges each could wait for the next one, where one of them was away
-/// when the other began its round.
+/// Along a circle of one-way edges each peer could wait for the next one, if one was away when
+/// another began its round.
 void Pushes::reach_who_is_back(const std::vector<PeerId>& to) {
   for (const PeerId j : to) {
     const auto last = reached_.find(j);
@@ -126,7 +126,7 @@ std::optional<Pushes::Taken> Pushes::take(Round until) {
 }
 
 Task<Payload> sound(Peer& me, PeerId from, Payload vector, std::optional<Codec> codec) {
-  // Another server's part may have another length: the channel does not know whose this is.
+  // Another server's part may have another length, and the channel does not know the owner.
   const Payload floats = co_await me.decode(vector, me.replica.size(), codec);
   if (!floats) co_return nullptr;
   bool finite = true;

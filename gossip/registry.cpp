@@ -103,8 +103,7 @@ constexpr std::array own_rows{&d_psgd_lian_row,
                               &hogwild_row,
                               &isolated_row};
 
-/// Those of plug-ins stand behind ours. The room is there from the beginning, so that nobody's span
-/// is moved.
+/// Rows of plug-ins follow ours. The room is reserved from the beginning, so that spans stay valid.
 constexpr std::size_t most_added = 64;
 struct Table {
   std::array<const AlgorithmRow*, own_rows.size() + most_added> rows{};
@@ -206,7 +205,8 @@ std::string_view name_of(ProgramUse::Gradients gradients) {
 
 namespace {
 
-/// Each vector that travels is moved by its own flows, and nothing else is.
+/// Returns whether each vector that travels is moved by its own flows, and no other vector is
+/// moved.
 bool moves_what_it_carries(const Traffic& traffic) {
   const auto alone = [](const Stream& s) {
     return !s.to_each && s.moves.empty() && s.sent.empty() && s.theirs.empty();
@@ -252,7 +252,7 @@ std::string objection_to_chains(const AlgorithmRow& row, const Setup& setup) {
   if (!row.by_coordinate)
     return fmt::format(
         "{}{}{} cannot run on parts of a model: it does not act on each coordinate alone, or "
-        "exchanges before and behind a gradient: {}",
+        "exchanges before and after a gradient: {}",
         row.kind,
         row.order.empty() ? "" : " with order ",
         row.order,

@@ -7,16 +7,16 @@
 #include "gossip/supply.h"
 #include "optim/rl/served_memory.h"
 
-// A memory: takes chunks of transitions from actors, hands out minibatches to learners, and does
-// either as far as the ratio of the two allows (optim/rl/served_memory.h). It waits for nobody in
-// particular: one actor more or less changes nothing, and where none is left, or none has said
-// anything for as long as faults.deadline, what is there is handed out without a limit. It ends
-// with the last of its learners, unless another process takes the place of one that has died.
+// A memory takes chunks of transitions from actors and hands out minibatches to learners, each as
+// far as the ratio of the two allows (optim/rl/served_memory.h). It waits for no particular actor:
+// one actor more or less changes nothing. If none is left, or none has sent anything for as long as
+// faults.deadline, the stored transitions are handed out without a limit. It ends with the last of
+// its learners, unless another process takes the place of one that has died.
 
 namespace gv {
 namespace {
 
-/// The most that an honest peer has under way: two chunks, or the questions for two minibatches.
+/// Maximum that an honest peer has under way: two chunks, or the questions for two minibatches.
 constexpr std::ptrdiff_t most_under_way = 2;
 
 class Remembering {
@@ -70,12 +70,11 @@ class Remembering {
   std::vector<PeerId> learners_, actors_;
   std::deque<Message> questions_, chunks_;
   AskedNumbers asked_;
-  bool silent_ = false;  ///< no actor has said anything for as long as the deadline
+  bool silent_ = false;  ///< no actor has sent anything for as long as the deadline
   bool said_ = false;
 };
 
-/// Returns whether there is a learner to serve again: another process may take the place of one
-/// that has died, which is waited for where peers are started again.
+/// Returns whether there is a learner to serve again; waits for successors, if there may be any.
 Task<bool> Remembering::learnt_from_again() {
   for (const PeerId i : learners_) {
     if (!me_.running() || any_lives(learners_)) break;
@@ -84,8 +83,7 @@ Task<bool> Remembering::learnt_from_again() {
   co_return me_.running() && needed();
 }
 
-/// What another process of its sender has sent is nobody's any more, and more than an honest one
-/// has under way is refused.
+/// Drops messages of a sender's earlier process; refuses more than an honest peer sends.
 void Remembering::keep(std::deque<Message>& list, Message message) {
   const PeerId from = message.from;
   std::erase_if(list, [&](const Message& m) { return m.from == from && m.life != message.life; });
@@ -114,8 +112,7 @@ Task<> Remembering::hear() {
   tell();
 }
 
-/// An actor leaves with its learner, which is no death: what lived before the first of them left
-/// stays told.
+/// An actor leaves with its learner, which is no death: keeps the count before the first departure.
 void Remembering::tell() {
   const MemoryFigures of = memory_.figures();
   const auto is_here = [this](PeerId i) { return lives(i); };
@@ -127,7 +124,7 @@ void Remembering::tell() {
                    .actors = all_learn ? alive : part_.figures.actors};
 }
 
-/// Answers what is allowed, each kind in the order in which it came. True if that was anything.
+/// Answers what is allowed, each kind in the order of arrival. Returns true if there was anything.
 Task<bool> Remembering::answer() {
   bool any = false;
   while (!chunks_.empty() && memory_.may_take()) {
@@ -182,13 +179,13 @@ Task<> Remembering::serve(Message question) {
   co_await follow(me_, slowest(me_, asked_));
 }
 
-/// Where all were told to stop, nobody wonders.
+/// No message if all peers are to stop.
 void Remembering::say_alone() {
   if (me_.running() && !std::exchange(said_, true))
     me_.journal.note(event::LearnsWithoutActors{me_.round, memory_.figures().kept});
 }
 
-/// Returns whether i holds up what waits here: actors the minibatches, learners the chunks.
+/// Returns whether i holds up a message: actors hold up minibatches, learners chunks.
 bool Remembering::awaits(PeerId i) const {
   return learns(i) ? !chunks_.empty() && lives(i) : !questions_.empty() && lives(i);
 }

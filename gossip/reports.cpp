@@ -11,15 +11,15 @@
 namespace gv {
 namespace {
 
-/// Number of rounds in company whose mean length is the measure.
+/// Number of rounds in company whose mean length is measured.
 constexpr std::size_t measured = 15;
-/// Rounds of both ends without a flow, of an edge that is silent: a hundred, and two for each peer
-/// of the fleet, because the two ends may be in different rounds.
+/// Number of rounds of both ends without a flow after which an edge is silent: a hundred, and two
+/// for each peer, because the two ends may be in different rounds.
 constexpr Round patience = 100;
 
 }  // namespace
 
-/// The mean of several, since halves may come in pairs with twice the pause between them.
+/// The mean of several rounds, since halves may come in pairs with twice the pause between them.
 void PaceWatch::meet(Time now) {
   met_.push_back(now);
   if (met_.size() <= measured) return;
@@ -45,7 +45,7 @@ std::optional<RunAhead> PaceWatch::see(Round round, Time now, bool company) {
   return first ? found_ : std::nullopt;
 }
 
-/// Counts what the algorithm has taken of others since it was last asked.
+/// Returns whether the algorithm has taken a message since the last call.
 bool SteadyWatch::took_something() {
   const std::vector<std::uint64_t>& by_age = post_.staleness();
   const std::uint64_t now = std::accumulate(by_age.begin(), by_age.end(), std::uint64_t{0});
@@ -53,7 +53,7 @@ bool SteadyWatch::took_something() {
 }
 
 /// While no neighbour was ever away, the pace is the method's own, deadlines and schedules
-/// included. When all have left, what a peer still has to do is its own: that is no pace to keep.
+/// included. When all have left, the peer's remaining work is its own: that is no pace to keep.
 bool SteadyWatch::may_meet_somebody() const {
   bool outage = false;
   for (std::size_t k = 0; k < edges_.size(); ++k) outage = outage || roster_.outages(k) > 0;
@@ -127,7 +127,7 @@ void Reports::tell_round() {
   timesheet.keep_intervals(self_.journal.wants_intervals(self_.round));
 }
 
-/// Parts of minibatches do not add up to whole ones exactly.
+/// Rounds, because parts of minibatches do not add up to whole ones exactly.
 std::uint64_t Reports::samples() const {
   return static_cast<std::uint64_t>(std::llround(batches_ * self_.plan.batch));
 }
@@ -150,7 +150,7 @@ void Reports::begin() {
   tick_later();
 }
 
-/// The fleet's time without evaluations and checkpoints, as this peer sees it.
+/// Returns the fleet's time without evaluations and checkpoints, as this peer sees it.
 Time Reports::training_clock() const {
   const Spent spent = self_.timesheet.spent();
   return self_.plan.clock_at_birth + spent.total() - spent[Activity::evaluate] -
@@ -169,8 +169,8 @@ void Reports::resume() {
   if (std::exchange(owed_, false) && ticking_) tick_later();
 }
 
-/// Reports x as it is now, whatever the algorithm is at: its job goes behind those that have begun,
-/// so that no half of a step is seen. Who is late for several periods reports the last of them.
+/// Reports x as it is now, whatever the algorithm does: the job is queued after those begun, so it
+/// sees no half of a step. A peer that is late by several periods reports only the last.
 void Reports::tick() {
   if (paused_) {
     owed_ = true;
@@ -192,7 +192,7 @@ void Reports::tick() {
   });
 }
 
-/// All but the model and what it is worth. Losses count from here on for the next one.
+/// Returns a report without the model and its evaluation. Later losses count in the next one.
 Report Reports::begin_report(bool last) {
   const Plan& plan = self_.plan;
   const bool by_time = plan.evaluate_period > Time{0};
@@ -253,9 +253,9 @@ void Reports::look(Buffer& model) {
   if (self_.plan.trains) self_.replica.evaluate();
 }
 
-/// No flops: looking at a fleet takes no virtual time.
+/// No flops: an evaluation takes no virtual time.
 Task<> Reports::evaluate(bool last) {
-  const auto behind = [] {};  // the job of a tick, whose outcome is told first
+  const auto behind = [] {};  // waits for the job of a tick, which is reported first
   if (looking_) co_await self_.compute(0, behind, Activity::evaluate);
   Report report = begin_report(last);
   const std::shared_ptr<Buffer> copy = model_buffer();

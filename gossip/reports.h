@@ -22,17 +22,17 @@
 namespace gv {
 
 /// Finds a peer that ends its rounds alone faster than it did in company: more than twice ten
-/// rounds, most of them alone, within the time of ten. Rounds in company have the pace of their
-/// neighbours and are not judged. The usual length of a round is the
-/// least mean of several in company so far, so that a fleet that has become slower changes nothing.
+/// rounds, most alone, within the time of ten. Rounds in company have the pace of their neighbours
+/// and are not judged. The usual length of a round is the least mean of several in company, so that
+/// a fleet that becomes slower changes nothing.
 class PaceWatch {
  public:
   static constexpr std::size_t rounds = 10;  ///< number of rounds whose usual length is the window
   static constexpr std::size_t most_times =
-      2;  ///< rounds that may end within it, in units of these
+      2;  ///< maximum number of rounds that may end within it, in multiples of `rounds`
 
   /// A round has ended. `company`: a neighbour's message was taken in it, or it needed none.
-  /// Returns the finding when it is made for the first time.
+  /// Returns the finding the first time.
   std::optional<RunAhead> see(Round round, Time now, bool company);
   const std::optional<RunAhead>& found() const { return found_; }
 
@@ -45,7 +45,7 @@ class PaceWatch {
   bool too_fast() const;
 
   std::deque<Time> met_;       ///< the ends of the last rounds in company
-  std::optional<Time> usual_;  ///< see above; nothing if not known yet
+  std::optional<Time> usual_;  ///< see above; none if not known yet
   std::deque<End> ends_;       ///< ends of the newest rounds
   std::optional<RunAhead> found_;
 };
@@ -65,7 +65,7 @@ class SteadyWatch {
         exchange_(exchange),
         edges_(self.neighbors.size()) {}
 
-  /// The present round has ended, which the clock does not count yet.
+  /// Called at the end of the present round, before the clock counts it.
   void end_round();
   const std::optional<RunAhead>& ran_ahead() const { return watch_.found(); }
   /// Returns the edges over which nothing has flowed for long, although the neighbour was there and
@@ -91,17 +91,17 @@ class SteadyWatch {
   const Exchange& exchange_;
   PaceWatch watch_;
   std::vector<Edge> edges_;
-  std::uint64_t taken_ = 0;  ///< messages of neighbours, until the last round
+  std::uint64_t taken_ = 0;  ///< messages of neighbours taken until the last round
 };
 
-/// Finds a loss that rises so much at once that training is not the cause: a hundredfold of what it
-/// was lately and tenfold of what it has ever been, in two minibatches one after the other, since
-/// one alone may hold a sample like no other. Or it is not finite.
+/// Finds a loss that rises so suddenly that training is not the cause: to a hundred times its
+/// recent mean and ten times its maximum, in two successive minibatches, since a single one may
+/// hold an unusual sample. Or a loss that is not finite.
 class LossWatch {
  public:
-  /// The loss of a minibatch. The rise, when it is found for the first time.
+  /// Takes the loss of a minibatch. Returns the rise when it is found for the first time.
   std::optional<LossRise> see(Round round, double loss) {
-    // A loss of exactly 0 does not count: every other one is more than a hundredfold of it.
+    // A loss of exactly 0 does not count: any other loss is more than a hundred times 0.
     if (first_ || loss == 0) return {};
     const bool known = seen_ >= least_seen;
     const bool high = loss > hundredfold * lately_ && loss > tenfold * greatest_;
@@ -123,15 +123,15 @@ class LossWatch {
   static constexpr double least_seen = 5, remembered = 20;  ///< minibatches
 
   double seen_ = 0;
-  double lately_ = 0;    ///< the mean of what is remembered
-  double greatest_ = 0;  ///< so far
+  double lately_ = 0;    ///< mean of the recent ones
+  double greatest_ = 0;  ///< maximum until now
   bool suspected_ = false;
   std::optional<LossRise> first_;
 };
 
-/// Tells the journal where the peer stands and what its model is worth: every so many rounds, or
-/// every so many seconds of training, and at the end. Invariant: a loss, a batch and an intake
-/// count in one report and no other.
+/// Reports the peer's state and its model's evaluation to the journal: at intervals of rounds or of
+/// training time, and at the end. Invariant: each loss, batch and intake counts in exactly one
+/// report.
 class Reports {
  public:
   Reports(
@@ -144,9 +144,9 @@ class Reports {
 
   /// Adds minibatches that the peer trained on, and their mean loss or unknown_figure().
   void add_loss(double loss, double batches);
-  /// Minibatches of others, whose loss is theirs.
+  /// Adds minibatches of others, whose loss they report.
   void add_batches(double batches) { batches_ += batches; }
-  /// Tells the journal at the end of each round.
+  /// Reports to the journal at the end of each round.
   void tell_round();
   /// Returns the costs of this life, up to now.
   Costs costs() const;
@@ -154,7 +154,7 @@ class Reports {
   /// Begins evaluations by time: they begin with the peer's life and end with its rounds.
   void begin();
   void end() { ticking_ = false; }
-  /// Says that x is no model until resume(): an evaluation whose time comes meanwhile is made then.
+  /// x is no model until resume(): an evaluation that becomes due is made then.
   void pause() { paused_ = true; }
   void resume();
   /// Evaluates x as it is between two steps of the algorithm, which waits for it. `last`: the
@@ -182,7 +182,7 @@ class Reports {
   std::uint64_t losses_ = 0;
   LossWatch watch_;
   double batches_ = 0;       ///< minibatches trained on
-  Post::Intake intake_;      ///< since the last report, the most
+  Post::Intake intake_;      ///< maxima since the last report
   std::uint64_t ticks_ = 0;  ///< periods of evaluation by time that are over
   bool ticking_ = false;
   bool paused_ = false;

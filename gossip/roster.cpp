@@ -26,7 +26,7 @@ void Roster::blame(std::size_t k) {
   Entry& entry = entries_[k];
   if (entry.struck == self_.round) return;
   entry.struck = self_.round;
-  if (++entry.strikes > self_.plan.strikes) return;  // it is said often enough
+  if (++entry.strikes > self_.plan.strikes) return;  // it was logged often enough
   self_.journal.note(event::NotFiniteCame{
       self_.round, self_.neighbors[k].peer, entry.strikes, self_.plan.strikes});
 }

@@ -10,7 +10,7 @@ namespace gv {
 
 struct Plan;
 
-/// The facts that one end of an edge knows of an exchange when it weighs its flow.
+/// Knowledge of one end of an edge about an exchange when it weighs the flow.
 struct Terms {
   PeerId peer = 0;           ///< the other end
   bool two_way = true;       ///< both ends send
@@ -20,39 +20,39 @@ struct Terms {
   std::uint32_t theirs_degree = 0;
 };
 
-/// The reason why the half that somebody waits for has not come.
+/// Reason why an awaited half has not come.
 enum class Missing : std::uint8_t { late, away };
 
-/// The reason why a wait ends without what it was for.
+/// Reason why a wait ends without its message.
 enum class Interruption : std::uint8_t {
-  away,       ///< nothing is heard of the neighbour
+  away,       ///< the neighbour is silent
   passed,     ///< the neighbour has passed that round
-  deadline,   ///< it lives and does not get on
+  deadline,   ///< the neighbour lives and makes no progress
   patience,   ///< our rounds are done, and it is away
   successor,  ///< another process has taken its place
 };
 
-/// The things that a successor takes over of the exchanges with the one that died.
+/// Parts of the exchanges of a dead peer that its successor takes over.
 struct Legacy {
   bool exchange = false;  ///< the one left open
   bool numbers = false;
-  bool mail = false;  ///< what the dead one had sent
-  bool sums = false;  ///< what both had told each other (Traffic::running), and what had flowed
+  bool mail = false;  ///< messages of the dead one
+  bool sums = false;  ///< increments exchanged (Traffic::running), and past flows
 };
 
-/// The decisions of the exchange protocol (exchange.h): each is the same at both ends, for it
-/// follows from what both of them know. Tests swap one for a wrong one and show that the swarm
+/// The decisions of the exchange protocol (exchange.h). Each is the same at both ends, because it
+/// follows from what both ends know. Tests replace one by a wrong one and show that the swarm
 /// notices.
 class Rules {
  public:
   virtual ~Rules() = default;
 
-  /// The weight of an edge's flow. A fixed W: its entry. The degrees of the moment: the Metropolis
-  /// weight min(1 / (1 + d_i), 1 / (1 + d_j)) of those that were sent with this exchange. A
-  /// schedule: the entry of its round.
+  /// Returns the weight of an edge's flow. Fixed W: its entry. Live degrees: the Metropolis weight
+  /// min(1 / (1 + d_i), 1 / (1 + d_j)) of the degrees sent with this exchange. Schedule: the
+  /// entry of its round.
   virtual float weight(const Plan& plan, const Terms& terms) const;
-  /// The longest distance that counts whole on an edge, of what its ends have told each other with
-  /// this exchange: the shorter one, so that who lies can only hold back what it sends itself.
+  /// Returns the distance that counts whole on an edge: the shorter of the two that its ends sent
+  /// with this exchange, so that a liar can only hold back its own values.
   virtual double bound(double ours, double theirs) const { return std::min(ours, theirs); }
   /// Returns whether another exchange may begin on an edge: not while one is open.
   virtual bool begins(bool open) const { return !open; }
@@ -66,19 +66,19 @@ class Rules {
   virtual bool waits_for_older() const { return true; }
   /// Returns whether rounds alone are limited to the pace of rounds in company.
   virtual bool limits_pace() const { return true; }
-  /// Returns whether a wait ends for this reason: always, so that nobody waits for ever.
+  /// Returns whether a wait ends for this reason: always, so that no peer waits for ever.
   virtual bool ends_wait(Interruption) const { return true; }
-  /// Returns whether a neighbour that waits, in the end, for us is waited for without end.
+  /// Returns whether the wait for a neighbour that waits, in the end, for us has no end.
   virtual bool excuses_circles() const { return false; }
   /// Returns whether the last exchanges are settled before the goodbye.
   virtual bool settles_before_leaving() const { return true; }
-  /// Nothing: a successor begins a conversation of its own.
+  /// Returns nothing by default: a successor begins a new conversation.
   virtual Legacy legacy() const { return {}; }
   /// Returns whether a neighbour's piece of a model may replace our own: not unless it is finite.
   virtual bool takes_model(const Buffer& piece) const;
 };
 
-/// The rules above as they are.
+/// Returns the rules above unchanged.
 const Rules& documented_rules();
 
 }  // namespace gv

@@ -4,8 +4,8 @@
 
 namespace gv {
 
-/// Returns whether a fleet of this row with these settings, of which those that are not given are
-/// the usual ones, ends with the same bits whoever is slow: not where some go on without the last.
+/// Returns whether a fleet of this row with these settings (defaults for the others) ends with the
+/// same bits whichever peer is slow: false if some peers continue without the last.
 bool has_same_bits(const AlgorithmRow& row, const Settings& settings);
 
 }  // namespace gv

@@ -26,7 +26,7 @@ bool more_may_come(const Peer& me, const std::set<PeerId>& heard) {
                              [&](PeerId i) { return may_come(me, i, heard); });
 }
 
-/// Takes the first of those that wait, or else the next one that comes.
+/// Returns the first waiting push, or else the next one that comes.
 Task<Next> next_push(Peer& me, std::deque<Message>& waiting, const std::set<PeerId>& heard) {
   const Post::Awaited awaited = [&](PeerId i) { return may_come(me, i, heard); };
   if (waiting.empty()) co_return co_await me.next(Kind::push, me.plan.deadline, awaited);
@@ -191,9 +191,9 @@ Task<> answer(Peer& me, const Message& push, Vector v) {
   answer(me, push, part);
 }
 
-/// After deaths a worker may be a round ahead of a server, where it was told by another one: its
-/// push waits for its round. Counted in this one it would be missing there, and workers and servers
-/// would wait for each other in a circle.
+/// After deaths a worker may be a round ahead of a server, if another server gave it the round. Its
+/// push then waits for its round. Counted in the present round it would be missing in its own, and
+/// workers and servers would wait for each other in a circle.
 Task<std::map<PeerId, Message>> collect(Peer& me, std::size_t most, std::deque<Message>& early) {
   std::map<PeerId, Message> pushes;
   std::deque<Message> ahead;
@@ -265,8 +265,8 @@ Task<double> weighted_sum(Peer& me,
 
 namespace {
 
-/// v <- the mean of those that count, or what the fleet takes in its place (robust_rules.h). False:
-/// none does.
+/// v <- the mean of the pushes that count, or the fleet's other aggregate (robust_rules.h). Returns
+/// false if none counts.
 Task<bool> combine(Peer& me, Vector v, std::map<PeerId, Message> pushes) {
   if (aggregate_of(*me.plan.setup) != Aggregate::mean) {
     std::map<PeerId, Payload> came;
@@ -306,7 +306,7 @@ Task<> count(Peer& me, double gradients) {
 
 Served::Served(Peer& me) : me_(me), beside_(me.world, look_after()) {}
 
-/// Greets the servers until nothing is new: each time a server's place is taken, and at the end.
+/// Greets the servers until nothing is new: after each replacement of a server, and at the end.
 Task<> Served::look_after() {
   for (const PeerId id : servers(*me_.plan.setup)) servers_[id].holds = me_.round;
   while (!ending_) {
@@ -319,7 +319,7 @@ Task<> Served::look_after() {
   }
 }
 
-/// A new process gets the model, and then what the one before it has not answered.
+/// A new process gets the model, and then the push that the one before it has not answered.
 Task<bool> Served::greet(PeerId id, Server& server) {
   const std::uint64_t life = me_.life(id);
   if (server.life == life) co_return false;
@@ -341,7 +341,7 @@ Task<> Served::push(Vector v) {
   co_await push_parts(me_, v, send);
 }
 
-/// The server's part of x. Nothing: it is gone, and so is the fleet's model.
+/// Returns the server's part of x. Nothing if the server has gone, and the fleet's model with it.
 Task<std::optional<Message>> Served::pull_of(PeerId id, Server& server) {
   while (true) {
     const std::uint64_t life = me_.life(id);
@@ -376,8 +376,8 @@ Task<> Served::end() {
 
 Task<> take_over(Peer& me, std::deque<Message>& early) {
   std::set<PeerId> heard;
-  Round newest = me.round;    // of a model
-  Round furthest = me.round;  // of anything
+  Round newest = me.round;    // newest round of a model
+  Round furthest = me.round;  // newest round of any push
   const Post::Awaited awaited = [&](PeerId i) { return may_push(me, i) && !heard.contains(i); };
   while (std::ranges::any_of(trainers(*me.plan.setup), awaited)) {
     Next next = co_await me.next(Kind::push, me.plan.deadline, awaited);

@@ -7,9 +7,9 @@
 #include "gossip/peer.h"
 #include "gossip/servers.h"
 
-// Training-data servers: peers that hold the training samples and hand out minibatches to those
+// Training-data servers: peers that hold the training samples and hand out minibatches to peers
 // that train, in the order in which each would have drawn them from its own share. Per gradient:
-// one minibatch to who trains, and a question without a payload.
+// one minibatch to the peer, and a question without a payload.
 
 namespace gv {
 namespace {
@@ -26,7 +26,7 @@ bool someone_asks(const Peer& me, const std::vector<PeerId>& served) {
          std::ranges::any_of(served, [&](PeerId i) { return me.expects(i); });
 }
 
-/// The same, once another process may have taken the place of one that has died.
+/// someone_asks(), after waiting for successors of peers that have died.
 Task<bool> someone_asks_again(Peer& me, const std::vector<PeerId>& served) {
   for (const PeerId i : served)
     if (!someone_asks(me, served)) co_await me.succeeded(i, me.life(i));
@@ -121,7 +121,7 @@ Task<> serve_samples(Peer& me) {
     const auto pack = [&] { samples = me.plan.samples_for(from, number); };
     co_await me.compute(
         static_cast<double>(me.plan.setup->most_samples_bytes), pack, Activity::compute);
-    // Its successor counts again, and would take the number for that of its own question.
+    // A successor counts again, and would take the number for that of its own question.
     if (samples && next.message->life == me.life(from))
       me.send(from, Kind::samples, samples, 0, number);
     asked[from] = number;

@@ -15,11 +15,10 @@
 namespace gv {
 
 /// A lazily started coroutine that resumes its awaiter when it ends (symmetric transfer).
-/// Move-only; the owner destroys the frame. Knows no executor: whoever calls back (World) decides
-/// the thread.
-/// Its parameters are values, or outlive it. The result of a co_await is named before it is
-/// negated: of `!co_await f()`, g++ 12 puts a temporary before the frame's own first field, and the
-/// coroutine is never resumed. tests/tidy looks for it.
+/// Move-only; the owner destroys the frame. Knows no executor: the caller of the callback (World)
+/// decides the thread. Parameters must be values, or outlive the task. Name the result of a
+/// co_await before negating it: for `!co_await f()`, g++ 12 puts a temporary before the frame's own
+/// first field, and the coroutine is never resumed. tests/tidy looks for it.
 template <class T = void>
 class [[nodiscard]] Task;
 
@@ -87,7 +86,7 @@ class Task {
   /// Runs until the first suspension; for the outermost task only.
   void start() { handle_.resume(); }
   bool done() const { return !handle_ || handle_.done(); }
-  /// The result of a finished task; rethrows what it threw.
+  /// Returns the result of a finished task; rethrows its exception.
   T result() { return handle_.promise().take(); }
 
   bool await_ready() const noexcept { return done(); }
@@ -118,8 +117,8 @@ inline Task<void> Promise<void>::get_return_object() {
 /// Arithmetic; see InplaceFunction.
 using Job = InplaceFunction<80>;
 
-/// Runs a job in a lane and resumes the coroutine on the loop. The lambda is made here and not
-/// beside a `co_await`: g++ 12 can free the captures of the latter twice.
+/// Runs a job in a lane and resumes the coroutine on the loop. The lambda is made here and not next
+/// to a `co_await`: g++ 12 can free the captures of the latter twice.
 struct Offload {
   World& world;
   double flops;
@@ -154,11 +153,11 @@ struct Suspend {
   void await_resume() const noexcept {}
 };
 
-/// The message of a key, or nothing: its sender has left, or the wait was interrupted.
+/// Returns the message of a key, or nothing if its sender has left or the wait was interrupted.
 struct Receive {
   Mailbox& mailbox;
   Mailbox::Key key;
-  Absence absence;  ///< that ends the wait
+  Absence absence;  ///< the absence that ends the wait
   std::optional<Message> answer;
   bool await_ready() { return mailbox.take(key, answer); }
   void await_suspend(std::coroutine_handle<> h) {
@@ -170,15 +169,16 @@ struct Receive {
   std::optional<Message> await_resume() { return std::move(answer); }
 };
 
-/// A coroutine that runs beside the algorithm's own, on the same loop: the papers' other thread. It
-/// ends by itself; whoever made it awaits that, so that nothing of it is under way afterwards.
+/// A coroutine that runs concurrently with the algorithm's own, on the same loop: the second
+/// thread of some papers. It ends by itself; its owner awaits the end, so that nothing is under way
+/// afterwards.
 class Beside {
  public:
   Beside(World& world, Task<> work) : world_(world), task_(run(std::move(work))) { task_.start(); }
   Beside(const Beside&) = delete;
   Beside& operator=(const Beside&) = delete;
 
-  /// Waits until it has ended. Throws what it threw.
+  /// Waits until it has ended. Rethrows its exception.
   Task<> join() {
     if (!ended_) {
       Suspend suspend{when_ended_};
@@ -195,7 +195,7 @@ class Beside {
       error_ = std::current_exception();
     }
     ended_ = true;
-    // Later: who is resumed may destroy this frame, which is still running.
+    // Deferred, because the resumed coroutine may destroy this frame, which is still running.
     if (when_ended_) world_.after(Time{0}, std::exchange(when_ended_, {}));
   }
 
@@ -203,7 +203,7 @@ class Beside {
   bool ended_ = false;
   std::exception_ptr error_;
   std::function<void()> when_ended_;
-  Task<> task_;  ///< last: it uses the others
+  Task<> task_;  ///< last, because it uses the others
 };
 
 }  // namespace gv

@@ -10,7 +10,7 @@
 namespace gv {
 namespace {
 
-/// Values of one part, but for the last.
+/// Number of values of a part, except the last.
 std::size_t most_values(const Traffic& traffic) {
   return traffic.clip > 0 ? SIZE_MAX : piece_floats;
 }
@@ -34,7 +34,7 @@ bool Traffic::plain() const {
   return x && !codec && !running && step == 1 && clip == 0;
 }
 
-/// They are kept in a vector beside the one that travels.
+/// Such methods keep the flows in a vector separate from the one that travels.
 bool Traffic::moves_by_flows() const {
   return std::ranges::any_of(streams, [](const Stream& stream) {
     return !stream.returns.empty() && stream.returns != stream.carries;

@@ -76,7 +76,7 @@ void Transfers::begin(std::vector<Way>& ways, VerbCall call, Ended ended) {
   gone(k);
 }
 
-/// The pieces that may be asked for of the pull at hand.
+/// Requests the next pieces of the pull at hand.
 void Transfers::ask(std::size_t k) {
   Way& way = pulls_[k];
   if (way.calls.empty()) return;
@@ -85,7 +85,7 @@ void Transfers::ask(std::size_t k) {
     send(k, way.number, way.asked++, letter_of(self_, word, {}));
 }
 
-/// The pieces that were asked for, when there is a push that has them.
+/// Sends the requested pieces once there is a push that has them.
 void Transfers::give(std::size_t k) {
   Way& way = pushes_[k];
   if (way.calls.empty() || !way.wanted) return;
@@ -109,7 +109,8 @@ void Transfers::give(std::size_t k) {
 
 void Transfers::send(std::size_t k, std::uint64_t number, std::uint32_t part, Payload payload) {
   const PeerId to = self_.neighbors[k].peer;
-  if (!post_.closed(to)) post_.send(to, post_.letter(Kind::verb, number, part, std::move(payload)));
+  if (!post_.closed(to))
+    post_.send(to, post_.make_message(Kind::verb, number, part, std::move(payload)));
 }
 
 bool Transfers::take(std::size_t k, const Message& message, const VerbWord& word) {
@@ -117,7 +118,7 @@ bool Transfers::take(std::size_t k, const Message& message, const VerbWord& word
   return word.step == VerbStep::want ? take_want(k, message, word) : take_piece(k, message, word);
 }
 
-/// Of a push that has failed here, some may still be on their way.
+/// Requests for a push that has failed here may still be on their way.
 bool Transfers::take_want(std::size_t k, const Message& message, const VerbWord& word) {
   Way& way = pushes_[k];
   if (message.payload->size() != verb_word_bytes) return false;
@@ -169,7 +170,7 @@ void Transfers::replaced(std::size_t k) {
   }
 }
 
-/// The caller that is told of it may begin another one.
+/// The notified caller may begin another transfer.
 void Transfers::finish(Way& way, VerbEnd end) {
   const Ended ended = std::move(way.calls.front().ended);
   way.calls.pop_front();

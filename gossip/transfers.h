@@ -15,36 +15,36 @@
 
 namespace gv {
 
-/// The pushes of a program to one neighbour and its pulls from one, beside the verbs that all call
-/// and on the same loop. The nth push of one peer to another is for the nth pull there, which may
-/// come before or after it.
+/// The pushes of a program to one neighbour and its pulls from one, independent of the verbs that
+/// all call and on the same loop. The nth push of one peer to another matches the nth pull there,
+/// which may come before or after it.
 ///
-/// Nothing travels before it is asked for: the puller wants one piece after the other, a few ahead,
-/// and gets them when there is a push. So what waits here of others is a number for each neighbour,
-/// and no piece comes that was not asked for. A push is over when the last of its pieces is on its
-/// way. Both ends of it fail where they differ in type, size or name; who dies or leaves ends what
-/// is under way with it; and its successor begins again at both ends.
+/// The puller requests each piece: one after the other, a few ahead, and gets them when there is a
+/// push. So only a number for each neighbour waits here, and no piece comes unrequested. A push is
+/// over when its last piece is on its way. Push and pull fail at both ends if they differ in type,
+/// size or name. A peer that dies or leaves ends the transfers with it; its successor begins again
+/// at both ends.
 class Transfers {
  public:
   using Ended = std::function<void(VerbEnd)>;
 
   Transfers(PeerCore& self, const Roster& roster, Post& post);
 
-  /// Returns why there can be no such push or pull here; "" when it can.
+  /// Returns why such a push or pull is impossible here; "" if it is possible.
   std::string objection(const VerbCall& call) const;
-  /// Begins a push to or a pull from peer `call.root`. `ended` is called on the loop, perhaps
-  /// before this returns. Only where objection() is empty; any number of them.
+  /// Begins a push to or a pull from peer `call.root`; any number at once, only if objection() is
+  /// empty. `ended` is called on the loop, perhaps before this returns.
   void push(VerbCall call, Ended ended);
   void pull(VerbCall call, Ended ended);
 
-  /// False: no message that can be expected.
+  /// Returns false if the message cannot be expected.
   bool take(std::size_t k, const Message& message, const VerbWord& word);
   /// Neighbour k has died or said goodbye.
   void gone(std::size_t k);
-  /// Another process, which knows of nothing that was under way.
+  /// Another process has come, which knows of no transfer under way.
   void replaced(std::size_t k);
 
-  /// The pieces that are asked for, at the most, ahead of the last one that came.
+  /// Maximum number of pieces requested ahead of the last one that came.
   static constexpr std::uint32_t window = 4;
 
  private:
@@ -53,13 +53,13 @@ class Transfers {
     std::vector<std::byte> data;
     Ended ended;
   };
-  /// All pushes to a neighbour, or all pulls from it, in their order; the first is at hand.
+  /// All pushes to a neighbour, or all pulls from it, in order; the first is at hand.
   struct Way {
     std::deque<Call> calls;
-    std::uint64_t number = 0;        ///< of the first, or of the next one
-    std::uint32_t asked = 0;         ///< pieces of it that are wanted
-    std::uint32_t done = 0;          ///< pieces of it that have been sent, or have come
-    std::optional<VerbWord> wanted;  ///< of a push: what the neighbour's pull is
+    std::uint64_t number = 0;        ///< number of the first, or of the next one
+    std::uint32_t asked = 0;         ///< its pieces that are requested
+    std::uint32_t done = 0;          ///< its pieces that have been sent, or have come
+    std::optional<VerbWord> wanted;  ///< push: the neighbour's matching pull
   };
 
   void begin(std::vector<Way>& ways, VerbCall call, Ended ended);

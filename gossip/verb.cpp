@@ -13,7 +13,7 @@ namespace {
 
 constexpr PeerId nobody = std::numeric_limits<PeerId>::max();
 
-/// Returns, of each peer, the next one on its way to peer 0, which is its own.
+/// Returns the next peer on each peer's way to peer 0; for peer 0 itself.
 std::vector<PeerId> ways_to_0(const std::vector<std::vector<PeerId>>& links) {
   std::vector<PeerId> next(links.size(), nobody);
   if (links.empty()) return next;

@@ -11,13 +11,13 @@
 
 namespace gv {
 
-/// The things that the programs of a fleet do together by a call of their own, beside the method.
-/// Every peer that trains calls the same verbs in the same order.
+/// The collective calls that the programs of a fleet make themselves, apart from the method. Every
+/// peer that trains calls the same verbs in the same order.
 enum class VerbOp : std::uint8_t {
-  sum,               ///< of all peers', the same bits at each
-  mean,              ///< the sum, divided by how many they are
-  broadcast,         ///< the root's; of no bytes: nobody goes on before all are here
-  neighbor_average,  ///< sum_j W_ij of the neighbours', its own among them
+  sum,               ///< the sum over all peers, the same bits at each
+  mean,              ///< the sum, divided by the number of peers
+  broadcast,         ///< the root's bytes; with no bytes a barrier
+  neighbor_average,  ///< sum_j W_ij over the neighbours and itself
   transfer,          ///< from one peer to one that has a link with it (transfers.h)
 };
 
@@ -27,12 +27,12 @@ std::size_t bytes_of(VerbType type);
 struct VerbCall {
   VerbOp op = VerbOp::sum;
   VerbType type = VerbType::float32;
-  PeerId root = 0;         ///< of a broadcast; of a transfer: the other peer
-  std::uint64_t mark = 0;  ///< of the name that the program gives it; 0: it has none
+  PeerId root = 0;         ///< root of a broadcast; other peer of a transfer
+  std::uint64_t mark = 0;  ///< hash of the name that the program gives the call; 0: none
   std::vector<std::byte> data{};
 };
 
-/// Returns why a call cannot be, whatever the others call; "" when it can.
+/// Returns why a call is invalid, whatever the others call; "" if it is valid.
 std::string objection_to(const VerbCall& call, PeerId trainers);
 
 /// The outcome of a verb.
@@ -42,34 +42,35 @@ struct VerbEnd {
     died,       ///< `peer` has died
     left,       ///< `peer` has left before its last round
     over,       ///< `peer` has left after its last round: the fleet is at its end
-    again,      ///< `peer` is another process than the one that knew how far the verbs are
-    disagrees,  ///< `peer` calls another verb than its neighbour in the tree, or than the other end
+    again,      ///< `peer` is another process than the one that knew the progress of the verbs
+    disagrees,  ///< `peer` calls another verb than its neighbour in the tree or the other end of a
+                ///< transfer
   };
   Why why = Why::done;
   PeerId peer = 0;
-  std::vector<std::byte> data{};  ///< done: of as many bytes as the call's
+  std::vector<std::byte> data{};  ///< done: as many bytes as the call's
 };
 
-/// The place where a peer stands in the tree that spans the fleet's links.
+/// A peer's place in the tree that spans the fleet's links.
 struct VerbTree {
-  std::optional<PeerId> parent{};  ///< nothing: the root
+  std::optional<PeerId> parent{};  ///< none at the root
   std::vector<PeerId> children{};  ///< ascending
-  bool averages = false;           ///< whether neighbours have weights that stay (neighbor_average)
+  bool averages = false;           ///< neighbours have weights that stay (neighbor_average)
 };
 
-/// The tree of shortest ways to peer 0, of which each parent is the least id that is nearer. By
-/// peer; empty: some of those that train have no way. Peers from `trainers` on only pass on what
-/// comes, and are in it where they are needed. `links`: of each peer, ascending, both ways.
+/// Returns the tree of shortest paths to peer 0, by peer; the parent is the least id that is
+/// nearer. Empty if some peer that trains has no path. Peers from `trainers` on only forward
+/// messages, and are in the tree if they are needed. `links`: by peer, ascending, both ways.
 std::vector<VerbTree> spanning_tree(const std::vector<std::vector<PeerId>>& links, PeerId trainers);
 
-/// The part that a message plays in a verb.
+/// The role of a message in a verb.
 enum class VerbStep : std::uint8_t {
-  up,      ///< a piece of what stands below the sender in the tree, added up
-  down,    ///< a piece of the outcome
-  side,    ///< a piece of the sender's own, to a neighbour
-  broken,  ///< this verb has no outcome
-  want,    ///< of a transfer: the receiver asks for a piece
-  give,    ///< of a transfer: the piece
+  up,      ///< a piece of the sum over the sender's subtree
+  down,    ///< a piece of the result
+  side,    ///< a piece of the sender's own data, to a neighbour
+  broken,  ///< this verb has no result
+  want,    ///< transfer: the receiver asks for a piece
+  give,    ///< transfer: the piece
 };
 
 /// The beginning of each message of a verb. 24 bytes, little end first:
@@ -79,8 +80,8 @@ struct VerbWord {
   VerbOp op = VerbOp::sum;
   VerbType type = VerbType::bytes;
   VerbEnd::Why why = VerbEnd::Why::done;  ///< broken
-  PeerId peer = 0;                        ///< the root of a broadcast; broken: whom it is about
-  std::uint64_t bytes = 0;                ///< of the whole
+  PeerId peer = 0;          ///< root of a broadcast; of `broken`: the peer in question
+  std::uint64_t bytes = 0;  ///< number in the whole vector
   std::uint64_t mark = 0;
 
   std::uint32_t pieces() const;
@@ -94,18 +95,18 @@ inline constexpr std::size_t verb_piece_bytes = piece_floats * sizeof(float);
 inline constexpr std::uint64_t most_verb_bytes = std::uint64_t{verb_piece_bytes}
                                                  << 31;  // pieces have 32 bits
 
-/// Returns whether two peers have called the same.
+/// Returns whether two peers have made the same call.
 bool same_call(const VerbWord& a, const VerbWord& b);
 
 void write(const VerbWord& word, std::span<std::byte> out);
-/// Nothing: it is none.
+/// Returns nothing if the bytes are not a valid verb.
 std::optional<VerbWord> parse_verb(std::span<const std::byte> in);
 
 /// A weighted sum of vectors of one type, floats in double.
 class VerbSum {
  public:
   VerbSum(VerbType type, std::size_t bytes);
-  /// weight: only of floating point numbers.
+  /// weight: only for floating point numbers.
   void add(std::span<const std::byte> in, double weight = 1);
   void store(std::span<std::byte> out) const;
 

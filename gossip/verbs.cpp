@@ -123,8 +123,8 @@ bool Verbs::has_all(std::size_t k) const {
   });
 }
 
-/// Returns whether it is the piece that comes next: a link keeps the order, so that any other one
-/// would be waited for in vain.
+/// Returns whether the letter is the piece that comes next: a link keeps the order, so that the
+/// piece skipped by any other would never come.
 bool Verbs::follows(std::size_t k, const Letter& letter) const {
   const Letter* const last = mail_[k].empty() ? nullptr : &mail_[k].back();
   if (last != nullptr && letter.number == last->number) return letter.part == last->part + 1;
@@ -144,7 +144,7 @@ bool Verbs::agrees(const Letter& letter, VerbStep step, bool may_be_empty) const
 void Verbs::send(std::size_t k, std::uint32_t part, Payload payload) {
   const PeerId to = self_.neighbors[k].peer;
   if (post_.closed(to)) return;
-  post_.send(to, post_.letter(Kind::verb, number_, part, std::move(payload)));
+  post_.send(to, post_.make_message(Kind::verb, number_, part, std::move(payload)));
 }
 
 std::shared_ptr<Buffer> Verbs::message(VerbStep step, std::size_t bytes) {
@@ -160,7 +160,7 @@ void Verbs::advance() {
   }
 }
 
-/// A peer that only passes on takes part in what the first of its children calls.
+/// A peer that only forwards takes part in the call of the first of its children.
 bool Verbs::adopt() {
   while (is_broken(number_)) finish({.why = broken_->why, .peer = broken_->peer});
   for (const std::size_t k : children_) {
@@ -202,7 +202,7 @@ bool Verbs::combine_next() {
   return true;
 }
 
-/// Piece up_ of this peer and of all below it. Of a broadcast: the root's, where it is one of them.
+/// Returns piece up_ of this subtree's sum; for a broadcast: the root's, if the root is in it.
 std::shared_ptr<Buffer> Verbs::combined() {
   const VerbStep step = parent_ ? VerbStep::up : VerbStep::down;
   const std::size_t bytes = word_->length(up_);
@@ -223,7 +223,7 @@ std::shared_ptr<Buffer> Verbs::combined() {
   return out;
 }
 
-/// A piece of the outcome is here, and continues down.
+/// A piece of the result is here, and goes down.
 void Verbs::land(const Payload& payload) {
   const std::span<const std::byte> piece = content(payload);
   const std::uint32_t part = down_++;
@@ -254,7 +254,7 @@ void Verbs::send_own_to_neighbors() {
   }
 }
 
-/// Averages in ascending order of peer, its own among them.
+/// Averages in ascending order of peer, its own piece included.
 void Verbs::average(const std::vector<std::size_t>& from) {
   const std::span<std::byte> own = piece_of(own_->data, *word_, down_);
   VerbSum sum(word_->type, own.size());
@@ -294,7 +294,7 @@ void Verbs::pop(const std::vector<std::size_t>& from) {
 
 bool Verbs::take(std::size_t k, const Message& message, const VerbWord& word) {
   if (!self_.plan.verbs) return false;
-  if (message.number < number_) return true;  // of a verb that has ended here
+  if (message.number < number_) return true;  // a piece of a verb that has ended here
   const Letter letter{message.number, message.part, word, message.payload};
   switch (word.step) {
     case VerbStep::broken:
@@ -335,7 +335,7 @@ void Verbs::replaced(std::size_t k) {
   gone(k);
 }
 
-/// `from`: who has said so; nobody: it was seen here.
+/// `from`: the neighbour that sent the news; none if it was seen here.
 void Verbs::break_off(std::uint64_t number, Why why, PeerId peer, std::optional<std::size_t> from) {
   if (is_broken(number)) return;
   if (!broken_) broken_ = Broken{number, number};
@@ -350,7 +350,7 @@ void Verbs::break_off(std::uint64_t number, Why why, PeerId peer, std::optional<
   for (std::size_t k = 0; k < mail_.size(); ++k) {
     const PeerId to = self_.neighbors[k].peer;
     if (in_tree(k) && k != from && !post_.closed(to) && !roster_.dead(k))
-      post_.send(to, post_.letter(Kind::verb, number, 0, out));
+      post_.send(to, post_.make_message(Kind::verb, number, 0, out));
   }
   if (number == number_ && word_) finish({.why = why, .peer = peer});
 }

@@ -15,50 +15,50 @@
 
 namespace gv {
 
-/// Returns why neighbour k, which is `peer`, has no part in what programs do together any more;
-/// nothing: it has one.
+/// Returns why neighbour k, `peer`, no longer takes part in verbs; nothing if it does.
 std::optional<VerbEnd::Why> why_gone(const Roster& roster,
                                      const Post& post,
                                      PeerId peer,
                                      std::size_t k);
 
-/// To a peer that stops as well, somebody's early goodbye is the fleet's end.
+/// Returns the end to report: if this peer stops too, an early goodbye is the fleet's end.
 VerbEnd as_told(VerbEnd end, bool goes_on);
 
-/// The verbs of a peer's program, beside its algorithm and on the same loop. Each vector goes up a
-/// tree of the fleet's links, piece by piece, and is added up on the way in one order: a peer's
-/// own, then its children's, ascending; the root's sum comes down, and each peer has its bits. So
-/// every verb is also a barrier but neighbor_average, for which a peer needs its neighbours alone.
+/// The verbs of a peer's program, concurrent with its algorithm and on the same loop. Each vector
+/// goes up a tree of the fleet's links, piece by piece, and is added up on the way in one order: a
+/// peer's own, then its children's, ascending. The root's sum comes down, and each peer has its
+/// bits. So every verb except neighbor_average, which needs the neighbours alone, is also a
+/// barrier.
 ///
-/// All peers count the verbs alike, and a message says which one it is of. Nobody is more than one
-/// ahead of a neighbour but by verbs that have failed, and no piece is more than a few ahead of the
-/// last one that came down: so what waits here for its turn is bounded, whatever others send. Who
-/// has died or left ends the verb for all, by a word along the tree; that number is then used up,
-/// whether a peer had come to it or not.
+/// All peers count the verbs alike, and each message carries the number of its verb. Except for
+/// failed verbs, no peer is more than one verb ahead of a neighbour, and no piece is more than a
+/// few ahead of the last one that came down. So the memory for waiting pieces is bounded, whatever
+/// others send. A peer that has died or left ends the verb for all, by a word along the tree; that
+/// number is then used up, whether a peer had come to it or not.
 class Verbs {
  public:
   using Ended = std::function<void(VerbEnd)>;
 
   Verbs(PeerCore& self, const Roster& roster, Post& post);
 
-  /// Returns why there can be no such call here; "" when it can.
+  /// Returns why such a call is impossible here; "" if it is possible.
   std::string objection(const VerbCall& call) const;
-  /// `ended` is called on the loop, perhaps before this returns. One at a time, and only where
-  /// objection() is empty.
+  /// Begins a verb: one at a time, and only if objection() is empty. `ended` is called on the loop,
+  /// perhaps before this returns.
   void begin(VerbCall call, Ended ended);
-  /// Returns whose part in the verb at hand has not come.
+  /// Returns the peers whose part in the verb at hand has not come.
   std::vector<PeerId> missing() const;
 
-  /// False: no message that can be expected.
+  /// Returns false if the message cannot be expected.
   bool take(std::size_t k, const Message& message, const VerbWord& word);
   /// Neighbour k has died or said goodbye.
   void gone(std::size_t k);
-  /// Another process, which cannot know how far the verbs are.
+  /// Another process has come, which cannot know the progress of the verbs.
   void replaced(std::size_t k);
 
-  /// The pieces that are, at the most, ahead of the last one that came down.
+  /// Maximum number of pieces ahead of the last one that came down.
   static constexpr std::uint32_t window = 4;
-  /// Pieces of one neighbour that may wait: of this verb and of the next one.
+  /// Maximum number of waiting pieces of one neighbour, for this verb and the next.
   static constexpr std::size_t most_waiting = 4 * std::size_t{window};
 
  private:
@@ -68,7 +68,7 @@ class Verbs {
     VerbWord word;
     Payload payload;
   };
-  /// Verbs that have no outcome, and why the last of them has none.
+  /// Range of verbs that have no result, and why the last has none.
   struct Broken {
     std::uint64_t first = 0, last = 0;
     VerbEnd::Why why = VerbEnd::Why::died;
@@ -108,17 +108,17 @@ class Verbs {
   const Roster& roster_;
   Post& post_;
   const PeerId trainers_;
-  const bool relays_;  ///< it has no program, and passes on what others call
+  const bool relays_;  ///< it has no program, and forwards the calls of others
   std::optional<std::size_t> parent_;
   std::vector<std::size_t> children_;     ///< ascending
   std::vector<std::deque<Letter>> mail_;  ///< by neighbour
   std::vector<bool> again_;               ///< by neighbour: see replaced()
-  std::uint64_t number_ = 0;              ///< of the verb at hand, or the next one
-  std::optional<VerbWord> word_;          ///< of the verb at hand
+  std::uint64_t number_ = 0;              ///< number of the verb at hand, or the next one
+  std::optional<VerbWord> word_;          ///< header of the verb at hand
   std::optional<VerbCall> own_;
   Ended ended_;
   std::uint32_t up_ = 0;    ///< pieces that have gone up, or to the neighbours
-  std::uint32_t down_ = 0;  ///< pieces of the outcome that are here
+  std::uint32_t down_ = 0;  ///< pieces of the result that are here
   std::optional<Broken> broken_;
 };
 

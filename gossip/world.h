@@ -10,26 +10,26 @@
 namespace gv {
 
 /// The two lanes of a peer's arithmetic. In each lane one job runs at a time, in the order of the
-/// calls; jobs of different lanes may run at the same time. Whatever writes x runs at home. Beside
-/// runs what no other job can change: gradients and evaluations of vectors that stand still, and
-/// the wait for what a device has begun.
+/// calls; jobs of different lanes may run at the same time. Every job that writes x runs in `home`.
+/// The other lane runs jobs whose input no other job can change: gradients and evaluations of
+/// vectors that stay constant, and the wait for a device's result.
 enum class Lane : std::uint8_t { home, beside };
 inline constexpr std::size_t lanes = 2;
 
 /// The things that a peer cannot decide itself: the time, the delivery, the arithmetic threads. One
-/// per peer; every callback runs on the peer's own loop, one at a time. TcpWorld: Asio and the wall
-/// clock. SimWorld: an event queue and a virtual one.
+/// per peer; every callback runs on the peer's own loop, one at a time. TcpWorld uses Asio and the
+/// wall clock, SimWorld an event queue and a virtual clock.
 class World {
  public:
   virtual ~World() = default;
   virtual Time now() const = 0;
-  /// Delivers to a neighbour, in order per ordered pair; never blocks. What cannot be delivered now
-  /// is kept for when the neighbour is back.
+  /// Delivers to a neighbour, in order per ordered pair; never blocks. A message that cannot be
+  /// delivered now is kept until the neighbour is back.
   virtual void send(PeerId to, Message message) = 0;
-  /// now() by a clock that all processes of the machine share, as messages carry it
+  /// Returns now() by a clock that all processes of the machine share, as messages carry it
   /// (Message::sent).
   virtual Time stamp() const { return now(); }
-  /// Returns when a message that has come was sent, by now(), as far as known; not after now().
+  /// Returns when a received message was sent, by now(), as far as is known; not after now().
   virtual Time sent_at(const Message& message) { return message.sent; }
   virtual void after(Time delay, std::function<void()> f) = 0;
   /// Runs `job` in its lane, then `done` on the loop. `flops` is the work, for a virtual clock; 0:
@@ -38,28 +38,28 @@ class World {
                        double flops,
                        std::function<void()> job,
                        std::function<void()> done) = 0;
-  /// All that this peer has sent, on the wire; what neighbours read in shared memory counts as if
-  /// it had travelled.
+  /// Returns the bytes that this peer has sent on the wire; data that neighbours read in shared
+  /// memory counts as if it had travelled.
   virtual std::uint64_t sent_bytes() const = 0;
-  /// Returns what was, beside these, sent again, since a broken connection had taken it along.
+  /// Returns the bytes that were sent again after a broken connection, not counted in sent_bytes().
   virtual std::uint64_t repeated_bytes() const { return 0; }
-  /// Returns how long in all this process did not run though it had something to do: it was
-  /// stopped, or its machine slept. As far as that can be known, what has not ended yet included.
+  /// Returns the total time that this process did not run though it had something to do: it was
+  /// stopped, or its machine slept. As far as that can be known, a standstill under way included.
   virtual Time stood_still() const { return Time{0}; }
-  /// Returns the memory of the payloads that are sent; null: the ordinary one.
+  /// Returns the memory of outgoing payloads; null for ordinary memory.
   virtual std::shared_ptr<BufferMemory> memory() const { return nullptr; }
-  /// Returns whether the same fleet does the same each time: then what real threads leave to chance
-  /// is drawn instead.
+  /// Returns whether the same fleet does the same each time: then the world draws what real threads
+  /// leave to chance.
   virtual bool repeats() const { return false; }
 };
 
-/// The one whom a link layer serves: the peer (peer.h says what each of these means).
+/// The user of a link layer: the peer (peer.h documents these functions).
 class LinkUser {
  public:
   virtual ~LinkUser() = default;
   virtual bool deliver(Message message) = 0;
   virtual void heard_round(PeerId from, Round round) = 0;
-  /// Its arithmetic is at work, or has done something since its heartbeat before.
+  /// Its arithmetic is at work, or has done something since the previous heartbeat.
   virtual void heard_work(PeerId from) = 0;
   virtual void away(PeerId from) = 0;
   virtual void died(PeerId from) = 0;

@@ -18,8 +18,8 @@ struct CudaDevice {
   double memory_bytes = 0;
 };
 
-/// The device that a replica is on, and how it waits for it: asleep, or spinning, which sees an end
-/// sooner and takes a core.
+/// Device of a replica, and how the host waits for it: asleep, or spinning, which notices the end
+/// sooner but uses a core.
 struct CudaPlace {
   CudaPlace(int number_, bool sleeps_ = false) : number(number_), sleeps(sleeps_) {}
   int number;
@@ -28,10 +28,10 @@ struct CudaPlace {
 
 /// The state of CUDA in this binary, on this machine.
 struct CudaStatus {
-  bool built = false;               ///< with CUDA
-  std::string versions;             ///< of the runtime and the libraries it was built with
-  std::string problem;              ///< why there is no device; empty when there is one
-  std::vector<CudaDevice> devices;  ///< by number
+  bool built = false;               ///< whether it was built with CUDA
+  std::string versions;             ///< versions of CUDA and its libraries at build time
+  std::string problem;              ///< why there is no usable device; empty if there is one
+  std::vector<CudaDevice> devices;  ///< devices by number
 };
 CudaStatus cuda_status();
 
@@ -42,10 +42,10 @@ bool cuda_available();
 /// optim/models/network_builder.h.
 bool cuda_trains(const ModelSpec& model);
 
-/// Replica on a CUDA device that starts, draws its minibatches, mixes and steps as a
+/// Returns a replica on a CUDA device that starts, draws its minibatches, mixes and steps as a
 /// HostReplica of the same network does. Mixing and steps are equal to the bit, gradients up to
-/// rounding. Throws CudaError when there is no such device, or when it has no room (with the bytes
-/// wanted and free).
+/// rounding. Throws CudaError if there is no such device, or no room (with the bytes wanted and
+/// free).
 std::unique_ptr<Replica> make_cuda_replica(const NeuralNetwork& network,
                                            Share share,
                                            const OptimizerSpec& optimizer,

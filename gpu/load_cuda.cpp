@@ -1,9 +1,9 @@
 #include <dlfcn.h>
 
 #include "gpu/cuda_replica.h"
-#include "gpu/plugin.h"
+#include "gpu/device_plugin.h"
 
-// Linked when CUDA is on: loads the plugin when a device is first asked for.
+// Linked when CUDA is on: loads the plugin when a device is first needed.
 
 namespace gv {
 namespace {
@@ -19,10 +19,10 @@ std::string last_error() {
 }
 
 Loaded load() {
-  // The driver first: without it the rest is not worth its loading.
+  // The driver first: without it, loading the rest is useless.
   if (::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) == nullptr)
     return {nullptr, "no NVIDIA driver: " + last_error()};
-  // Never closed: its code and its thread-local state live as long as the process.
+  // Never closed, because its code and thread-local state are needed until the process ends.
   void* library = ::dlopen(gpu::plugin_file, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return {nullptr, last_error()};
   void* symbol = ::dlsym(library, gpu::plugin_symbol);

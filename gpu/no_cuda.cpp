@@ -1,6 +1,6 @@
 #include "gpu/cuda_replica.h"
 
-// Linked when CUDA is off: the same symbols, and a clear word.
+// Linked when CUDA is off: the same functions, with a clear error message.
 
 namespace gv {
 

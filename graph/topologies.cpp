@@ -56,8 +56,8 @@ std::string unknown_family(const std::string& name) {
     list += (list.empty() ? "" : ", ") + names.back();
   }
   const std::string guess = nearest(name, names);
-  const std::string hint = guess.empty() ? "" : "; did you mean `" + guess + "`?";
-  return "unknown topology `" + name + "`" + hint + " (known: " + list + ")";
+  const std::string hint = guess.empty() ? "known: " + list : "did you mean `" + guess + "`?";
+  return "unknown topology `" + name + "`; " + hint;
 }
 
 bool begins_topology(std::string_view piece, const std::string& before) {

@@ -13,7 +13,7 @@ namespace gv {
 /// topologies.cpp.
 std::span<const TopologyFamily* const> topology_families();
 
-/// Null when there is no family of this name.
+/// Returns null if there is no family of this name.
 const TopologyFamily* find_topology_family(std::string_view name);
 
 /// Parses `family[:parameters]`: "ring", "torus:4x4", "random-regular:degree=3,seed=1",
@@ -21,14 +21,13 @@ const TopologyFamily* find_topology_family(std::string_view name);
 /// family, lists the known ones and suggests the nearest.
 TopologySpec parse_topology(std::string_view text);
 
-/// Returns what a topology's name says of it; none when the name is not that of a family, as that
-/// of a graph made by hand.
+/// Returns the specification in a topology's name; none if it is not a family's name, as in a graph
+/// made by hand.
 std::optional<TopologySpec> spec_of_name(const Topology& t);
 
-/// "ring,random-regular:degree=3,seed=1,torus:4x4" -> three topologies. GraphParameters are
-/// separated by commas too: a piece begins a topology where a family's name stands, or anything
-/// that is neither a parameter nor the rest of a file's path (so that a misspelt name is reported
-/// as one).
+/// Splits "ring,random-regular:degree=3,seed=1,torus:4x4" into three topologies. Commas separate
+/// parameters too: a piece begins a topology if it begins with a family's name, or is neither a
+/// parameter nor the rest of a file's path (so that a misspelt name is reported as one).
 std::vector<std::string> split_topologies(std::string_view list);
 
 }  // namespace gv

@@ -27,8 +27,8 @@ const WeightRule* find_weight_rule(std::string_view name);
 /// The names of the rules, without file:PATH.
 std::vector<std::string> weight_names();
 
-/// W by the rule's name, or from a file by "file:PATH" (graph/formats/matrix_file.h). Weights that
-/// the user brings may be negative only as long as repeated averaging stays bounded. Throws
+/// W by the rule's name, or from a file by "file:PATH" (graph/formats/matrix_file.h). The user's
+/// own weights may be negative only if repeated averaging stays bounded. Throws
 /// std::invalid_argument with the known names, or with what is wrong.
 MixingMatrix mixing_matrix(std::string_view weights, const Topology& t);
 

@@ -29,7 +29,7 @@ std::byte* allocate(BufferMemory* memory, std::size_t bytes) {
 
 constexpr std::size_t step = 32;  ///< bytes between two sizes
 constexpr std::size_t sizes = 64;
-constexpr std::size_t most_bytes = std::size_t{4} << 20;  ///< of a list
+constexpr std::size_t most_bytes = std::size_t{4} << 20;  ///< per list
 
 struct Free {
   Free* next;
@@ -44,7 +44,7 @@ struct List {
   std::size_t count = 0;
 };
 
-/// The blocks of a thread; what is given back after its lists have ended goes to the heap.
+/// The blocks of a thread. After its lists have ended, blocks go back to the heap.
 struct Lists {
   std::array<List, sizes> of_size{};
   bool ended = false;
@@ -88,7 +88,7 @@ void Buffer::resize(std::size_t bytes) {
   size_ = bytes;
 }
 
-/// A list without a lock: who drops buffers pushes them onto it, and the owner takes it as a whole.
+/// A list without a lock: threads that drop buffers push them, the owner takes the whole list.
 struct BufferPool::Shelf {
   std::shared_ptr<BufferMemory> memory;
   std::vector<std::unique_ptr<Buffer>> free;  ///< oldest first
@@ -96,7 +96,7 @@ struct BufferPool::Shelf {
 
   ~Shelf() { collect(); }
 
-  /// Collects them; with too many the oldest go, so that sizes no longer asked for do not stay.
+  /// Collects returned buffers; drops the oldest of too many, so that unused sizes do not stay.
   void collect() {
     const std::size_t known = free.size();
     for (Buffer* each = returned.exchange(nullptr, std::memory_order_acquire); each != nullptr;)

@@ -7,28 +7,26 @@
 
 namespace gv {
 
-/// A place for buffers that is not ordinary memory: a device copies faster from memory that is
-/// locked for it, and neighbours on the same machine read what is shared with them. Blocks are
-/// aligned to 64 bytes. Calls come from whatever thread makes or drops a buffer; of a pool's, all
-/// from its loop.
+/// Memory for buffers that is not ordinary heap memory: page-locked memory, from which a device
+/// copies faster, or memory shared with neighbours on the same machine. Blocks are aligned to 64
+/// bytes. Called by the thread that makes or drops a buffer; for a pool's buffers, its loop.
 class BufferMemory {
  public:
   virtual ~BufferMemory() = default;
-  virtual std::byte* allocate(std::size_t bytes) = 0;  ///< bytes > 0; throws when there is none
+  virtual std::byte* allocate(std::size_t bytes) = 0;  ///< bytes > 0; throws if none is left
   virtual void release(std::byte* block) noexcept = 0;
-  /// Tells whether somebody else may still read a block whose buffer waits on the shelf of a pool.
+  /// Returns whether another reader may still use a block whose buffer waits in a pool.
   virtual bool lent(const std::byte*) const { return false; }
-  /// A buffer in this block is about to be filled again.
+  /// Called before a buffer in this block is filled again.
   virtual void renew(std::byte*) {}
 };
 
-/// A block of bytes, aligned to 64, whose capacity outlives its use: returned to its pool by the
-/// last Payload.
+/// A reusable block of bytes, aligned to 64; its last Payload returns it to its pool.
 class Buffer {
  public:
-  /// size() == capacity(). memory: null for the ordinary one.
+  /// Allocates with size() == capacity(); `memory` is null for ordinary memory.
   explicit Buffer(std::size_t capacity_bytes, std::shared_ptr<BufferMemory> memory = nullptr);
-  /// Takes over a block that `memory` will have back.
+  /// Takes over a block, to be returned to `memory`.
   Buffer(std::shared_ptr<BufferMemory> memory, std::byte* block, std::size_t bytes);
   ~Buffer();
   Buffer(const Buffer&) = delete;
@@ -38,7 +36,7 @@ class Buffer {
   const std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
   std::size_t capacity() const { return capacity_; }
-  /// Nobody else reads it.
+  /// Returns whether there is no other reader.
   bool idle() const { return !memory_ || !memory_->lent(data_); }
   void renew() {
     if (memory_) memory_->renew(data_);
@@ -56,23 +54,23 @@ class Buffer {
   std::byte* data_;
   std::size_t size_ = 0;
   std::size_t capacity_;
-  Buffer* next_ = nullptr;  ///< of those that have come back to a pool
+  Buffer* next_ = nullptr;  ///< next buffer in a pool's list of returned ones
 };
 
-/// Looks at the bits, so that the compiler may take eight at a time.
+/// Tests the bits, so that the compiler can vectorize.
 bool all_finite(std::span<const float> values);
 
 /// Immutable once sent: one copy serves every receiver.
 using Payload = std::shared_ptr<const Buffer>;
 
-/// Recycles buffers. They are taken on the peer's loop only, and dropped on any thread: simulated
-/// neighbours may run on several. Buffers may outlive the pool.
+/// Recycles buffers. They are acquired only on the peer's loop, but dropped on any thread:
+/// simulated neighbours may run on several. Buffers may outlive the pool.
 class BufferPool {
  public:
-  /// Its buffers lie in `memory`; null: the ordinary one.
+  /// Allocates buffers in `memory`; null for ordinary memory.
   explicit BufferPool(std::shared_ptr<BufferMemory> memory = nullptr);
-  /// A writable buffer of `bytes` bytes, its content unspecified: of the smallest kept ones that
-  /// fit and that nobody reads any more, the last used; or a new one. At most 1024 are kept.
+  /// Returns a writable buffer of `bytes` bytes with unspecified content: the smallest idle one
+  /// that fits (the last used of several), or a new one. Keeps at most 1024.
   std::shared_ptr<Buffer> acquire(std::size_t bytes);
 
  private:
@@ -80,18 +78,17 @@ class BufferPool {
   std::shared_ptr<Shelf> shelf_;
 };
 
-/// Small blocks of memory that come and go in few sizes: coroutine frames, the counts of shared
-/// buffers. A block that is given back waits in its thread's list for its size, and the last one
-/// given back, which is still in the cache, is the next one taken. With tens of thousands of
-/// simulated peers the heap splits and joins such blocks all the time, which took a fifth of a
-/// simulation. A list holds 4 MiB at the most, since one thread may give back what another takes;
-/// the rest goes to the heap. So do blocks above the largest size, and all of them under the
-/// address sanitizer.
+/// Allocates a small block of a few sizes: for coroutine frames and the counts of shared buffers. A
+/// block given back waits in a list of its thread for its size; the last one, which is still in the
+/// cache, is taken first. On the heap, such blocks took a fifth of the time of a simulation of
+/// tens of thousands of peers. A list holds at most 4 MiB, since one thread may give back blocks
+/// that another takes; the rest goes to the heap. So do blocks above the largest size, and all
+/// blocks under the address sanitizer.
 void* take_block(std::size_t bytes);
-/// Gives a block back. `bytes`: as taken. From any thread.
+/// Gives a block back, with the `bytes` of take_block. From any thread.
 void give_block(void* block, std::size_t bytes) noexcept;
 
-/// An allocator for what the standard library allocates.
+/// An allocator with these blocks for the standard library.
 template <class T>
 struct FreeListAllocator {
   using value_type = T;

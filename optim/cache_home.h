@@ -4,8 +4,8 @@
 
 namespace gv {
 
-/// The folder of this program in this user's cache (XDG Base Directory Specification):
-/// grapevine in XDG_CACHE_HOME, or in ~/.cache. Empty: neither is known.
+/// The folder of this program in this user's cache (XDG Base Directory Specification): grapevine in
+/// XDG_CACHE_HOME, or in ~/.cache. Empty if neither is known.
 std::string cache_home();
 
 }  // namespace gv

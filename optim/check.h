@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-/// Our own mistakes: always on, aborts with place, condition and a word on what it means.
+/// Checks for bugs in this program: always on, aborts with place, condition and an explanation.
 #define GV_CHECK(condition, what)                                                          \
   do {                                                                                     \
     if (!(condition)) {                                                                    \
@@ -13,7 +13,7 @@
     }                                                                                      \
   } while (false)
 
-/// Does the same for two counts that must be equal; says what they were.
+/// Checks that two counts are equal; prints both if not.
 #define GV_CHECK_EQUAL(a, b, what)                                        \
   do {                                                                    \
     const auto gv_a = static_cast<unsigned long long>(a);                 \

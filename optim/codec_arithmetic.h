@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <limits>
 
-// What the codecs of optim/codec.h do to one element. Constant expressions, which compilers for
-// devices take too: the bytes are the same wherever they are made. No operation here can be
+// The arithmetic of the codecs of optim/codec.h on one element, as constant expressions, which
+// compilers for devices accept too: the bytes are equal on every device. No operation here can be
 // contracted into a fused multiply-add that would change a bit.
 
 namespace gv {
@@ -15,7 +15,7 @@ constexpr std::uint32_t magnitude(float x) {
   return std::bit_cast<std::uint32_t>(x) & 0x7FFF'FFFFU;
 }
 inline constexpr std::uint32_t infinite_magnitude = 0x7F80'0000U;
-/// The NaN that is written for what is not finite: its bits, not some device's own.
+/// The NaN that is written for values that are not finite, with fixed bits on all devices.
 inline constexpr float written_nan = std::bit_cast<float>(0x7FC0'0000U);
 
 /// binary16 of IEEE 754-2019, to the nearest, ties to even: from 65520 on infinity, below 2^-14
@@ -64,14 +64,14 @@ constexpr float from_bfloat(std::uint16_t bfloat) {
   return std::bit_cast<float>(std::uint32_t{bfloat} << 16);
 }
 
-/// The scale of a block whose largest magnitude this is: a 127th of it; NaN where it is not finite.
+/// The scale of a block with this largest magnitude, 1/127 as large; NaN if it is not finite.
 constexpr float int8_scale(std::uint32_t largest) {
   if (largest >= infinite_magnitude) return written_nan;
   return std::bit_cast<float>(largest) / 127.0F;
 }
 
-/// Returns what value x at place k of a block adds to the block's seed. The sum wraps around, and
-/// is the same in every order.
+/// Returns the summand of value x at place k of a block in the block's seed. The sum wraps around,
+/// and is equal in every order.
 constexpr std::uint32_t int8_seed_of(float x, std::uint32_t k) {
   return std::bit_cast<std::uint32_t>(x) * (2 * k + 1);
 }
@@ -85,9 +85,9 @@ constexpr float int8_draw(std::uint32_t seed, std::uint32_t k) {
   return static_cast<float>(h >> 24) * 0x1p-8F + 0x1p-9F;
 }
 
-/// x / scale rounded down or up to an integer, within +-127: up as often as it is nearer to there,
-/// where `draw` is uniform, so that it is right on average. A whole number stays one. 0 where the
-/// scale is 0 or NaN.
+/// Rounds x / scale down or up to an integer within +-127. Up with the probability of its
+/// fractional part if `draw` is uniform, so the mean is right. Keeps whole numbers. Returns 0 if
+/// the scale is 0 or NaN.
 constexpr std::int8_t to_int8(float x, float scale, float draw) {
   if (!(scale > 0)) return 0;
   const float quotient = x / scale;
@@ -96,8 +96,7 @@ constexpr std::int8_t to_int8(float x, float scale, float draw) {
   return static_cast<std::int8_t>(static_cast<std::int32_t>(within + (draw + 128.0F)) - 128);
 }
 
-/// scale times code, within the greatest floats; NaN, always the same, where the scale is not
-/// finite.
+/// scale times code, within the greatest floats; always the same NaN if the scale is not finite.
 constexpr float from_int8(std::int8_t code, float scale) {
   if (magnitude(scale) >= infinite_magnitude) return written_nan;
   constexpr float most = std::numeric_limits<float>::max();

@@ -23,8 +23,8 @@ double sum_of_lanes(std::size_t count, Term term) {
   return lane[0];
 }
 
-/// Four at a time, whatever the processor has: the compiler makes one or more instructions of each
-/// operation, and the order of the sum is that which is written here.
+/// Four at a time on every processor: the compiler makes one or more instructions from each
+/// operation, and the order of the sum is as written here.
 using Doubles [[gnu::vector_size(32)]] = double;
 using Floats [[gnu::vector_size(16)]] = float;
 constexpr std::size_t each = 4;

@@ -4,11 +4,11 @@
 
 namespace gv {
 
-/// An error text that says what is wrong; empty when all is well.
+/// An error text; empty for success.
 using Verdict = std::string;
 
-/// The text of an error of the system, of which a full disk, a quota and a limit of the size of
-/// files all begin alike.
+/// The text of a system error. Texts about a full disk, a quota or a limit of file sizes share a
+/// first part.
 Verdict error_text(int error);
 /// Returns whether some text is about such an error.
 bool is_no_space(const std::string& text);

@@ -7,8 +7,8 @@
 
 namespace gv {
 
-/// A function without arguments whose captures lie within: no memory of its own, and not copied,
-/// only moved. Where millions wait at once (events, arithmetic of simulated peers), each
+/// A function without arguments that stores its captures inside itself: no heap memory; movable,
+/// not copyable. With millions in queues (events, arithmetic of simulated peers), each
 /// std::function with more than two captured words would be a block of the heap.
 template <std::size_t capacity>
 class InplaceFunction {
@@ -40,7 +40,7 @@ class InplaceFunction {
  private:
   struct How {
     void (*call)(void*);
-    void (*move)(void* from, void* to) noexcept;  ///< and ends the one that was moved from
+    void (*move)(void* from, void* to) noexcept;  ///< destroys the source
     void (*end)(void*) noexcept;
   };
   template <class Held>

@@ -4,12 +4,12 @@
 
 namespace gv {
 
-/// The numbers that matrix products and convolutions compute with; everything else is float32
-/// always, and so are the weights, the gradients and what peers exchange.
+/// The number format of matrix products and convolutions. All else is float32: weights, gradients,
+/// and the vectors that peers exchange.
 enum class Precision : std::uint8_t {
   fp32,  ///< float32 throughout
-  tf32,  ///< factors rounded to 10 bits behind the point, sums in float32
-  bf16,  ///< factors rounded to 7 bits behind the point, sums in float32
+  tf32,  ///< factors with 10 fraction bits, sums in float32
+  bf16,  ///< factors with 7 fraction bits, sums in float32
 };
 
 }  // namespace gv

@@ -9,8 +9,8 @@
 namespace gv {
 namespace {
 
-/// A row of the table in RFC 3629, section 4, without the control characters: which first bytes,
-/// how many bytes, and the range of the second one. Others are 0x80 to 0xBF.
+/// A row of the table in RFC 3629, section 4, without the control characters: range of first bytes,
+/// number of bytes, range of the second byte. Further bytes are 0x80 to 0xBF.
 struct Form {
   unsigned char first_low, first_high;
   std::size_t length;
@@ -27,10 +27,10 @@ constexpr Form forms[] = {{0x20, 0x7E, 1},
                           {0xF1, 0xF3, 4},
                           {0xF4, 0xF4, 4, 0x80, 0x8F}};
 
-/// Characters that are obeyed instead of shown: spaces without width, marks, embeddings, overrides
-/// and isolates of direction, ends of lines and paragraphs, the byte order mark. With them a text
-/// looks like another one: Boucher & Anderson, "Trojan Source", arXiv:2111.00169. The two joiners
-/// in between (U+200C, U+200D) are left: Persian, Hindi and emoji are written with them.
+/// Invisible characters that change the display: spaces without width, marks, embeddings, overrides
+/// and isolates of direction, ends of lines and paragraphs, the byte order mark. They make a text
+/// look like another one: Boucher & Anderson, "Trojan Source", arXiv:2111.00169. The two joiners in
+/// between (U+200C, U+200D) are allowed: Persian, Hindi and emoji need them.
 constexpr std::pair<char32_t, char32_t> unseen[] = {{0x061C, 0x061C},
                                                     {0x200B, 0x200B},
                                                     {0x200E, 0x200F},
@@ -38,7 +38,7 @@ constexpr std::pair<char32_t, char32_t> unseen[] = {{0x061C, 0x061C},
                                                     {0x2060, 0x206F},
                                                     {0xFEFF, 0xFEFF}};
 
-/// Looks up a character of two or three bytes; those of four are all shown.
+/// Looks up a character of two or three bytes; those of four bytes are all visible.
 bool is_unseen(std::string_view character) {
   if (character.size() < 2 || character.size() > 3) return false;
   char32_t code = static_cast<unsigned char>(character[0]) & (character.size() == 2 ? 0x1F : 0x0F);

@@ -14,7 +14,7 @@ namespace {
 
 using Block = std::array<std::uint32_t, 4>;
 
-// Salmon et al., SC 2011, section 3.3: what philox4x32 multiplies by, and what it adds to the key
+// Salmon et al., SC 2011, section 3.3: the multipliers of philox4x32, and the increments of the key
 // after each round.
 constexpr std::uint64_t multiplier0 = 0xD2511F53;
 constexpr std::uint64_t multiplier1 = 0xCD9E8D57;
@@ -74,8 +74,8 @@ inline float fast_log(float u) {
   return e * 0.693147181F + (2 * s + s * t * series);
 }
 
-/// Box & Muller 1958: two normal numbers from 64 bits. `radial` gives the radius (24 bits of it, so
-/// that no number exceeds 5.8), `angular` the quarter turn (2 bits) and the angle r in it (24).
+/// Box & Muller 1958: two normal numbers from 64 bits. `radial` gives the radius (24 bits, so that
+/// no number exceeds 5.8), `angular` the quarter turn (2 bits) and the angle r in it (24).
 inline std::array<float, 2> normal_pair(std::uint32_t radial, std::uint32_t angular) {
   const float u = static_cast<float>(static_cast<std::int32_t>(radial >> 8) + 1) * 0x1p-24F;
   const float radius = std::sqrt(std::max(-2 * fast_log(u), 0.0F));
@@ -135,7 +135,7 @@ std::uint64_t Rng::bits() {
 
 std::uint64_t Rng::below(std::uint64_t n) {
   GV_CHECK(n > 0, "there is no number below zero");
-  const std::uint64_t limit = -n % n;  // values under it would be drawn once too often
+  const std::uint64_t limit = -n % n;  // smaller values would be too likely
   for (;;) {
     const std::uint64_t value = bits();
     if (value >= limit) return value % n;

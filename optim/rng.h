@@ -16,8 +16,8 @@ namespace gv {
 class Rng {
  public:
   explicit Rng(std::uint64_t seed = 0) : key_(seed) {}
-  /// Each consumer derives its own: Rng(seed).derive("batches").derive(peer). Depends on the seed
-  /// and the streams above, not on how many numbers were drawn.
+  /// Derives a generator for one consumer: Rng(seed).derive("batches").derive(peer). Depends on the
+  /// seed and the streams above, not on how many numbers were drawn.
   Rng derive(std::uint64_t stream) const;
   Rng derive(const char* name) const;
 
@@ -31,7 +31,7 @@ class Rng {
   void fill_normal(std::span<float> out);
   void shuffle(std::span<std::uint32_t> values);  ///< Fisher-Yates
 
-  void save(StateWriter& out) const;  ///< where it stands
+  void save(StateWriter& out) const;  ///< saves the position
   void restore(StateReader& in);
 
  private:

@@ -15,9 +15,9 @@ namespace gv {
 // Grammar of a training state, little-endian:
 //   state  := value*
 //   value  := u64 | double | vector | name
-//   vector := length:u64 element*                   elements as they lie in memory
-//   name   := vector of char                        what the values after it belong to
-// Nothing says of which type a value is: what is saved in one order is restored in the same.
+//   vector := length:u64 element*                   elements as in memory
+//   name   := vector of char                        owner of the following values
+// Values have no type tag: they are restored in the order in which they were saved.
 
 /// The writer that a training state is saved to.
 class StateWriter {
@@ -42,18 +42,18 @@ class StateWriter {
   std::vector<std::byte> bytes_;
 };
 
-/// The reverse. Throws std::runtime_error for whatever does not fit; what was restored until then
-/// is no longer to be used.
+/// The inverse. Throws std::runtime_error if a value does not fit; values restored before must not
+/// be used.
 class StateReader {
  public:
   /// `bytes` must outlive the reader.
   explicit StateReader(std::span<const std::byte> bytes) : left_(bytes) {}
 
-  void name(std::string_view expected);  ///< throws when another name was saved here
-  std::string text();                    ///< whatever name was saved here
+  void name(std::string_view expected);  ///< throws if another name was saved here
+  std::string text();                    ///< the name that was saved here
   std::uint64_t u64();
   double real();
-  /// Fills the range; throws when not exactly so many elements were saved.
+  /// Fills the range; throws unless exactly this number of elements was saved.
   template <std::ranges::contiguous_range R>
   void values(R&& range) {
     static_assert(std::is_trivially_copyable_v<std::ranges::range_value_t<R>>);
@@ -62,7 +62,7 @@ class StateReader {
     copy_to(std::as_writable_bytes(elements));
   }
   bool at_end() const { return left_.empty(); }
-  void end() const;  ///< throws when something is left
+  void end() const;  ///< throws if bytes are left
 
  private:
   void check_length(std::uint64_t expected);

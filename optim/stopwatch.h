@@ -6,23 +6,23 @@
 
 namespace gv {
 
-/// The one in the middle of at least one value; of two there, the larger.
+/// The median of at least one value; the larger of two middle values.
 double median(std::vector<double> values);
-/// A quarter of at least one value is below it.
+/// The lower quartile of at least one value.
 double lower_quartile(std::vector<double> values);
 
-/// The repetitions of a piece of work that is measured.
+/// The repetitions of a measurement.
 struct Repetition {
-  double seconds = 1;     ///< at least so long in all,
-  std::size_t least = 5;  ///< and so many measurements
-  int calls = 1;          ///< in one measurement
+  double seconds = 1;     ///< least total time,
+  std::size_t least = 5;  ///< and least number of measurements
+  int calls = 1;          ///< calls per measurement
   int warmup = 1;         ///< calls before the first
 };
 
-/// Medians over all measurements, of one call.
+/// Medians over all measurements, per call.
 struct MedianTime {
   double seconds = 0;
-  double cpu_seconds = 0;  ///< of the calling thread
+  double cpu_seconds = 0;  ///< calling thread's time
   std::size_t measurements = 0;
 };
 MedianTime median_time(const Repetition& repetition, const std::function<void()>& work);

@@ -11,11 +11,11 @@ namespace gv {
 namespace {
 
 constexpr unsigned index_bits = 12;
-static_assert(std::size_t{1} << index_bits == two_bit_block, "an index says a place in a block");
+static_assert(std::size_t{1} << index_bits == two_bit_block, "an index is a place in a block");
 constexpr unsigned entry_bits = index_bits + 2;
 constexpr std::size_t sizes_bytes = 2 * sizeof(float);
 
-/// Bits one after the other, the least significant first.
+/// Writes a sequence of bits, the least significant first.
 class BitWriter {
  public:
   explicit BitWriter(std::span<std::byte> out) : out_(out) {}
@@ -32,7 +32,7 @@ class BitWriter {
   std::span<std::byte> out_;
   std::size_t at_ = 0;
   std::uint64_t held_ = 0;
-  unsigned count_ = 0;  ///< bits that are held, below 8
+  unsigned count_ = 0;  ///< number of held bits, below 8
 };
 
 class BitReader {
@@ -72,7 +72,7 @@ std::size_t block_bytes(std::size_t kept) {
   return sizes_bytes + (entry_bits * kept + 7) / 8;
 }
 
-/// Calls block(begin, count, kept, offset of its bytes) for each.
+/// Calls block(begin, count, kept, offset of its bytes) for each block.
 template <class Block>
 void for_blocks(const Codec& codec, std::size_t n, Block block) {
   std::size_t offset = 0;
@@ -84,7 +84,7 @@ void for_blocks(const Codec& codec, std::size_t n, Block block) {
   }
 }
 
-/// The two sizes, and the mean above which a value counts as a large one.
+/// The two sizes, and the mean that separates large values from small ones.
 struct Sizes {
   float low = 0, high = 0;
   double between = 0;

@@ -12,22 +12,22 @@
 
 namespace gv {
 
-// Codec::Kind::two_bit. As bytes, for each block of `two_bit_block` values, of which k are kept:
+// Codec::Kind::two_bit. Bytes of each block of `two_bit_block` values with k kept ones:
 //
 //   float32 low, float32 high: the two sizes
 //   k entries of 14 bits, the least significant first: index in the block (12 bits), ascending; 1
-//     for below zero; 1 for high
+//     if below zero; 1 if high
 //   zeros up to a whole byte
 
 /// Returns the bytes of n floats encoded.
 std::size_t two_bit_bytes(const Codec& codec, std::size_t n);
 void encode_two_bit(const Codec& codec, std::span<const float> values, std::span<std::byte> out);
-/// Returns whether bytes of the right number are an encoding of n floats.
+/// Returns whether `in`, whose size is right, is an encoding of n floats.
 bool is_two_bit(const Codec& codec, std::span<const std::byte> in, std::size_t n);
 void decode_two_bit(const Codec& codec, std::span<const std::byte> in, std::span<float> values);
 
-/// Calls at(index), ascending, for the k values that are largest by |x|; of equal ones the first
-/// count. NaN and infinity are the largest.
+/// Calls at(index), ascending, for the k largest values by |x|; the first of equal values count.
+/// NaN and infinity are the largest.
 template <class At>
 void for_largest(std::span<const float> values, std::size_t k, At at) {
   if (k == 0) return;

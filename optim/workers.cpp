@@ -13,18 +13,18 @@
 
 #include "optim/check.h"
 
-// No lock: the one word `door_` is what the threads agree by. A helper enters by adding itself
-// while the door is open; the caller closes it and waits until those inside have left.
+// Threads synchronize without a lock, by the word `door_`. A helper enters by adding itself while
+// the door is open; the caller closes it and waits until the helpers inside have left.
 
 namespace gv {
 namespace {
 
 constexpr std::uint32_t open = 1U << 11;
-constexpr std::uint32_t helpers = open - 1;       ///< inside; above `open`: the number of the job
+constexpr std::uint32_t helpers = open - 1;       ///< helpers inside; above `open`: the job number
 constexpr std::uint32_t another_job = open << 1;  ///< the number wraps around
 
-/// Sleeps until `word` is another than `old`. First it looks for about a tenth of a millisecond,
-/// and lets others run between two looks: pieces come in bursts, and waking takes 50 us.
+/// Waits until `word` differs from `old`. Spins for about a tenth of a millisecond, yielding to
+/// other threads, because pieces come in bursts and waking takes 50 us; then sleeps.
 void wait_while(const std::atomic<std::uint32_t>& word, std::uint32_t old) {
   for (int look = 0; look < 200; ++look) {
     if (word != old) return;
@@ -54,7 +54,7 @@ Workers::Workers(int threads) {
   try {
     for (int t = 1; t < threads; ++t) threads_.emplace_back([this] { work(); });
   } catch (const std::system_error&) {
-    // There are no more to be had. Fewer do the same pieces.
+    // The system gives no more threads. Fewer do the same pieces.
   }
 }
 

@@ -7,7 +7,7 @@
 
 namespace gv {
 
-/// Returns what `read` finds wrong with files of this folder, without its path; "": nothing.
+/// Returns the error that `read` throws for files of this folder, without the path; "" if none.
 template <class Read>
 std::string error_in(const ScratchFolder& folder, Read read) {
   try {

@@ -1,1 +1,1 @@
-// Nothing: CMake parses headers for a target that has a source.
+// Empty, because CMake parses headers only for a target that has a source.

@@ -8,7 +8,7 @@
 
 namespace gv {
 
-/// A folder of the test's own, gone at its end.
+/// A folder for one test, removed at its end.
 class ScratchFolder {
  public:
   ScratchFolder() {

@@ -26,7 +26,7 @@ Topology build_chordal_ring(const GraphParameters& p, PeerId n) {
   return make_topology("chordal-ring", n, edges);
 }
 
-/// One group: the best chord.
+/// Returns one group: the chords of which the best is searched.
 SearchGroups search_chords(const SearchScope& scope) {
   if (scope.max_degree < 3 || scope.peers % 2 != 0 || scope.peers < 6) return {};
   std::vector<std::string> chords;

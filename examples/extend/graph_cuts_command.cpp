@@ -15,7 +15,7 @@ struct CutsArguments {
   bool json = false;
 };
 
-/// A peer without its edges is a part of its own; a second part is all of the others.
+/// Returns whether the other peers fall apart without `gone`, which becomes a part of its own.
 bool splits(Topology t, PeerId gone) {
   t.neighbors[gone].clear();
   for (auto& neighbors : t.neighbors) std::erase(neighbors, gone);

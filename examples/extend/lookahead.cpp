@@ -5,9 +5,9 @@
 
 // Lookahead. Zhang, Lucas, Hinton & Ba, "Lookahead optimizer: k steps forward, 1 step back",
 // NeurIPS 2019, arXiv:1907.08610, Algorithm 1, over a fleet: k = train.local_steps fast steps of
-// each peer alone, then the slow weights phi go the part alpha of the way to the mean of all fast
-// weights, which begin there again. With alpha 1 it is local SGD. Everybody sends to everybody: one
-// hop, where a ring takes 2 (n - 1). Per round and peer: n - 1 models out, 4 d (n - 1) bytes.
+// each peer alone. Then the slow weights phi move the part alpha of the way to the mean of all fast
+// weights, which restart there. With alpha 1 it is local SGD. Every peer sends to all others: one
+// hop, not 2 (n - 1) as on a ring. Per round and peer: n - 1 models out, 4 d (n - 1) bytes.
 
 namespace gv {
 namespace {
@@ -27,7 +27,7 @@ std::vector<PeerId> all_others(const Setup& setup, PeerId i) {
   return others;
 }
 
-/// A peer is ahead of another one by one round at the most: two models of it wait.
+/// A peer is at most one round ahead of another, so at most two of its models wait there.
 std::vector<Channel> model_channel(const Setup&, std::size_t d) {
   const auto pieces = static_cast<std::uint32_t>((d + piece_floats - 1) / piece_floats);
   const auto fits = [d, pieces](PeerId, std::uint32_t part, std::size_t bytes) {
@@ -37,7 +37,7 @@ std::vector<Channel> model_channel(const Setup&, std::size_t d) {
   return {{fast_weights, std::min(piece_floats, d) * sizeof(float), fits, 2 * pieces}};
 }
 
-/// Its links are more than those that train where data servers feed them.
+/// Sends to training peers only: with data servers there are more links.
 Task<> send_to_all(Peer& me, const Group& all) {
   for (std::uint32_t part = 0; part < me.pieces(); ++part) {
     const Payload mine = co_await me.snapshot(Vector::x, me.piece(part));
@@ -46,7 +46,7 @@ Task<> send_to_all(Peer& me, const Group& all) {
   }
 }
 
-/// A piece of j's fast weights; null when j has gone.
+/// Returns a piece of j's fast weights, or null if j has gone.
 Task<Payload> piece_of(Peer& me, PeerId j, std::uint32_t part) {
   if (j == me.plan.id) {
     Payload mine = co_await me.snapshot(Vector::x, me.piece(part));
@@ -58,7 +58,8 @@ Task<Payload> piece_of(Peer& me, PeerId j, std::uint32_t part) {
 }
 
 /// phi <- (1 - alpha) phi + alpha times the mean of all x, added in ascending order of peer: the
-/// same bits at each. g is free by now, and holds one piece at a time. False: one has gone.
+/// same bits at each. g is free by now and holds one piece at a time. Returns false if a peer has
+/// gone.
 Task<bool> take_slow_step(Peer& me, Vector phi, float alpha) {
   const Group all = everyone(me);
   const float share = alpha / static_cast<float>(all.size());

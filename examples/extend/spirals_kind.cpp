@@ -4,9 +4,9 @@
 #include "peer/fleet/data/data_reader.h"
 
 // Lang & Witbrock 1988, "Learning to tell two spirals apart", Proceedings of the 1988 Connectionist
-// Models Summer School: two spirals around one point, which no line and no single hidden layer of a
-// few units tells apart. Theirs have three turns and 97 points each; here points are drawn at
-// random along them, with noise.
+// Models Summer School: two spirals around one point, which neither a line nor one hidden layer of
+// a few units separates. Theirs have three turns and 97 points each; here points are drawn at
+// random along the spirals, with noise.
 
 namespace gv {
 namespace {
@@ -18,7 +18,7 @@ std::shared_ptr<const Dataset> spirals(std::uint32_t n, double turns, double noi
   data->features = data->classes = 2;
   for (std::uint32_t i = 0; i < n; ++i) {
     const std::uint32_t label = i % 2;
-    const double radius = std::sqrt(rng.uniform());  // as many points on each piece of a spiral
+    const double radius = std::sqrt(rng.uniform());  // uniform density along a spiral
     const double angle = 2 * std::numbers::pi * (turns * radius + 0.5 * label);
     data->floats.push_back(static_cast<float>(radius * std::cos(angle) + noise * rng.normal()));
     data->floats.push_back(static_cast<float>(radius * std::sin(angle) + noise * rng.normal()));

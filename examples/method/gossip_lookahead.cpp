@@ -1,10 +1,10 @@
 #include <gossip/plugin.h>
 
 // Lookahead over gossip. Zhang, Lucas, Hinton & Ba, "Lookahead optimizer: k steps forward, 1 step
-// back", NeurIPS 2019, arXiv:1907.08610, Algorithm 1, whose fast weights are those of D-PSGD: after
-// every k rounds each peer's slow weights phi go the part alpha of the way to its model, which
-// begins there again. What is linear in x moves the mean as it moves each peer, so nothing more
-// has to be sent.
+// back", NeurIPS 2019, arXiv:1907.08610, Algorithm 1, with D-PSGD's models as fast weights. After
+// every k rounds each peer's slow weights phi move the part alpha of the way to its model, which
+// starts again from phi. This is linear in x and moves the mean as it moves each peer, so it needs
+// no messages.
 
 namespace {
 

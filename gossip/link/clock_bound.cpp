@@ -30,8 +30,7 @@ Round ClockBound::others_claim(PeerId from) const {
   return furthest;
 }
 
-/// A process that was never level with its only neighbour has just begun, and has nothing else to
-/// go by.
+/// A process that was never level with its only neighbour has just begun, and has no other measure.
 Round ClockBound::allowed_by_time(const Claim& claim, Time now) const {
   if (!claim.was_level) return rounds_;
   const double rounds = 2 * fastest_ * in_seconds(now - claim.level_at);
@@ -39,7 +38,7 @@ Round ClockBound::allowed_by_time(const Claim& claim, Time now) const {
                                                 : claim.level + slack_ + static_cast<Round>(rounds);
 }
 
-/// A window in which the clock may have jumped says nothing about the pace.
+/// A window in which the clock may have jumped does not show the pace.
 void ClockBound::watch_pace(Round own, Time now) {
   constexpr Time window = std::chrono::milliseconds(100);
   if (now - watched_at_ < window) return;

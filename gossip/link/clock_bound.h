@@ -8,21 +8,21 @@
 
 namespace gv {
 
-/// The extent to which a peer believes its neighbours' clocks. A clock that is far ahead makes the
-/// peer pass rounds over, and one that is far beyond the run's end would end it: so no single
-/// neighbour is believed where another one could know better.
-/// Invariant: a clock more than `slack` rounds ahead of ours, or beyond `rounds`, is believed only
-/// as far as a second neighbour has claimed it too; where only one neighbour is left, only as far
-/// as the elapsed time allows at twice the fastest pace that was seen here.
+/// Limits how far a peer believes its neighbours' clocks. A clock that is far ahead makes the peer
+/// pass over rounds, and one far beyond the run's end would end it: so a single neighbour is not
+/// believed if another one could know better. Invariant: a clock more than `slack` rounds ahead of
+/// ours, or beyond `rounds`, is believed only as far as a second neighbour has claimed it too; if
+/// only one neighbour is left, only as far as the elapsed time allows at twice the fastest pace
+/// that was seen here.
 class ClockBound {
  public:
-  /// `slack`: so far ahead, rounds differ in every fleet, and nobody acts upon it.
+  /// `slack`: rounds by which clocks differ in every fleet, so that such a lead has no effect.
   ClockBound(std::size_t neighbors, Round rounds, Round slack)
       : neighbors_(neighbors), rounds_(rounds), slack_(slack) {}
 
-  /// Returns what to believe when `from` says `claim` and our own clock says `own`.
+  /// Returns the clock to believe when `from` claims `claim` and our own clock is `own`.
   Round believe(PeerId from, Round claim, Round own, Time now);
-  /// It has died or left: nobody waits for what it would claim.
+  /// The neighbour has died or left: its claims are not needed for belief.
   void leaves(PeerId neighbor) { gone_.insert(neighbor); }
   void returns(PeerId neighbor) { gone_.erase(neighbor); }
 
@@ -44,7 +44,7 @@ class ClockBound {
   std::set<PeerId> gone_;
   Time watched_at_{0};
   Round watched_ = 0;
-  bool jumped_ = false;  ///< since then a neighbour was believed that was far ahead
+  bool jumped_ = false;  ///< a neighbour far ahead was believed since then
   double fastest_ = 0;   ///< rounds per second
 };
 

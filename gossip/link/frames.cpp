@@ -9,7 +9,7 @@ std::string printable(std::string_view text) {
   constexpr std::string_view digits = "0123456789abcdef";
   constexpr std::string_view dots = "...";
   std::string out;
-  std::size_t uncut = 0;  // so many bytes of `out` leave room for the dots
+  std::size_t uncut = 0;  // length of `out` that leaves room for the dots
   for (const char c : text) {
     const auto code = static_cast<unsigned char>(c);
     if (code >= 0x20 && code < 0x7f) {

@@ -13,8 +13,8 @@
 namespace gv {
 namespace {
 
-/// So many messages may wait for their acknowledgement before a heartbeat brings it, and so much of
-/// what the sender may keep.
+/// Number of messages, and share of the sender's memory limit, that may be unacknowledged before a
+/// heartbeat acknowledges them.
 constexpr std::uint64_t most_unacknowledged = 8;
 constexpr std::uint64_t share_unacknowledged = 4;
 
@@ -42,7 +42,7 @@ void Link::send(Message message, Time now) {
   if (message.kind == Kind::model_copy) life_.request.answered();
   const Session::Numbered& numbered = life_.session->send(std::move(message));
   if (linked()) transmit(numbered);
-  // The user is told from on_time(): it does not expect to be called while it sends.
+  // on_time() notifies the user, which does not expect to be called while it sends.
   if (overfull()) shared_.wake_at(now);
 }
 
@@ -91,8 +91,8 @@ std::string Link::take(Frame& frame, Time now) {
   return wrong;
 }
 
-/// A process that lives and whose arithmetic does not get on: the deadline of a round lets us go
-/// on, and who reads the log is told why it had to.
+/// Reports a process that lives and whose arithmetic makes no progress: the deadline of a round
+/// lets us continue, and the log shows why.
 void Link::take_heartbeat(const Heartbeat& heartbeat, Time now) {
   hear_clock(heartbeat.clock, now);
   const JobCount work{heartbeat.jobs, heartbeat.working};
@@ -167,8 +167,8 @@ bool Link::hopeless() const {
   return shared_.settings.rules->gives_up(*life_.session, life_.allowed_bytes);
 }
 
-/// From now on the user goes on without it, whatever it had begun by then: as much again is the end
-/// of it.
+/// The user continues without the neighbour, so messages kept for it may exceed the limit once
+/// more; then it is given up.
 void Link::allow_as_much_again() {
   const std::uint64_t most = shared_.settings.most_unacknowledged_bytes;
   const std::uint64_t kept = std::max(most, life_.session->unacknowledged_bytes());
@@ -205,7 +205,7 @@ void Link::forget() {
   last_connection_ = std::exchange(connection_, 0);
 }
 
-/// The connection has ended, or is closed already.
+/// Handles a connection that has ended or is closed already.
 void Link::lose(const std::string& why, Time now) {
   forget();
   trouble_ = why;
@@ -259,8 +259,8 @@ void Link::say_dead() {
   if (!life_.finished) shared_.user.died(neighbor_);
 }
 
-/// What was kept for it is let go, so this process of it can never be met again. A method may send
-/// to whoever continues, and a liar continues without a word of what it has got.
+/// Drops the kept messages, so this process of the neighbour can never be met again. A method may
+/// keep sending to a peer that continues, and a liar continues without acknowledging.
 void Link::give_up(Time now) {
   const std::string why = unacknowledged();
   if (!quiet()) say(fmt::format("peer {} is given up: {}", neighbor_, why));

@@ -18,14 +18,14 @@
 
 namespace gv {
 
-/// The lines of the log that another program may cause between two heartbeats. The rest is counted.
+/// Limits the log lines that another program may cause between two heartbeats, and counts the rest.
 class LineBudget {
  public:
   static constexpr int most = 5;
 
-  /// Counts one more line, and returns whether it may be said.
+  /// Counts one more line, and returns whether to log it.
   bool spend() { return ++lines_ <= most; }
-  /// A new heartbeat begins; how many lines were left out since the last one.
+  /// A new heartbeat begins. Returns the number of lines left out since the last one.
   int renew() {
     const int lines = std::exchange(lines_, 0);
     return lines > most ? lines - most : 0;
@@ -35,11 +35,10 @@ class LineBudget {
   int lines_ = 0;
 };
 
-/// The time in which nothing was heard over one connection. A whole frame breaks the silence; so do
-/// the bytes of a frame that is still on its way, at a least rate, so that a large frame on a slow
-/// link arrives and a byte now and then does not keep a connection.
-/// Invariant: a neighbour that sends neither a frame nor `least_rate` bytes per second is silent
-/// after `dead_after`.
+/// The time without data on one connection. A whole frame ends the silence; so do the bytes of a
+/// frame still under way, at a minimum rate, so that a large frame on a slow link arrives and an
+/// occasional byte does not keep a connection. Invariant: a neighbour that sends neither a frame
+/// nor `least_rate` bytes per second is silent after `dead_after`.
 class Silence {
  public:
   enum class State : std::uint8_t { heard, suspected, silent };
@@ -54,7 +53,7 @@ class Silence {
         static_cast<std::int64_t>(std::min(bytes, most)) * 1'000'000'000 / least_rate;
     heard_ = std::min(now, heard_ + Time{grace});
   }
-  /// We were ourselves held up for so long, and may have heard late.
+  /// Our own loop was late by `lag`, so received data may have been seen late.
   void grant(Time lag) { heard_ += lag; }
 
   Time length(Time now) const { return now - heard_; }
@@ -74,13 +73,13 @@ struct LinkShared {
   Carrier& carrier;
   LinkUser& user;
   ClockBound clocks;
-  Rng jitter;                                  ///< of the pauses between two dials
+  Rng jitter;                                  ///< randomizes the pauses between two dials
   bool begun = false;                          ///< the algorithm runs, or has run
   bool ending = false;                         ///< it has said its last words
   bool over = false;                           ///< nothing is done any more
-  ConnectionId connections = 0;                ///< so many have had a number
-  std::map<ConnectionId, PeerId> neighbor_of;  ///< each link's present connection, and its last
-  Time armed = Time::max();                    ///< when the carrier is to wake us
+  ConnectionId connections = 0;                ///< number of connections so far
+  std::map<ConnectionId, PeerId> neighbor_of;  ///< owner of each link's present and last connection
+  Time armed = Time::max();                    ///< time at which the carrier wakes us
 
   void wake_at(Time time) {
     if (time >= armed || over) return;
@@ -90,18 +89,17 @@ struct LinkShared {
 };
 
 /// The conversation of one process with one neighbour, over all their connections. It has no clock
-/// and no socket: every event brings the time, and what follows is asked of the carrier or told to
-/// the user, always last, since that may lead back here.
-/// Invariant: the user believes in the neighbour exactly while the link is unmet, linked or broken.
-/// One that has said goodbye has sent all that it ever will, so that its going away is not told:
-/// what came of it still counts. That it has died is told where it left before its last round, as
-/// then a successor of it may come.
+/// and no socket: every event brings the time, and calls to the carrier or the user come last,
+/// because they may lead back here. Invariant: the user believes in the neighbour exactly while the
+/// link is unmet, linked or broken. A neighbour that has said goodbye has sent everything, so the
+/// user is not told when it goes away: its messages still count. The user is told of its death if
+/// it left before its last round, because a successor may then come.
 ///
-///   unmet    nobody has answered as this neighbour yet
+///   unmet    no process has answered as this neighbour yet
 ///   linked   a connection carries frames
-///   clogged  the same, but the user goes on without it until it acknowledges what it was sent
+///   clogged  as linked, but the user continues without it until it acknowledges what it was sent
 ///   broken   the connection has ended not long ago, and the user does not know
-///   away     the user goes on without it
+///   away     the user continues without it
 ///   dead     away, and its process has ended
 ///
 ///   unmet    --a Hello that fits--------------> linked
@@ -110,8 +108,8 @@ struct LinkShared {
 ///   linked   --silence, too much is kept------> away      away()
 ///   broken   --a Hello that fits--------------> linked
 ///   broken   --reconnect_within, a refusal----> away      away()
-///   broken   --nobody listens at its address--> dead      away(), died()
-///   away     --nobody listens at its address--> dead      died()
+///   broken   --none listens at its address----> dead      away(), died()
+///   away     --none listens at its address----> dead      died()
 ///   away, dead --a Hello that fits------------> linked    back(), or clogged
 ///   clogged  --enough is acknowledged---------> linked    back()
 ///   clogged  --the connection ends------------> away
@@ -127,8 +125,8 @@ class Link {
 
   // Connections.
   Hello hello() const;
-  /// Returns why this process may not be the neighbour now; empty: it may. A new one takes only the
-  /// place of one that has died; a connection may outlast its process when a machine dies, so
+  /// Returns why this process may not be the neighbour now; empty if it may. A new one takes only
+  /// the place of one that has died; a connection may outlast its process when a machine dies, so
   /// silence counts as death.
   std::string objection(const Hello& theirs, Time now) const;
   /// Takes the connection over which `theirs` came, and which our Hello has answered.
@@ -140,18 +138,18 @@ class Link {
   }
   void ended(ConnectionId connection, const std::string& why, Time now);
   void nobody_listens(const std::string& why, Time now);
-  /// A process that fits and was refused has spoken for the neighbour. Where the algorithm takes no
-  /// successor, one of another incarnation shows that the process that we met is gone for good.
+  /// A process that fits and was refused has spoken for the neighbour. If the algorithm takes no
+  /// successor, another incarnation shows that the process that we met is gone for good.
   void hear_refused(const Hello& theirs, const std::string& why, Time now);
   /// No connection is made before `until`.
   void cut(Time until, Time now);
 
   // Time.
   void dial(Time now);  ///< from now on, until there is a link
-  /// `lag`: we were ourselves held up for so long.
+  /// `lag`: time by which our own loop was late.
   void beat(Time lag, Time now);
   void on_time(Time now);
-  /// Returns when on_time() has something to do, after `now`; Time::max(): nothing.
+  /// Returns the next time after `now` at which on_time() has something to do; Time::max() if none.
   Time next(Time now) const;
 
   // The start and the end.
@@ -165,7 +163,7 @@ class Link {
   bool met() const { return incarnation_ != 0; }
   bool trained() const { return life_.trained; }
   bool departed() const { return life_.departed; }
-  /// It has acknowledged so little that nothing is kept for its process any more.
+  /// Returns whether it has acknowledged so little that nothing is kept for its process any more.
   bool given_up() const { return life_.given_up; }
   std::uint64_t incarnation() const { return incarnation_; }
   const Session& session() const { return *life_.session; }
@@ -178,18 +176,18 @@ class Link {
     std::unique_ptr<Session> session;
     std::uint64_t ack_told = 0;
     std::uint64_t transmitted = 0;      ///< the greatest number that was sent
-    std::uint64_t bytes_since_ack = 0;  ///< of payload that came
+    std::uint64_t bytes_since_ack = 0;  ///< bytes of payload received since then
     ModelRequest request;
-    JobWatch progress;      ///< of its arithmetic, as its heartbeats tell
+    JobWatch progress;      ///< its arithmetic, according to its heartbeats
     bool trained = false;   ///< had completed a round when we met it
     bool departed = false;  ///< its goodbye is here
-    bool finished = false;  ///< it said that after its last round: nobody takes its place
+    bool finished = false;  ///< its goodbye came after its last round: no successor follows
     std::uint64_t allowed_bytes = std::numeric_limits<std::uint64_t>::max();  ///< while away
     bool given_up = false;
   };
 
   bool we_dial() const { return shared_.settings.dials(neighbor_); }
-  /// Its end is no news.
+  /// Returns whether its end is no news.
   bool quiet() const { return life_.departed || shared_.ending; }
   bool is_away() const { return state_ == State::away || state_ == State::dead; }
   void say(const std::string& line);
@@ -227,20 +225,20 @@ class Link {
   PeerId neighbor_;
   LinkShared& shared_;
   State state_ = State::unmet;
-  std::uint64_t incarnation_ = 0;  ///< of the process that the session is with; 0: not met yet
+  std::uint64_t incarnation_ = 0;  ///< process that the session is with; 0: not met yet
   Life life_;
   ConnectionId connection_ = 0;       ///< while linked, clogged, or dialling; 0: none
-  ConnectionId last_connection_ = 0;  ///< whose frames may still come, and do not count
+  ConnectionId last_connection_ = 0;  ///< its remaining frames do not count
   Redial redial_;
-  Time dial_ends_{0};  ///< while dialling: when its time is up
+  Time dial_ends_{0};  ///< while dialling: time at which to give up
   Silence silence_;
   bool suspected_ = false;
   Time broken_until_{0};  ///< while broken
   Time away_since_{0};
   Time cut_until_{0};
-  bool awaited_ = false;   ///< away at our end, and we have said so
+  bool awaited_ = false;   ///< away at our end, and logged
   std::string trouble_;    ///< why there is no link
-  bool refusing_ = false;  ///< before the start: the last that was heard of it is a refusal
+  bool refusing_ = false;  ///< before the start: its last answer was a refusal
   Time refused_since_{0};
   LineBudget lines_;
 };

@@ -6,8 +6,7 @@
 #include "gossip/link/handshake.h"
 #include "gossip/link/link.h"
 
-// How a link comes to a connection: by dialling, or by taking the one over which the neighbour has
-// come; in both cases after a Hello that fits.
+// A link gets its connection by dialling or from the neighbour's dial, after a Hello that fits.
 
 namespace gv {
 
@@ -63,7 +62,7 @@ void Link::answered(const Frame& frame, Time now) {
   refused(reason, now);
 }
 
-/// A neighbour that has not missed yet the process whose place we take refuses us until it has.
+/// A neighbour that has not yet missed our predecessor refuses us until it has.
 Time Link::refusal_patience() const {
   const LinkTimes& times = shared_.settings.times;
   return shared_.settings.rejoin ? times.refused_for + times.dead_after : times.refused_for;
@@ -100,7 +99,7 @@ Hello Link::hello() const {
   return hello;
 }
 
-/// Returns how far the neighbour has come in the session with this process of ours.
+/// Returns the greatest number that the neighbour has received in the session with our process.
 std::uint64_t Link::received_by(const Hello& theirs) const {
   return theirs.neighbor_incarnation == shared_.settings.self.incarnation ? theirs.received : 0;
 }
@@ -145,7 +144,7 @@ void Link::adopt(ConnectionId connection, const Hello& theirs, Time now) {
   if (successor) {
     life_ = {};
     life_.session = rules.new_session();
-    life_.progress.at_hand({}, now);  // the job that it is at has begun just now, at the earliest
+    life_.progress.at_hand({}, now);  // its present job has begun just now, at the earliest
   }
   life_.trained = theirs.clock > 0;
   life_.ack_told = life_.session->received();
@@ -161,12 +160,12 @@ void Link::adopt(ConnectionId connection, const Hello& theirs, Time now) {
   for (const Session::Numbered& numbered : life_.session->unacknowledged()) {
     if (!rules.sends_again()) break;
     note(LinkEvent::sent_again);
-    // What was kept while nobody was there goes for the first time.
+    // Messages kept while the neighbour was absent are sent for the first time.
     if (numbered.number <= life_.transmitted) shared_.carrier.repeats(neighbor_, numbered.message);
     transmit(numbered);
   }
-  // A Hello overtakes what is sent again behind it, and who is beyond a round is not waited for in
-  // it: of a process that was there all the time, the next heartbeat tells the clock.
+  // A Hello overtakes the messages that are sent again after it, and a round does not wait for a
+  // peer that is beyond it. So the next heartbeat brings a present process's clock.
   if (first_meeting || was_away) hear_clock(theirs.clock, now);
   if (successor) {
     say(fmt::format("peer {} is back as a new process", neighbor_));

@@ -113,7 +113,7 @@ void LinkLayer::ended(ConnectionId connection, const std::string& why, Time now)
   }
   const PendingConnection* pending = pending_.find(connection);
   if (pending == nullptr) return;
-  // Who comes and goes without a word looks whether we live, as a neighbour does that we dial.
+  // A caller that sends nothing checks whether we live, as a neighbour does that we dial.
   const bool probe = !pending->spoke;
   if (pending->state == PendingConnection::State::awaited && !probe) say_refusal(*pending, why);
   pending_.remove(connection);
@@ -125,10 +125,10 @@ void LinkLayer::nobody_listens(PeerId neighbor, const std::string& why, Time now
   leave_when_told(now);
 }
 
-// ---- Connections of which nobody knows yet whose they are.
+// ---- Connections whose owner is not known yet.
 
-/// Returns why this dialler may not come in; empty: it may. A known process whose connection broke
-/// may always: it would not dial if it still had one.
+/// Returns why this dialler may not come in; empty if it may. A known process whose connection
+/// broke may always: it would not dial if it still had one.
 std::string LinkLayer::objection(const Frame& frame, Time now) const {
   const auto* theirs = std::get_if<Hello>(&frame);
   if (theirs == nullptr) return "the first frame is no Hello";
@@ -196,8 +196,8 @@ void LinkLayer::begin_when_complete() {
   if (complete && !shared_.begun && !shared_.over) begin();
 }
 
-/// A fleet that trains already does not wait for its last member, nor this peer for those that have
-/// died: who is not there yet is away.
+/// A fleet that trains already does not wait for its last member, nor this peer for dead ones: a
+/// neighbour that is not there yet counts as away.
 void LinkLayer::begin_with_some(Time now) {
   next_join_ = now + settings_.times.join_within;
   const auto enough = [this](const auto& l) {
@@ -238,8 +238,8 @@ void LinkLayer::on_time(Time now) {
   wake_again(now);
 }
 
-/// Tells every neighbour that we live, and looks whom we have not heard. A loop that was itself
-/// held up hears late: its own lag is granted to all.
+/// Sends every neighbour a sign of life, and checks which have been silent. A loop that was late
+/// itself receives late, so its lag is granted to all.
 void LinkLayer::beat(Time now) {
   const Time lag = now - next_beat_;
   next_beat_ = now + settings_.times.heartbeat;

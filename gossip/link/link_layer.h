@@ -9,10 +9,11 @@
 
 namespace gv {
 
-/// All conversations of one process: who may come in, when there are enough links to begin, signs
-/// of life, and when nothing is owed to anybody any more. No clock, no socket, no thread: a carrier
-/// brings events and the time, one at a time, and does what is asked of it (carrier.h).
-/// Invariant: begin() is told once, then leave() once; or fail(), and nothing after it.
+/// All conversations of one process: it decides who may come in, when enough links exist to begin,
+/// when signs of life are due, and when no other peer needs a message any more. No clock, no
+/// socket, no thread: a carrier brings events and the time, one at a time, and carries out requests
+/// (carrier.h). Invariant: begin() is called once, then leave() once; or fail(), and nothing after
+/// it.
 ///
 ///   gathering --every neighbour met, or some of a fleet that trains--> running   begin()
 ///   gathering --times.connect, a lasting refusal--------------------> over      fail()
@@ -20,7 +21,7 @@ namespace gv {
 ///   ending    --nothing is owed, or times.farewell------------------> over      leave()
 class LinkLayer {
  public:
-  /// `seed`: of the jitter between two dials. The carrier and the user must outlive it.
+  /// `seed`: for the jitter between two dials. The carrier and the user must outlive it.
   LinkLayer(LinkSettings settings, Carrier& carrier, LinkUser& user, std::uint64_t seed);
   LinkLayer(const LinkLayer&) = delete;
   LinkLayer& operator=(const LinkLayer&) = delete;
@@ -34,23 +35,23 @@ class LinkLayer {
 
   // From the carrier.
   void connected(ConnectionId connection, Time now);
-  /// The way in which somebody comes.
+  /// Properties of an incoming connection.
   struct Coming {
-    bool known = false;    ///< from an address where a neighbour lives
-    bool crowded = false;  ///< to a process that can hardly have more connections: another one goes
+    bool known = false;    ///< its address is a neighbour's
+    bool crowded = false;  ///< this process can hardly have more connections: another one is closed
     std::string origin{};  ///< IPv6 network whose addresses count as one; if empty, the host
   };
-  /// Somebody has connected to us; gives the connection its number.
+  /// Another process has connected to us; returns the number of the connection.
   ConnectionId accepted(const std::string& host,
                         std::uint16_t port,
                         Time now,
                         const Coming& coming = {.known = false, .crowded = false, .origin = {}});
   void arrived(ConnectionId connection, Frame frame, Time now);
-  /// Is told that so many bytes came, of a frame that may not be whole yet.
+  /// `bytes` bytes came, of a frame that may not be complete yet.
   void hear_bytes(ConnectionId connection, std::uint64_t bytes, Time now);
-  /// Is told that what came over it was no frame that may come. ended() follows.
+  /// An invalid frame came over it. ended() follows.
   void no_frame(ConnectionId connection);
-  /// Nothing more will come, or what came was no frame; the carrier has closed it.
+  /// Nothing more will come, or an invalid frame came; the carrier has closed the connection.
   void ended(ConnectionId connection, const std::string& why, Time now);
   void nobody_listens(PeerId neighbor, const std::string& why, Time now);
   void on_time(Time now);

@@ -8,9 +8,9 @@
 namespace gv {
 
 /// A conversation with one neighbour that outlives its connections. Each message has a number, is
-/// kept until the neighbour acknowledges it, and is sent again over the next connection when it was
-/// lost with this one. The payloads are shared, so keeping costs no copy.
-/// Invariant: while both ends live, every message is taken exactly once and in order.
+/// kept until the neighbour acknowledges it, and is sent again over the next connection if this one
+/// lost it. The payloads are shared, so keeping costs no copy. Invariant: while both ends live,
+/// every message is taken exactly once and in order.
 class Session {
  public:
   struct Numbered {
@@ -24,18 +24,18 @@ class Session {
   /// Gives the message its number, from 1 on, and keeps it.
   const Numbered& send(Message message);
   std::uint64_t sent() const { return sent_; }
-  /// The neighbour has everything up to `number`. False: it cannot have that, it was never sent.
+  /// The neighbour has everything up to `number`. Returns false if that number was never sent.
   virtual bool acknowledge(std::uint64_t number);
-  /// Everything up to this number was acknowledged, and is not kept any more.
+  /// Returns the number up to which everything was acknowledged, and is no longer kept.
   std::uint64_t acknowledged() const { return sent_ - unacknowledged_.size(); }
-  /// Returns them in order; all of it goes over a new connection.
+  /// Returns the unacknowledged messages in order; all are sent over a new connection.
   const std::deque<Numbered>& unacknowledged() const { return unacknowledged_; }
-  std::uint64_t unacknowledged_bytes() const { return unacknowledged_bytes_; }  ///< of payload
+  std::uint64_t unacknowledged_bytes() const { return unacknowledged_bytes_; }  ///< payload bytes
 
-  /// Judges an arriving number: the one to be taken, a repetition to be dropped, or a gap, which is
-  /// the neighbour's fault.
+  /// Judges an arriving number: the next one, a repetition to be dropped, or a gap, which is the
+  /// neighbour's fault.
   virtual Arrival arrive(std::uint64_t number);
-  /// Everything up to this number is here.
+  /// Returns the number up to which everything was received.
   std::uint64_t received() const { return received_; }
 
  protected:
@@ -48,16 +48,16 @@ class Session {
 };
 
 /// The state of a neighbour's question for our model. A question is small and its answer is a whole
-/// model, so another one is refused until the answer has been acknowledged.
-/// Invariant: at most one answer is on its way.
+/// model, so the next question is refused until the answer has been acknowledged. Invariant: at
+/// most one answer is on its way.
 ///
-///   none --asked--> asked --answered--> answering --acknowledged, no piece of it is kept--> none
+///   none --asked--> asked --answered--> answering --acknowledged, no piece is kept--> none
 class ModelRequest {
  public:
   enum class State : std::uint8_t { none, asked, answering };
 
   State state() const { return state_; }
-  /// False: the answer to the question before is still on its way.
+  /// Returns false if the answer to the previous question is still on its way.
   bool asked() {
     if (state_ != State::none) return false;
     state_ = State::asked;

@@ -35,10 +35,10 @@ constexpr std::uint32_t question = 0, answer = 1;  ///< the parts of Kind::push
 /// up to more than the difference, and models diverge on a torus or complete graph.
 constexpr std::ptrdiff_t most_open = 2;
 
-/// A neighbour that was asked and has not answered.
+/// An open pair: a question to a neighbour without an answer yet.
 struct Open {
   Round number = 0;
-  std::uint64_t life = 0;  ///< the neighbour's process that was asked
+  std::uint64_t life = 0;  ///< the neighbour's process that received the question
   Payload ours;            ///< as it was sent
   Time asked{0};
 };
@@ -47,12 +47,12 @@ using Opens = std::map<PeerId, Open>;
 /// State shared by the two coroutines of a peer.
 struct Pairs {
   Opens opens;
-  std::map<PeerId, UsualTime> ways;  ///< the time that messages of each neighbour are on their way
-  UsualTime handling;                ///< the time that this peer takes to answer
-  Time sent{0};                      ///< when the last message taken was
+  std::map<PeerId, UsualTime> ways;  ///< usual travel time of each neighbour's messages
+  UsualTime handling;                ///< usual time until this peer answers
+  Time sent{0};                      ///< time at which the last message taken was sent
   bool ending = false;
-  std::uint64_t waits = 0;          ///< for answers, so far
-  bool late = false;                ///< the present one has lasted long enough
+  std::uint64_t waits = 0;          ///< number of waits for answers
+  bool late = false;                ///< the present wait has lasted long enough
   std::function<void()> when_news;  ///< resumes await_answer()
 
   void tell_news() {
@@ -71,7 +71,7 @@ Task<> flow(Peer& me, PeerId from, Payload theirs_encoded, Payload ours_encoded)
   if (!finite) me.journal.note(event::NotFiniteCame{me.round, from, 1, 0});
 }
 
-/// The pair is settled, and what we sent of x in it.
+/// Settles the pair and returns the x that we sent in it.
 Payload settle(Opens& opens, Opens::iterator open) {
   Payload ours = std::move(open->second.ours);
   opens.erase(open);
@@ -91,11 +91,10 @@ Task<> take_answer(Peer& me, Message answered, Opens& opens) {
   co_await flow(me, answered.from, answered.payload, settle(opens, open));
 }
 
-/// Two questions that cross are one average: else two peers that always ask at the same time would
-/// exchange their models and never agree. Both ends see it, since what they send each other is
-/// taken in the order in which it was sent: a neighbour whose question comes while ours is open had
-/// not taken ours when it asked. So nothing may come between the look at what is open and what is
-/// sent.
+/// Two questions that cross are one average: otherwise two peers that always ask at the same time
+/// would exchange their models and never agree. Both ends see it, because messages are taken in the
+/// order in which they were sent: a neighbour whose question comes while ours is open had not taken
+/// ours when it asked. So nothing may come between the check of open pairs and the sending.
 Task<> take_question(Peer& me, Message asked, Pairs& pairs) {
   Opens& opens = pairs.opens;
   const Time began = me.world.now();
@@ -129,7 +128,7 @@ void forget_gone(const Peer& me, Opens& opens) {
   });
 }
 
-/// The paper's other thread.
+/// The second thread of the paper.
 Task<> answer_everybody(Peer& me, Pairs& pairs) {
   while (!pairs.ending) {
     Next next = co_await me.idle(Kind::push);
@@ -206,9 +205,9 @@ Task<> await_answer(Peer& me, PeerId peer, Time asked, const std::shared_ptr<Pai
       me.world.now(), me.find(peer), came ? std::optional(pairs->sent) : std::nullopt);
 }
 
-/// A neighbour that is here and does not answer within the deadline is waited for no longer; one
-/// that is away, until it is back or known to be dead, unless this peer was told to stop. An answer
-/// that is here counts in any case, because its sender has applied its half.
+/// If a neighbour that is here does not answer within the deadline, this peer stops waiting for it;
+/// a neighbour that is away is awaited until it is back or known to be dead, unless this peer has
+/// to stop. An answer that is here counts in any case, because its sender has applied its half.
 Task<> settle_all(Peer& me, Pairs& pairs) {
   Opens& opens = pairs.opens;
   const Time most = collective_deadline(me.plan);

@@ -20,7 +20,7 @@ Task<> synchronous_sgd(Peer& me, Task<bool> (*average)(Peer&)) {
   for (; me.running(); co_await me.end_round()) {
     co_await me.gradient();
     const bool done = co_await average(me);
-    if (!done) co_return;  // one has gone: nobody can complete this round
+    if (!done) co_return;  // one has gone: no peer can complete this round
     co_await me.step_local();
   }
 }

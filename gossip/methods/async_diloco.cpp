@@ -5,17 +5,17 @@
 
 // Asynchronous local SGD with delayed Nesterov momentum. Liu, Chhaparia, Douillard, Kale, Rusu,
 // Shen, Szlam & Ranzato, "Asynchronous local-SGD training for language modeling", 2024,
-// arXiv:2401.09135: a peer takes H = train.local_steps inner steps from the servers' theta, gives
-// them Delta = theta - theta_i, and takes their model again; no peer waits for anybody else. The
-// servers go along each Delta as it comes, by lr / N of it. Momentum on what is stale is what goes
-// wrong there, so it moves once for N of them: m <- beta m + mean of the N Delta, and theta goes
-// lr beta m more, of which the last of the N takes 1 - c N + c and each of the others c, the
-// momentum as it was before. `train.local_steps: auto` is the paper's dynamic local updates: steps
-// in proportion to a peer's speed, so that all Delta are of the same time; deviation: each peer's
-// rate is then divided by its steps, as everywhere here (FedNova), so that the fast ones do not
-// count for more. With N = n, equal peers and one server the n Delta of a round are DiLoCo's, each
-// from the model behind the one before. Server s of k holds part s. Memory of a peer: 1 vector; of
-// a server: 2. Per round and peer: 4 d bytes each way.
+// arXiv:2401.09135: a peer takes H = train.local_steps inner steps from the servers' theta, sends
+// them Delta = theta - theta_i, and takes their model again; no peer waits for another. The servers
+// step along each Delta as it comes, by lr / N. Momentum on stale updates is harmful, so the
+// momentum moves once for N updates: m <- beta m + mean of the N Delta, and theta moves lr beta m
+// further, of which the last of the N takes 1 - c N + c and each of the others c, with the earlier
+// momentum. `train.local_steps: auto` is the paper's dynamic local updates: steps in proportion to
+// a peer's speed, so that all Delta are of the same time; deviation: each peer's rate is then
+// divided by its steps, as everywhere here (FedNova), so that fast peers do not count for more.
+// With N = n, equal peers and one server the n Delta of a round are DiLoCo's, each from the model
+// after the one before. Server s of k holds part s. Memory of a peer: 1 vector; of a server: 2. Per
+// round and peer: 4 d bytes each way.
 
 namespace gv {
 namespace {
@@ -41,7 +41,7 @@ double buffer_of(const Setup& setup) {
   return given == 0 ? setup.peers : given;
 }
 
-/// Who takes the place of a dead process first asks for the model, for a round.
+/// A successor of a dead process first asks for the model, for a round.
 Task<> work(Peer& me) {
   const Vector moved = me.vector("moved");
   bool asks = me.plan.rejoins;

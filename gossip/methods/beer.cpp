@@ -4,19 +4,19 @@
 
 // BEER. Zhao, Li, Li, Richtarik & Chi, "BEER: fast O(1/T) rate for decentralized nonconvex
 // optimization with communication compression", NeurIPS 2022, arXiv:2201.13320, Algorithm 1:
-// gradient tracking of which only compressed differences travel. H is what all know of X, and G
-// what they know of V: X_{t+1} = X_t + gamma H_t (W - I) - eta V_t, V_{t+1} = V_t + gamma G_t (W -
-// I) + g_{t+1} - g_t; then C(X_{t+1} - H_t) travels and is added to H, and C(V_{t+1} - G_t) to G.
-// What a codec leaves out is told later, and unlike data leave no bias, as in
-// gradient_tracking.cpp. Deviations: H and G are kept for each edge, as in choco_sgd.cpp, so that a
-// late neighbour does not move the mean; and a round begins with what travels, so that H_0 = C(X_0)
-// and G_0 = C(V_0), where the paper has 0 and all its peers take the first step without each other.
+// gradient tracking in which only compressed differences travel. H is the common knowledge of X,
+// and G that of V: X_{t+1} = X_t + gamma H_t (W - I) - eta V_t, V_{t+1} = V_t + gamma G_t (W - I) +
+// g_{t+1} - g_t; then C(X_{t+1} - H_t) travels and is added to H, and C(V_{t+1} - G_t) to G. Values
+// that a codec leaves out travel later, and unlike data leave no bias, as in gradient_tracking.cpp.
+// Deviations: H and G are kept for each edge, as in choco_sgd.cpp, so that a late neighbour does
+// not move the mean; and a round begins with the exchange, so that H_0 = C(X_0) and G_0 = C(V_0),
+// while the paper has 0 and its peers take the first step without each other.
 // MoTEF. Islamov, Gao & Stich, "Towards faster decentralized stochastic optimization with
-// communication compression", 2024, arXiv:2405.20114, Algorithm 1: the same of M_{t+1} = (1 -
-// lambda) M_t + lambda g_{t+1} instead of g, from M_0 = g_0. With lambda = 1 it is BEER.
-// What flowed of V over the edge to a peer that is away does not count until it is back, and what
-// flowed over that to one that dies is taken out. Memory of a peer: 5 deg + 3 vectors. Per round
-// and peer: deg messages out, of 2 C(d) bytes.
+// communication compression", 2024, arXiv:2405.20114, Algorithm 1: BEER with M_{t+1} = (1 - lambda)
+// M_t + lambda g_{t+1} instead of g, from M_0 = g_0. With lambda = 1 it is BEER.
+// Past flows of V over an edge do not count while its other end is away, and are taken out if that
+// peer dies. Memory of a peer: 5 deg + 3 vectors. Per round and peer: deg messages out, of 2 C(d)
+// bytes.
 
 namespace gv {
 namespace {
@@ -30,7 +30,7 @@ constexpr Option momentum_options[] = {
      .most = 1,
      .help = "weight of the new gradient in the momentum, lambda"}};
 
-/// u <- b u + a g is what is tracked.
+/// Tracks u <- b u + a g.
 Task<> track_by_differences(Peer& me, float a, float b) {
   const Tracked of{me.vector("v"), me.vector("gradient before")};
   co_await begin_tracking(me, of);

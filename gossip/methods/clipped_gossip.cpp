@@ -21,7 +21,7 @@ Task<> clipped_gossip(Peer& me) {
   for (; me.running(); co_await me.end_round()) {
     co_await me.local_steps();
     co_await me.plain_step();  // x_{t+1/2}
-    co_await me.average();     // of clipped differences
+    co_await me.average();     // average of clipped differences
   }
 }
 

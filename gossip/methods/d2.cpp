@@ -5,13 +5,12 @@
 // D2. Tang, Lian, Yan, Zhang & Liu, "D2: decentralized training over decentralized data", ICML
 // 2018, arXiv:1803.07068, Algorithm 1: x_{t+1} = W (2 x_t - x_{t-1} - gamma (g_t - g_{t-1})); on (I
 // + W) / 2 it is exact diffusion (Yuan, Ying, Zhao & Sayed, IEEE TSP 2019, arXiv:1702.05122). Its
-// memory is written as c_t = x_t - x_{t-1} + gamma g_{t-1}, which is the sum of all flows of
-// averaging so far: c_0 = 0, v_t = x_t - gamma g_t + c_t, x_{t+1} = W v_t, c_{t+1} = c_t + (W - I)
-// v_t. A late flow counts in the round in which it comes, so nothing is lost. What flowed over the
-// edge to a peer that is away does not count in c until it is back, and what flowed over that to
-// one that dies is taken out: c would move who is alone at a constant velocity, and the survivors
-// to the side of their optimum. Memory of a peer: deg + 1 vectors. Per round and peer: deg messages
-// out, 4 d deg bytes.
+// memory is written as c_t = x_t - x_{t-1} + gamma g_{t-1}, the sum of all past flows of averaging:
+// c_0 = 0, v_t = x_t - gamma g_t + c_t, x_{t+1} = W v_t, c_{t+1} = c_t + (W - I) v_t. A late flow
+// counts in the round in which it comes, so nothing is lost. Past flows over an edge do not count
+// in c while its other end is away, and are taken out if that peer dies. Otherwise c would move a
+// lone peer at a constant velocity, and the survivors away from their optimum. Memory of a peer:
+// deg + 1 vectors. Per round and peer: deg messages out, 4 d deg bytes.
 
 namespace gv {
 namespace {

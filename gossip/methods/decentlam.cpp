@@ -4,21 +4,19 @@
 #include "gossip/registry.h"
 
 // DecentLaM. Yuan, Chen, Huang, Zhang, Pan, Xu & Yin, "DecentLaM: decentralized momentum SGD for
-// large-batch deep training", ICCV 2021, arXiv:2104.11981, Algorithm 2: the momentum is of what the
-// model did over step and averaging, so that it does not amplify the bias of unlike data, as
-// momentum inside D-PSGD does: x_{t+1/2} = x_t - gamma g_t, g~_t = (x_t - sum_j W_ij x_{t+1/2,j}) /
-// gamma, m_{t+1} = beta m_t + g~_t, x_{t+1} = x_t - gamma m_{t+1}, which is sum_j W_ij x_{t+1/2,j}
-// - gamma beta m_t. So what flows in a round acts 1 / (1 - beta) times in those after it, which is
-// sound while each of them brings the next flow. A flow that is not answered acts once. While
-// somebody's half is late, the flows c_t = beta c_{t-1} + (sum_j W_ij x_{t+1/2,j} - x_{t+1/2}) /
-// gamma are taken out of m, which is then the momentum of the own gradients. Where the flows of a
-// round are over other edges than those of the one before, m begins again: the own gradients alone,
-// which were in balance with them, would throw the model far off. Found by real fleets, by the
-// swarm and where one peer is so slow that the others go on without it: models swung apart, by ten
-// powers of ten. Where W changes with the round the next flow is the answer to another one, and
-// they do so by themselves at any rate (on base graphs of 9 peers with beta 0.5, on most with 0.8),
-// so that is refused. Memory of a peer: 3 vectors. Per round and peer: deg messages out, 4 d deg
-// bytes.
+// large-batch deep training", ICCV 2021, arXiv:2104.11981, Algorithm 2: the momentum is that of the
+// model over step and averaging, so that it does not amplify the bias of unlike data, as momentum
+// inside D-PSGD does: x_{t+1/2} = x_t - gamma g_t, g~_t = (x_t - sum_j W_ij x_{t+1/2,j}) / gamma,
+// m_{t+1} = beta m_t + g~_t, x_{t+1} = x_t - gamma m_{t+1}, which is sum_j W_ij x_{t+1/2,j} - gamma
+// beta m_t. So a flow acts 1 / (1 - beta) times in later rounds, which is sound while each later
+// round brings the next flow. A flow that is not answered acts once. While a neighbour's half is
+// late, the flows c_t = beta c_{t-1} + (sum_j W_ij x_{t+1/2,j} - x_{t+1/2}) / gamma are taken
+// out of m, which is then the momentum of the own gradients. If the flows of a round are over other
+// edges than in the round before, m restarts from zero: the own gradients alone, which were in
+// balance with the flows, would throw the model far off (models diverged by ten powers of ten). If
+// W changes with the round, the next flow answers another one, and models diverge at any rate (on
+// base graphs of 9 peers with beta 0.5, on most with 0.8), so such graphs are rejected. Memory of a
+// peer: 3 vectors. Per round and peer: deg messages out, 4 d deg bytes.
 
 namespace gv {
 namespace {

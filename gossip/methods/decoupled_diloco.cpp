@@ -15,22 +15,22 @@
 
 // Decoupled DiLoCo. Douillard, Rush, Donchev, Charles et al., "Decoupled DiLoCo for resilient
 // distributed pre-training", 2026, arXiv:2604.21428: a synchronizer takes DiLoCo's outer step along
-// what those peers have moved that are there, K of them at least (`quorum`), and who comes within a
-// grace window behind the K-th; who comes later counts in a later round. A peer's part counts by
-// what it was trained on, w_i = tokens_i (tokens_i / steps_i), Delta = sum w_i Delta_i / sum w_i;
-// with `merge: radial` it is as long as the parts are on average, and has the direction of the mean
-// of their directions. While that goes on a peer takes tau inner steps more (`delay`).
-// Our servers are the synchronizer, each of its part of the model. The first one says whose parts a
-// round takes: where each server decides alone, three of them can keep three peers waiting in a
-// circle.
-// Deviations: a peer that has taken `delay` steps waits for the answer, where the paper's never
-// waits. So a part always is of train.local_steps steps, its weight follows from the fleet file and
-// nobody can lie about it, and where the quorum is everybody no bit depends on who was slow. The
-// steps that a peer has taken meanwhile stay, and count in its next part. The grace window is
-// `grace` times as long as the quorum took; the paper's is what its network leaves. The whole model
+// the moves of the peers that are there, at least K (`quorum`), and of peers that come within a
+// grace window after the K-th; a later part counts in a later round. Parts are weighted by the data
+// that they were trained on, w_i = tokens_i (tokens_i / steps_i), Delta = sum w_i Delta_i / sum
+// w_i; with `merge: radial` Delta has the mean length of the parts and the direction of the mean of
+// their directions. During this a peer takes tau more inner steps (`delay`).
+// Our servers are the synchronizer, each for its part of the model. The first one announces whose
+// parts a round takes: if each server decided alone, three servers could keep three peers waiting
+// in a circle.
+// Deviations: a peer that has taken `delay` steps waits for the answer, while the paper's never
+// waits. So a part always has train.local_steps steps, its weight follows from the fleet file so
+// that no peer can lie about it, and with a quorum of all peers no bit depends on who was slow. The
+// steps taken during the wait stay, and count in the peer's next part. The grace window is `grace`
+// times the time that the quorum took; the paper's is what its network leaves. The whole model
 // travels at once, not one fragment of many; and `radial` is by server, not by tensor. With the
-// quorum of everybody, no delay and weights that are alike it is DiLoCo. Memory of a peer: 2
-// vectors, 3 with a delay. Per round and peer: 4 d bytes each way.
+// quorum of all peers, no delay and equal weights it is DiLoCo. Memory of a peer: 2 vectors, 3 with
+// a delay. Per round and peer: 4 d bytes each way.
 
 namespace gv {
 namespace {
@@ -67,8 +67,8 @@ constexpr Option options[] = {
     outer_lr_option(0.7),
     outer_momentum_option};
 
-/// The inner steps of a round, `delay` of them behind what it gives: what has moved since `theta`,
-/// the servers' model.
+/// Takes the inner steps of a round, `delay` of which come after its part is sent: the move since
+/// `theta`, the servers' model.
 Task<> train(Peer& me, Vector theta, std::uint32_t delay) {
   const Vector moved = me.vector("moved");
   const std::uint32_t steps = me.plan.local_steps;
@@ -83,8 +83,8 @@ Task<> train(Peer& me, Vector theta, std::uint32_t delay) {
   }
 }
 
-/// Who takes the place of a dead process first asks for the model, for a round. A late peer goes on
-/// in the round of its servers.
+/// A successor of a dead process first asks for the model, for a round. A late peer continues in
+/// the round of its servers.
 Task<> work(Peer& me) {
   const Vector theta = me.vector("theta");
   const auto delay = static_cast<std::uint32_t>(me.number("delay"));
@@ -103,11 +103,11 @@ Task<> work(Peer& me) {
 }
 
 using Parts = std::map<PeerId, Message>;
-/// A server's view of what is under way to it: of each peer one part at the most.
+/// A server's record of parts under way to it: at most one of each peer.
 struct Desk {
-  Parts here;  ///< counts in no round yet
-  /// In which life the first server has counted a part of whom that did not come in time: it counts
-  /// no more, and is only answered.
+  Parts here;  ///< parts that have counted in no round yet
+  /// The life of each peer whose part the first server has counted and that did not come in time
+  /// here: the part no longer counts, and is only answered.
   std::map<PeerId, std::uint64_t> missed;
 };
 /// Returns whether a peer's part is missing.
@@ -117,7 +117,8 @@ bool more_may_come(const Peer& me, const Missing& missing) {
   return me.waiting(Kind::push) || std::ranges::any_of(trainers(*me.plan.setup), missing);
 }
 
-/// Hears of one peer more, or that one is gone. False: nothing, for so long.
+/// Receives one more part, or learns that a peer is gone. Returns false if neither came in the time
+/// `most`.
 Task<bool> hear(Peer& me, Desk& desk, const Missing& missing, Time most) {
   Next next = co_await me.next(Kind::push, most, missing);
   if (!next.message) co_return !next.late;
@@ -135,7 +136,7 @@ std::size_t quorum_of(const Setup& setup) {
   return given == 0 ? setup.peers : given;
 }
 
-/// One for each peer that counts in this round, and zero for the others.
+/// Announces a number for each peer: 1 if it counts in this round, else 0.
 void tell(Peer& me, const Parts& here) {
   const Setup& setup = *me.plan.setup;
   const auto counts = me.pool().acquire(setup.peers * sizeof(float));
@@ -144,7 +145,7 @@ void tell(Peer& me, const Parts& here) {
     if (server != me.plan.id) me.send(server, Kind::gather, counts);
 }
 
-/// Waits for a quorum, of as many as there still are, and for who comes soon after.
+/// Waits for a quorum, of as many peers as are left, and for those that come soon after.
 Task<std::set<PeerId>> gather(Peer& me, Desk& desk) {
   const Parts& here = desk.here;
   const Missing missing = [&](PeerId i) { return may_push(me, i) && !here.contains(i); };
@@ -164,7 +165,7 @@ Task<std::set<PeerId>> gather(Peer& me, Desk& desk) {
   co_return chosen;
 }
 
-/// Waits for those that the first server has told of, as long as they may come.
+/// Waits for the parts that the first server has announced, as long as they may come.
 Task<std::set<PeerId>> follow(Peer& me, Desk& desk) {
   std::set<PeerId> chosen;
   const std::optional<Message> told = co_await me.receive(me.plan.setup->peers, Kind::gather);
@@ -182,12 +183,12 @@ Task<std::set<PeerId>> follow(Peer& me, Desk& desk) {
   co_return chosen;
 }
 
-/// Those that count in this round; nobody: there is no more to come.
+/// Returns the peers that count in this round; none if no more will come.
 Task<std::set<PeerId>> choose(Peer& me, Desk& desk) {
   return me.plan.id == me.plan.setup->peers ? gather(me, desk) : follow(me, desk);
 }
 
-/// Samples that a peer takes in a step, where they are counted.
+/// Returns the samples that a peer takes in a step, if they are counted.
 double tokens_of_step(const Setup& setup, PeerId i) {
   if (i >= setup.samples.size() || setup.epochs[i] == 0) return 1;
   return static_cast<double>(setup.samples[i]) / static_cast<double>(setup.epochs[i]);
@@ -198,9 +199,9 @@ double weight_of(const Setup& setup, PeerId i) {
   return tokens * tokens / setup.steps_of(i);
 }
 
-/// Divides each weight by the length of what came, and returns the sum of lengths by weight.
+/// Divides each weight by the length of the peer's part, and returns the weighted sum of lengths.
 double take_lengths(const std::map<PeerId, Payload>& came, std::map<PeerId, double>& weights) {
-  constexpr double shortest = 1e-20;  // of what has a direction
+  constexpr double shortest = 1e-20;  // shorter parts have no direction
   double sum = 0;
   for (auto& [peer, weight] : weights) {
     const std::span<const float> floats = came.at(peer)->floats();
@@ -211,10 +212,10 @@ double take_lengths(const std::map<PeerId, Payload>& came, std::map<PeerId, doub
   return sum;
 }
 
-/// The outer step along what came, -Delta, by weight. Directions that cancel have no mean, and
+/// Takes the outer step along the weighted parts, -Delta. Directions that cancel have no mean, and
 /// nothing moves.
 Task<> step_along(Peer& me, std::map<PeerId, Payload> came) {
-  constexpr double least = 1e-6;  // of a mean of directions that is not made of rounding
+  constexpr double least = 1e-6;  // a shorter mean of directions is mere rounding
   const bool radial = me.number("merge") != 0;
   const Vector delta = me.vector("outer gradient");
   std::map<PeerId, double> weights;
@@ -244,7 +245,7 @@ Task<> serve(Peer& me) {
     Parts parts;
     for (const PeerId i : chosen) parts.insert(desk.here.extract(i));
     std::map<PeerId, Payload> came;
-    for (const auto& [peer, part] : parts)  // without a payload it asks
+    for (const auto& [peer, part] : parts)  // without a payload the message asks for the model
       if (part.payload) came[peer] = co_await sound(me, peer, part.payload);
     co_await shorten(me, came);
     co_await step_along(me, came);
@@ -262,7 +263,7 @@ std::vector<PeerId> links(const Setup& setup, PeerId i) {
   return all;
 }
 
-/// The first server is ahead of another one by as many rounds as there are peers whose parts wait.
+/// The first server is at most as many rounds ahead of another as there are peers whose parts wait.
 std::vector<Channel> channels(const Setup& setup, std::size_t d) {
   std::vector<Channel> all = asking_channels(setup, d);
   const std::size_t bytes_told = setup.peers * sizeof(float);

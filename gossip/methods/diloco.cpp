@@ -6,9 +6,9 @@
 // DiLoCo. Douillard et al., "DiLoCo: distributed low-communication training of language models",
 // 2023, arXiv:2311.08105, Algorithm 1: H = train.local_steps steps of the inner optimizer
 // (train.optimizer; the paper's AdamW, H = 500), then one step of SGD with Nesterov momentum, in
-// PyTorch's form, on the mean of what the peers have moved. Inner moments stay each peer's own.
-// With outer_lr 1 and outer_momentum 0 it is local SGD. Per round and peer: 2 (n - 1) messages out,
-// 8 d (n - 1) / n bytes.
+// PyTorch's form, on the mean of the peers' moves. Inner moments stay each peer's own. With
+// outer_lr 1 and outer_momentum 0 it is local SGD. Per round and peer: 2 (n - 1) messages out, 8 d
+// (n - 1) / n bytes.
 
 namespace gv {
 namespace {

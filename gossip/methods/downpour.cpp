@@ -8,15 +8,15 @@
 // Downpour SGD. Dean et al., "Large scale distributed deep networks", NIPS 2012, Algorithm 7.1: a
 // worker fetches the model every n_fetch steps, resumes from there alone, and pushes the sum of its
 // gradients every n_push steps; the server steps on each sum as it comes. A round is one step. Here
-// a worker waits for what it fetches. Server s of k holds part s. Per worker: 4 d bytes in every
+// a worker waits for the fetched model. Server s of k holds part s. Per worker: 4 d bytes in every
 // n_fetch rounds, 4 d bytes out every n_push.
 // With `buffer` and `fetch` = `push` it is FedBuff: Nguyen, Malik, Zhan, Yousefpour, Rabbat, Malek
 // & Huba, "Federated learning with buffered asynchronous aggregation", AISTATS 2022,
-// arXiv:2106.06581, Algorithm 1: the server steps on the mean of K sums, whoever they are of, each
-// times (1 + tau)^-a where it has stepped tau times since its worker fetched; the paper's a is 1/2.
-// What a worker gives is how far it has moved in n_push steps of SGD, over their rate, by which the
-// server steps as well: the paper's eta_g is 1. Workers are not drawn: each begins anew when it has
-// pushed. Less than K sums at the end of the run count no more.
+// arXiv:2106.06581, Algorithm 1: the server steps on the mean of K sums, of any workers, each times
+// (1 + tau)^-a if the server has stepped tau times since the worker's fetch; the paper's a is 1/2.
+// A worker's sum is its move in n_push steps of SGD, divided by their rate, by which the server
+// steps as well: the paper's eta_g is 1. Workers are not drawn: each begins again when it has
+// pushed. Fewer than K sums at the end of the run do not count.
 
 namespace gv {
 namespace {
@@ -67,7 +67,7 @@ Task<> work(Peer& me) {
   }
 }
 
-/// How often this server has stepped, and how often it had when `worker` fetched last.
+/// Number of steps of this server, now and when `worker` last fetched.
 double& steps_done(Peer& me) {
   return me.replica.scalar("steps");
 }
@@ -115,7 +115,7 @@ Task<> serve(Peer& me) {
   }
 }
 
-/// Between two looks at the model a worker pushes so many sums, which may all wait.
+/// Between two fetches a worker pushes fetch / push sums, which may all wait.
 std::vector<Channel> channels(const Setup& setup, std::size_t d) {
   std::vector<Channel> both = asking_channels(setup, d);
   const double fetch = setup.settings.find("fetch")->second;

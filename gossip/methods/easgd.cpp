@@ -5,10 +5,9 @@
 // Elastic averaging SGD. Zhang, Choromanska & LeCun, "Deep learning with elastic averaging SGD",
 // NIPS 2015, arXiv:1412.6651, equations 5 and 6 (sync) and Algorithm 1 (async). Every tau steps a
 // worker and the centre x~ draw each other nearer by alpha: x_i -= alpha (x_i - x~),
-// x~ += alpha (x_i - x~), both of the values that were sent. With `momentum` the workers'
-// steps are those of EAMSGD, whose look-ahead point is what is called x here. The centre is the
-// fleet's model; server s of k holds part s. Per round and worker: k messages of 4 d / k bytes each
-// way.
+// x~ += alpha (x_i - x~), both computed from the values that were sent. With `momentum` the
+// workers' steps are those of EAMSGD, whose look-ahead point is our x. The centre is the fleet's
+// model; server s of k holds part s. Per round and worker: k messages of 4 d / k bytes each way.
 
 namespace gv {
 namespace {
@@ -33,8 +32,8 @@ constexpr Option options[] = {
      .whole = true,
      .help = "number of steps per round"}};
 
-/// v <- v + alpha (theirs - count ours), of what both ends have sent, where theirs is the sum of so
-/// many. So what one gains the other loses, in a codec too.
+/// v <- v + alpha (theirs - count ours), both as they were sent; theirs is a sum of `count`
+/// vectors. So one end gains what the other loses, in a codec too.
 Task<> draw(Peer& me, Vector v, float alpha, Vector theirs, float count, Vector ours) {
   co_await me.axpby(alpha, theirs, 1, v);
   co_await me.axpby(-alpha * count, ours, 1, v);
@@ -57,7 +56,7 @@ Task<> work(Peer& me) {
   }
 }
 
-/// The centre, and sent <- what the worker makes of it.
+/// Returns the encoded centre; sent <- the worker's decoding.
 Task<Payload> centre_of(Peer& me, Vector sent) {
   const Payload centre = co_await model(me, Vector::x);
   const Payload floats =

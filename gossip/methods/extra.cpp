@@ -8,9 +8,9 @@
 // is x_{t+1} = W x_t - gamma g_t + s_t / 2 (their equation 2.17), where s_t = sum_{r < t} (W - I)
 // x_r are all flows of averaging before this round. The gradient is taken at the x_t that travels,
 // so exchange and gradient run at the same time. A late flow counts in the round in which it comes.
-// What flowed over the edge to a peer that is away does not count in s until it is back, and what
-// flowed over that to one that dies is taken out, as in d2.cpp. Memory of a peer: deg + 1 vectors.
-// Per round and peer: deg messages out, 4 d deg bytes.
+// Past flows over an edge do not count in s while its other end is away, and are taken out if that
+// peer dies, as in d2.cpp. Memory of a peer: deg + 1 vectors. Per round and peer: deg messages out,
+// 4 d deg bytes.
 
 namespace gv {
 namespace {

@@ -8,16 +8,16 @@
 // Factored Gossip DiLoCo. Koneputugodage, Ajanthan, Ramasinghe, Mohaghegh Dolatabadi, Siriwardhana,
 // Avraham, Shevchenko, Pajak, Snewin & Long, "Factored gossip DiLoCo: reducing blocking
 // communication in DiLoCo", ICML 2026, arXiv:2606.22768: two mixings, neither of which has to be
-// exact, stand for DiLoCo's mean. Mix1 is of the models phi_i that the outer steps have left, and
-// is under way while each peer takes its H = train.local_steps inner steps from its own phi_i; Mix2
-// is of what these have moved, Delta_i = phi_i - theta_i, and is waited for. Then phi_i <- (Mix1
-// phi)_i - lr (D_i + mu u_i), u_i <- mu u_i + D_i, D = Mix2 Delta: an outer step with a momentum of
-// each peer's own. Delta_i is of this round, so nothing is stale; it is taken from another point.
-// Here it is the paper's GlobalM1LocalM2: Mix1 is the exact mean of all, along a ring, and Mix2 the
-// mean over the neighbours by W; with `mix2: none`, GlobalM1. Where all are neighbours by equal
-// weights it is DiLoCo. Deviation: Mix2 is of the whole Delta; the paper finds that embeddings and
-// the first layers are enough. Memory of a peer: 4 vectors. Per round and peer: deg messages out, 4
-// d deg bytes, for Mix2, and 2 (n - 1), 8 d (n - 1) / n bytes.
+// exact, replace DiLoCo's mean. Mix1 mixes the models phi_i after the outer steps, and is under way
+// while each peer takes its H = train.local_steps inner steps from its own phi_i; Mix2 mixes the
+// moves Delta_i = phi_i - theta_i, and peers wait for it. Then phi_i <- (Mix1 phi)_i - lr (D_i + mu
+// u_i), u_i <- mu u_i + D_i, D = Mix2 Delta: an outer step with a momentum of each peer's own.
+// Delta_i comes from this round, so nothing is stale, but from another point. Here it is the
+// paper's GlobalM1LocalM2: Mix1 is the exact mean of all, along a ring, and Mix2 the mean over the
+// neighbours by W; with `mix2: none`, GlobalM1. If all peers are neighbours with equal weights it
+// is DiLoCo. Deviation: Mix2 is of the whole Delta; the paper finds that embeddings and the first
+// layers are enough. Memory of a peer: 4 vectors. Per round and peer: deg messages out, 4 d deg
+// bytes, for Mix2, and 2 (n - 1), 8 d (n - 1) / n bytes.
 
 namespace gv {
 namespace {
@@ -47,7 +47,7 @@ Task<> sum_up(Peer& me, Vector v, bool& done) {
   done = co_await all_reduce(me, everyone(me), v, Way::ring);
 }
 
-/// x <- the mean of which `sum` is the sum; where somebody's phi is not finite, one's own.
+/// x <- `sum` / number of peers; elements in which any peer's phi is not finite keep phi.
 Task<> take_mean(Peer& me, Vector sum, Vector phi) {
   const Range whole{0, me.replica.size()};
   co_await me.axpby(1.0F / static_cast<float>(everyone(me).size()), sum, 0, Vector::x);

@@ -12,15 +12,15 @@
 // learning of deep networks from decentralized data", AISTATS 2017, arXiv:1602.05629, Algorithm 1.
 // In each round max(C n, 1) peers are drawn; each takes the server's model, passes E times over its
 // own data, and gives its model back; the server's next one is their mean, weighted by their
-// samples. Data never leave their peer, and who is not drawn does nothing. What is given back is
-// how far the model has moved, so that a codec costs nothing of the model itself: FedPAQ,
-// Reisizadeh, Mokhtari, Hassani, Jadbabaie & Pedarsani, AISTATS 2020, arXiv:1909.13014. Server s of
-// k holds part s. Per round and drawn peer: 4 d bytes each way.
+// samples. Data never leave their peer, and peers that are not drawn do nothing. A peer sends back
+// its model's move, so that a codec loses nothing of the model itself: FedPAQ, Reisizadeh,
+// Mokhtari, Hassani, Jadbabaie & Pedarsani, AISTATS 2020, arXiv:1909.13014. Server s of k holds
+// part s. Per round and drawn peer: 4 d bytes each way.
 // With `mu` it is FedProx: Li, Sahu, Zaheer, Sanjabi, Talwalkar & Smith, "Federated optimization in
 // heterogeneous networks", MLSys 2020, arXiv:1812.06127, Algorithm 2: each peer descends its loss +
 // mu / 2 ||x - x_t||^2, where x_t is the server's model. With `optimizer` it is FedAdagrad, FedAdam
 // or FedYogi (optim/train/optimizer.h): Reddi et al. 2021, arXiv:2003.00295, Algorithm 2.
-// With `aggregate` what the drawn have moved is not weighted, but what robust_rules.h makes of it.
+// With `aggregate` the moves are combined by robust_rules.h, without weights.
 
 namespace gv {
 namespace {
@@ -119,7 +119,7 @@ Task<> work(Peer& me) {
   }
 }
 
-/// Steps along the mean of what has moved, of so many samples.
+/// Steps along the mean of the moves, which are over `samples` samples.
 Task<> take_step(Peer& me, Vector sum, double samples) {
   const Setup& setup = *me.plan.setup;
   if (takes_the_mean(setup)) {

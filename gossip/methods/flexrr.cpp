@@ -10,12 +10,12 @@
 
 // FlexRR. Harlap, Cui, Dai, Wei, Ganger, Gibbons, Gibson & Xing, "Addressing the straggler problem
 // for iterative convergent parallel ML", SoCC 2016: a worker that has finished its share of a round
-// tells the others that it has time, and a slow one hands it samples of its own. Here a minibatch
-// is cut into slices; who is told that another one has time hands over half of those that it has
-// not begun. The helper gives back their gradients, each worker adds those of its own samples in
-// their order, whoever computed them, and so the bits do not depend on who was slow. Otherwise it
-// is a synchronous parameter server. Per round and worker: k messages of 4 d / k bytes each way,
-// n - 1 without a payload, and per slice that is handed over its samples and 4 d bytes back.
+// offers the others its time, and a slow one hands it samples of its own. Here a minibatch is cut
+// into slices; a worker that gets an offer hands over half of the slices that it has not begun. The
+// helper returns their gradients. Each worker adds the gradients of its own samples in order,
+// whichever peer computed them, so the bits do not depend on which peer was slow. Otherwise it is a
+// synchronous parameter server. Per round and worker: k messages of 4 d / k bytes each way, n - 1
+// without a payload, and per slice that is handed over its samples and 4 d bytes back.
 
 namespace gv {
 namespace {
@@ -38,7 +38,7 @@ constexpr Round longest_pause = 64;
 /// A worker's record of whether help pays. If it has waited longer for help than its own work would
 /// have taken, it takes none for one round, then for three, and so on.
 struct Benefit {
-  Time slice{0};  ///< that a slice of its own took lately
+  Time slice{0};  ///< recent duration of a slice of its own
   Round pause = 0, paused = 0;
 
   bool expected() const { return paused >= pause; }
@@ -57,18 +57,18 @@ struct Benefit {
 struct Work {
   std::vector<Slice> slices;
   std::size_t end = 0;                    ///< slices from here on are handed over
-  std::map<std::size_t, PeerId> helpers;  ///< of those
-  double longest = 0;                     ///< gradient of a slice of our own, in a fleet that clips
+  std::map<std::size_t, PeerId> helpers;  ///< helpers of slices from `end` on
+  double longest = 0;  ///< longest gradient of a slice of our own, in a fleet that clips
 
-  /// A gradient that is so much longer than our own is computed again: an honest helper has lost
-  /// its time, and one that lies has gained nothing.
+  /// Returns false for a gradient much longer than our own, which is then computed again: an honest
+  /// helper has lost its time, and a liar has gained nothing.
   bool believes(std::span<const float> gradient, bool clips) const {
     constexpr double most = 3;
     return all_finite(gradient) && (!clips || std::sqrt(dot(gradient, gradient)) <= most * longest);
   }
 };
 
-/// Gives to whoever has time in this round half of what is not begun.
+/// Gives half of the slices not yet begun to a peer that has time in this round.
 Task<> hand_over(Peer& me, Work& work, std::size_t begun, bool helpful) {
   while (me.waiting(Kind::ready)) {
     const Next next = co_await me.next(Kind::ready);
@@ -86,7 +86,7 @@ Task<> add(Peer& me, const Slice& slice, Vector sum) {
   co_await me.axpby(static_cast<float>(slice.share), Vector::g, 1, sum);
 }
 
-/// A helper that is away, or has no time any more, has not done it.
+/// A helper that is away, or no longer has time, has not done the slice.
 Task<> collect_slice(Peer& me, const Work& work, std::size_t k) {
   const auto part = static_cast<std::uint32_t>(k);
   const std::optional<Message> done =
@@ -123,13 +123,13 @@ Task<> gradient_with_help(Peer& me, Vector sum, Benefit& help) {
   help.learn(work.helpers.size(), me.world.now() - done);
 }
 
-/// The facts that the two threads of a peer know of each other.
+/// State shared by the two threads of a peer.
 struct Helper {
   bool free = false;  ///< its own slices of this round are done, and g is for others
   bool ending = false;
 };
 
-/// What came for a round that is over, or before it had time, is given back undone.
+/// Samples for a round that is over, or that came before this peer had time, are returned undone.
 Task<> help_one(Peer& me, Message asked, const Helper& helper) {
   Payload gradient;
   if (helper.free && asked.number == me.round) gradient = co_await me.gradient_of(asked.payload);
@@ -149,7 +149,7 @@ void say_ready(Peer& me) {
     if (peer != me.plan.id) me.send(peer, Kind::ready, nullptr);
 }
 
-/// False: a server has gone.
+/// Returns false if a server has gone.
 Task<bool> one_round(Peer& me, Vector sum, Benefit& benefit, Helper& helper) {
   co_await gradient_with_help(me, sum, benefit);
   co_await push(me, sum);

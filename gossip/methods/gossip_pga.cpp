@@ -6,8 +6,8 @@
 // averaging", ICML 2021, arXiv:2105.09080, Algorithm 1: D-PSGD (adapt, then combine), and in every
 // H-th round (`every`) the exact mean of all models, along a ring, in place of the neighbours'. Per
 // round and peer: deg messages out, 4 d deg bytes; every H-th 2 (n - 1) messages, 8 d (n - 1) / n
-// bytes. Averaging goes on without who is away, the mean of all waits for it: who comes back does
-// the rounds until then without those that are there already.
+// bytes. Averaging continues without peers that are away, but the mean of all waits for them: a
+// peer that comes back does the rounds until then without the peers that are there already.
 
 namespace gv {
 namespace {

@@ -11,16 +11,16 @@
 // Uribe, "Geometrically convergent distributed optimization with uncoordinated step-sizes", ACC
 // 2017, arXiv:1609.05877: the new gradients are averaged as well, y_{t+1} = W (y_t + g_{t+1} -
 // g_t), so that each peer's change reaches its neighbours a round earlier. A mode of W is stable
-// while gamma h < (1 + lambda)^2 / (2 lambda^2): with no eigenvalue below 0 the mean alone says
-// which rates are. y can travel only when the gradient at the new x is there: one exchange more in
-// time, and no byte.
+// while gamma h < (1 + lambda)^2 / (2 lambda^2): with no eigenvalue below 0 the mean alone
+// determines the stable rates. y can travel only when the gradient at the new x is there: this
+// takes the time of one more exchange, and no more bytes.
 // Momentum Tracking: Takezawa, Bao, Niwa, Sato & Yamada, "Momentum tracking: momentum acceleration
 // for decentralized deep learning on heterogeneous data", TMLR 2023, arXiv:2209.15505, Algorithm 1:
 // u_{t+1} = beta u_t + g_t, x_{t+1} = W (x_t - gamma (u_{t+1} - c_t)), c_{t+1} = W (c_t - u_{t+1})
-// + u_{t+1}, from c_0 = 0. With y = u - c that is DSGT of the u instead of the g.
-// The mean of the y is that of the gradients or momenta, whatever is late. What flowed over the
-// edge to a peer that is away does not count in y until it is back, so that who is alone steps
-// along its own gradient; what flowed over that to one that dies is taken out.
+// + u_{t+1}, from c_0 = 0. With y = u - c it is DSGT with u instead of g.
+// The mean of y is the mean of the gradients or momenta, whatever is late. Past flows over an edge
+// do not count in y while its other end is away, so that a lone peer steps along its own gradient;
+// they are taken out if that peer dies.
 // Memory of a peer: deg + 2 vectors. Per round and peer: deg messages out, 8 d deg bytes.
 
 namespace gv {
@@ -64,8 +64,8 @@ std::string objection(const Setup& setup, const MixingMatrix*) {
   return objection_to_many_steps(setup, "gradient-tracking");
 }
 
-/// Who is out of step on a graph that changes answers at the beginning of its next round, and has
-/// half an answer then: found by the swarm, where peers waited for the other halves in a circle.
+/// On a changing graph, a peer that is out of step answers at the beginning of its next round, and
+/// then has half an answer: peers would wait for the other halves in a circle.
 std::string aug_dgm_objection(const Setup& setup, const MixingMatrix*) {
   if (setup.scheduled)
     return "aug-dgm waits for the same neighbours twice in a round, and this topology has others "

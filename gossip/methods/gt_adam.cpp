@@ -11,14 +11,14 @@
 // 2023, arXiv:2009.01745, Algorithm 1, whose s is our y: m_{t+1} = beta1 m_t + (1 - beta1) y_t,
 // v_{t+1} = min(beta2 v_t + (1 - beta2) y_t^2, G) in each coordinate, x_{t+1} = W x_t - gamma
 // m_{t+1} / sqrt(v_{t+1} + epsilon), y_{t+1} = W y_t + g_{t+1} - g_t, from m_0 = v_0 = 0 and y_0 =
-// g_0. The moments are of the tracked gradient, which goes to zero at the optimum of all, whatever
-// each peer's own one is there: no bias of unlike data, on one W. Where W changes it does not go to
-// zero, and the moments divide by what is left. Against Adam nothing corrects the moments'
-// beginning, epsilon stands below the root, and G bounds v, so that what m is divided by stays
-// between two constants, as the paper's linear convergence needs it; gradient_tracking.cpp with
-// `train.optimizer: adam` is the same with Adam's own rules and in another order. Lateness, absence
-// and death are as there; moments are each peer's own, and stay. Memory of a peer: deg + 4 vectors.
-// Per round and peer: deg messages out, 8 d deg bytes.
+// g_0. The moments are those of the tracked gradient, which goes to zero at the optimum of all,
+// whatever each peer's own gradient is: no bias of unlike data, on one W. If W changes it does not
+// go to zero, and the moments divide by the rest. Unlike in Adam, no bias correction is applied,
+// epsilon is below the root, and G bounds v, so that the divisor of m stays between two constants,
+// as the paper's linear convergence requires; gradient_tracking.cpp with `train.optimizer: adam`
+// has Adam's own rules and another order. Lateness, absence and death are handled as there; each
+// peer keeps its own moments. Memory of a peer: deg + 4 vectors. Per round and peer: deg messages
+// out, 8 d deg bytes.
 
 namespace gv {
 namespace {

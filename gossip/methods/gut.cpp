@@ -6,21 +6,20 @@
 #include "gossip/remembered_flows.h"
 
 // Global update tracking. Aketi, Hashemi & Roy, "Global Update Tracking: a decentralized learning
-// algorithm for heterogeneous data", NeurIPS 2023, arXiv:2305.04792, as its authors' trainer has
-// it: z_t = W x_t, delta_t = g(z_t) - (z_t - x_t) / gamma, y_t = delta_t + mu ((x_{t-1} - z_t) /
-// gamma - delta_{t-1}), x_{t+1} = x_t - gamma y_t. What the neighbours' models have moved by, which
-// each sees without being told, is tracked instead of their gradients. Written as flows of
-// averaging, f_t = z_t - x_t, that is ours: c_t = mu c_{t-1} + f_t, x_{t+1} = z_t - gamma g(z_t) +
-// mu c_t. The numbers are the same at a constant rate. At one that changes theirs divide by the
+// algorithm for heterogeneous data", NeurIPS 2023, arXiv:2305.04792, as in its authors' trainer:
+// z_t = W x_t, delta_t = g(z_t) - (z_t - x_t) / gamma, y_t = delta_t + mu ((x_{t-1} - z_t) / gamma
+// - delta_{t-1}), x_{t+1} = x_t - gamma y_t. It tracks the moves of the neighbours' models, which
+// each peer sees without extra messages, instead of their gradients. Ours is the same, written with
+// flows of averaging f_t = z_t - x_t: c_t = mu c_{t-1} + f_t, x_{t+1} = z_t - gamma g(z_t) + mu
+// c_t. At a constant rate the numbers are equal. At a changing rate theirs are divided by the
 // rate of the round before, and ours by none.
-// A late flow acts once: c is forgotten where others are missing, or come back, than in the round
-// before. Else a flow acts 1 / (1 - mu) times before the next one answers it, and beside a peer
-// that is slower than faults.deadline models swung apart until they were no numbers (found by drawn
-// fleets). At rest the models are 1 - mu times as far apart as those of D-PSGD; the mean moves by
-// the mean gradient. A mode of W is stable where lambda > -1 / (1 + 2 mu). Their QG-GUTm, with
-// SGD's momentum beta over y, is left out: a flow then acts 1 / (1 - beta - mu) times, and where
-// flows come late the models swing apart, as the swarm found. Memory of a peer: 1 vector. Per round
-// and peer: deg messages out, 4 d deg bytes.
+// A late flow acts once: c is cleared if other neighbours are missing, or come back, than in the
+// round before. Otherwise a flow acts 1 / (1 - mu) times before the next one answers it, and near a
+// peer that is slower than faults.deadline models diverge until they are not finite. At rest the
+// models are 1 - mu times as far apart as those of D-PSGD; the mean moves by the mean gradient. A
+// mode of W is stable if lambda > -1 / (1 + 2 mu). Their QG-GUTm, with SGD's momentum beta over y,
+// is left out: a flow then acts 1 / (1 - beta - mu) times, and models diverge when flows come late.
+// Memory of a peer: 1 vector. Per round and peer: deg messages out, 4 d deg bytes.
 
 namespace gv {
 namespace {

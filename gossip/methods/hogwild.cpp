@@ -3,11 +3,11 @@
 
 // Hogwild!. Niu, Recht, Re & Wright, "Hogwild!: a lock-free approach to parallelizing stochastic
 // gradient descent", NIPS 2011, arXiv:1106.5730, Algorithm 1: the threads of one process take their
-// steps on one x, and none looks whether another one writes. It pays where a gradient is sparse, so
-// that two seldom meet at a coordinate. Here the processes of several machines are averaged too, by
-// W, after every train.local_steps steps of all their threads together; one process alone is the
-// paper's. In virtual time an order is drawn in which the threads look at x and write to it, and
-// they are as fast as they are many. Per round and neighbour: 4 d bytes each way.
+// steps on one x, without checking whether another one writes. The method pays off for sparse
+// gradients, because then two threads seldom meet at a coordinate. Here the processes of several
+// machines are averaged too, by W, after every train.local_steps steps of all their threads
+// together; one process alone is the paper's. In virtual time the order of the threads' reads and
+// writes of x is drawn; n threads are n times as fast. Per round and neighbour: 4 d bytes each way.
 
 namespace gv {
 namespace {
@@ -29,7 +29,7 @@ Task<> hogwild(Peer& me) {
 std::string objection(const Setup& setup, const MixingMatrix*) {
   if (!setup.shares_descent)
     return "the threads of hogwild share x where few features of a sample are not zero: take data "
-           "of kind `libsvm` or `sparse`, or `d-psgd` with `threads` of each peer";
+           "data of kind `libsvm` or `sparse`, or `d-psgd` with `threads` of each peer";
   if (setup.optimizer.kind != "sgd" || setup.optimizer.momentum != 0 ||
       setup.optimizer.weight_decay != 0 || setup.optimizer.clip_norm != 0)
     return "hogwild takes plain steps, since anything else would touch all of x: take "

@@ -1,7 +1,7 @@
 #include "gossip/registry.h"
 
-// Plain SGD on the peer's own partition and no word to anyone: what a peer reaches without the
-// others. Robbins & Monro 1951. Per round: no messages.
+// Plain SGD on the peer's own partition, without messages: the result of a peer alone. Robbins &
+// Monro 1951. Per round: no messages.
 
 namespace gv {
 namespace {

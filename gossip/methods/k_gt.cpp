@@ -3,15 +3,15 @@
 
 // K-GT. Liu, Lin, Koloskova & Stich, "Decentralized gradient tracking with local steps", 2023,
 // arXiv:2301.01313, Algorithm 1: K = train.local_steps steps along g + c from x, whose mean
-// direction is z = (x - x_K) / (K gamma); then x <- W (x - eta_s (x - x_K)) and c <- c - z + W z.
-// c is what flowed of z, so that the sum of the c is zero; it ends where it cancels how a peer's
-// gradient differs from the mean. With K = 1 it is gradient tracking, y = g + c. What flowed over
-// the edge to a peer that is away does not count in c until it is back, and what flowed over that
-// to one that dies is taken out, as in gradient_tracking.cpp. A late flow of z does not count in c
-// (exchange.cpp). On a star models still swing beside a peer that is slower than faults.deadline,
-// where those of gradient tracking do not: of halves that come a round late in every round both
-// ends see consecutive rounds, as where nothing is late. Memory of a peer: deg + 3 vectors. Per
-// round and peer: deg messages out, 8 d deg bytes.
+// direction is z = (x - x_K) / (K gamma); then x <- W (x - eta_s (x - x_K)) and c <- c - z + W z. c
+// is the sum of the flows of z, so that the c of all peers sum to zero; in the limit it cancels the
+// difference of a peer's gradient from the mean. With K = 1 it is gradient tracking, y = g + c.
+// Past flows over an edge do not count in c while its other end is away, and are taken out if that
+// peer dies, as in gradient_tracking.cpp. A late flow of z does not count in c (exchange.cpp). On a
+// star models still oscillate near a peer that is slower than faults.deadline, while those of
+// gradient tracking do not: if halves come a round late in every round, both ends see consecutive
+// rounds, as if nothing were late. Memory of a peer: deg + 3 vectors. Per round and peer: deg
+// messages out, 8 d deg bytes.
 
 namespace gv {
 namespace {
@@ -29,7 +29,7 @@ Task<double> corrected_steps(Peer& me, Vector correction) {
   double length = 0;
   for (std::uint32_t k = 0; k < steps; ++k) {
     co_await me.gradient();
-    length += me.replica.rate() * weight;  // a program says it with the gradient
+    length += me.replica.rate() * weight;  // a program reports the rate with the gradient
     co_await me.axpby(1, correction, 1, Vector::g);
     co_await me.step_local();
   }
@@ -44,7 +44,7 @@ Task<> k_gt(Peer& me) {
   for (; me.running(); co_await me.end_round()) {
     co_await me.copy(Vector::x, start);
     const double length = co_await corrected_steps(me, c);
-    // At a rate of zero nobody has moved, and z has no unit.
+    // At a rate of zero no peer has moved, and z has no unit.
     const float share = length > 0 ? static_cast<float>(1 / length) : 0.0F;
     co_await me.copy(start, z);
     co_await me.axpby(-share, Vector::x, share, z);  // z = (x - x_K) / (K gamma)

@@ -4,9 +4,9 @@
 // Local exact diffusion. Alghunaim, "Local exact-diffusion for decentralized optimization and
 // learning", IEEE TAC 2024, arXiv:2302.00620, LED: tau = train.local_steps steps phi <- phi - gamma
 // g(phi) - beta y from x, then x = W phi and y <- y + phi - x. The paper takes beta = 1 / tau, so
-// that y acts once in a round. -y is the sum s of all flows of averaging, as in d2.cpp, which this
-// is with one step: lateness, absence and death are as there. Memory of a peer: deg + 1 vectors.
-// Per round and peer: deg messages out, 4 d deg bytes.
+// that y acts once in a round. -y is the sum s of all flows of averaging, as in d2.cpp; with one
+// step LED is D2. Lateness, absence and death are handled as there. Memory of a peer: deg + 1
+// vectors. Per round and peer: deg messages out, 4 d deg bytes.
 
 namespace gv {
 namespace {
@@ -36,7 +36,7 @@ Traffic traffic(const Setup& setup) {
           .codec = setup.codec};
 }
 
-/// Where nobody has a gradient it is D2, whatever tau: lambda_n has to be above -1/3.
+/// Without gradients LED is D2, whatever tau: lambda_n has to be above -1/3.
 std::string objection(const Setup& setup, const MixingMatrix* w) {
   std::string why = objection_to_remembered_flows(setup, "led", instead_of_local_steps);
   if (!why.empty()) return why;

@@ -8,11 +8,11 @@
 // step-sizes and separated convergence rates", IEEE TSP 67(17), 2019, arXiv:1704.07807, Algorithm 1
 // without a proximal term and with one rate for all: x_1 = x_0 - gamma g_0, x_{t+1} = W~ (2 x_t -
 // x_{t-1} - gamma (g_t - g_{t-1})), W~ = I - c (I - W), where c is the paper's c times gamma. The
-// rates at which it converges do not depend on the graph (Theorem 1): any below 2 / L where W~ is
-// positive semidefinite, as with c = 1 / 2. Behind the first step it is D2 on W~ and has its
-// memory, the sum s of all flows, c (W - I) of what travelled: v_t = x_t - gamma g_t + s_t, x_{t+1}
-// = W~ v_t; lateness, absence and death are as in d2.cpp. Memory of a peer: deg + 1 vectors. Per
-// round and peer: deg messages out, 4 d deg bytes.
+// rates at which it converges do not depend on the graph (Theorem 1): any below 2 / L if W~ is
+// positive semidefinite, as with c = 1 / 2. After the first step it is D2 on W~ and has its memory,
+// the sum s of all flows, c (W - I) v: v_t = x_t - gamma g_t + s_t, x_{t+1} = W~ v_t; lateness,
+// absence and death are as in d2.cpp. Memory of a peer: deg + 1 vectors. Per round and peer: deg
+// messages out, 4 d deg bytes.
 
 namespace gv {
 namespace {

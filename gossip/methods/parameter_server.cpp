@@ -7,10 +7,10 @@
 
 // Parameter server. Li et al., "Scaling distributed machine learning with the parameter server",
 // OSDI 2014; asynchronous: Dean et al., "Large scale distributed deep networks", NIPS 2012 (with
-// one server that of DeepDist: workers fetch a model and push gradients, it alone descends); backup
-// workers: Chen et al., "Revisiting distributed synchronous SGD", 2016, arXiv:1604.00981. Server s
-// of k holds part s of x and its optimizer (train.optimizer). Per round and worker: k messages of
-// 4 d / k bytes each way. Synchronous ones take the mean, or one of robust_rules.h.
+// one server it is DeepDist's: workers fetch a model and push gradients, it alone descends); backup
+// workers: Chen et al., "Revisiting distributed synchronous SGD", 2016, arXiv:1604.00981. Server
+// s of k holds part s of x and the state of its optimizer (train.optimizer). Per round and worker:
+// k messages of 4 d / k bytes each way. Synchronous ones take the mean, or one of robust_rules.h.
 
 namespace gv {
 namespace {
@@ -55,8 +55,8 @@ Task<> serve_together(Peer& me) {
   return serve_mean(me, me.plan.setup->peers - static_cast<std::size_t>(me.number("backup")));
 }
 
-/// The server knows with adaptive-revision which gradients came between: those since it last sent
-/// this worker its model.
+/// With adaptive-revision the server knows which gradients a worker's missed: those since the
+/// server last sent this worker its model.
 Task<> revise(Peer& me, PeerId worker) {
   const Vector all = me.vector("gradients");
   const Vector missed = me.vector("missed");

@@ -10,10 +10,10 @@
 // ProxSkip: achieving linear speedup", 2023, arXiv:2310.07983, write it: z_t = x_t - gamma g_t -
 // y_t in each step; with probability p x_{t+1} = W_a z_t and y_{t+1} = y_t + p (z_t - x_{t+1}),
 // else x_{t+1} = z_t; W_a = I - c (I - W), c = 1 / (2 chi). The coin falls alike on all peers, by
-// the fleet's seed and the round. A round is the steps from one exchange to the next, 1 / p =
-// train.local_steps of them on average. -y is p times the sum s of all flows of averaging, so that
-// it is LED with drawn numbers of steps; lateness, absence and death are as in d2.cpp. Memory of a
-// peer: deg + 1 vectors. Per round and peer: deg messages out, 4 d deg bytes.
+// the fleet's seed and the round. A round is the steps from one exchange to the next: 1 / p =
+// train.local_steps on average. -y is p times the sum s of all flows of averaging, so that it is
+// LED with drawn numbers of steps; lateness, absence and death are as in d2.cpp. Memory of a peer:
+// deg + 1 vectors. Per round and peer: deg messages out, 4 d deg bytes.
 
 namespace gv {
 namespace {
@@ -28,7 +28,7 @@ double step_of(const Setup& setup) {
   return setup.settings.find("c")->second;
 }
 
-/// How often the coin is thrown until it says: exchange. More than 100 / p throws happen to nobody.
+/// Returns the number of throws until the coin demands an exchange, at most 100 / p.
 std::uint64_t throws(const Setup& setup, Round round) {
   const std::uint64_t most = std::uint64_t{100} * setup.local_steps;
   Rng coin = Rng(setup.seed).derive("proxskip").derive(round);
@@ -64,7 +64,7 @@ std::string objection(const Setup& setup, const MixingMatrix* w) {
            "train.local_steps, or take `k-gt`";
   if (setup.actors > 0)
     return "proxskip draws how many minibatches a round takes, and actors live for as many as "
-           "train.local_steps says: take `led`, or no `agent.actors`";
+           "train.local_steps gives: take `led`, or no `agent.actors`";
   const std::optional<double> least = least_eigenvalue(w, step_of(setup));
   if (!least || *least > -1e-9) return "";
   return fmt::format(

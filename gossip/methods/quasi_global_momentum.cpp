@@ -3,9 +3,9 @@
 
 // Quasi-global momentum. Lin, Karimireddy, Stich & Jaggi, "Quasi-global momentum: accelerating
 // decentralized deep learning on heterogeneous data", ICML 2021, arXiv:2102.04761, Algorithm 1
-// (QG-DSGDm): the buffer follows what the model did over step and averaging, not the own gradients.
-// As in the paper's experiments one mu is both the momentum's and the buffer's. Per round and peer:
-// deg messages out, 4 d deg bytes.
+// (QG-DSGDm): the buffer follows the model's move over step and averaging, not the peer's own
+// gradients. As in the paper's experiments one mu is both the momentum's and the buffer's. Per
+// round and peer: deg messages out, 4 d deg bytes.
 
 namespace gv {
 namespace {
@@ -23,7 +23,7 @@ Task<> quasi_global_momentum(Peer& me) {
   for (; me.running(); co_await me.end_round()) {
     co_await me.copy(Vector::x, before);
     co_await me.gradient();
-    const auto gamma = static_cast<float>(me.replica.rate());  // a program says it now
+    const auto gamma = static_cast<float>(me.replica.rate());  // a program reports it now
     co_await me.axpby(mu, m, 1, Vector::g);                    // g_t + mu m_{t-1}
     co_await me.step_local();                                  // x_{t+1/2}
     co_await me.average();                                     // x_{t+1} = sum_j W_ij x_{t+1/2,j}

@@ -6,12 +6,12 @@
 #include "gossip/registry.h"
 
 // RelaySGD. Vogels, He, Koloskova, Lin, Karimireddy, Stich & Jaggi, "RelaySum for decentralized
-// deep learning on heterogeneous data", NeurIPS 2021, arXiv:2110.04175, Algorithm 1. On a tree: to
-// each neighbour goes the sum of what came from all others, m_ij = x_i + sum_{q != j} m_qi, with
+// deep learning on heterogeneous data", NeurIPS 2021, arXiv:2110.04175, Algorithm 1. On a tree:
+// each neighbour gets the sum of the messages from all others, m_ij = x_i + sum_{q != j} m_qi, with
 // the number of models in it, and x_i = ((n - sum_j c_ji) x_i + sum_j m_ji) / n. Each model reaches
-// everybody after as many rounds as it has hops to go, and counts once. Who is late is represented
-// by what it sent last, who is lost by our own x. Memory of a peer: deg + 1 vectors, in a codec
-// 2 deg + 1. Per round and peer: deg messages out, 4 d deg bytes.
+// every peer after as many rounds as there are hops, and counts once. A late peer is represented by
+// its last message, a lost one by our own x. Memory of a peer: deg + 1 vectors, in a codec 2 deg +
+// 1. Per round and peer: deg messages out, 4 d deg bytes.
 
 namespace gv {
 namespace {
@@ -25,8 +25,8 @@ Heard heard_of(Peer& me, PeerId j) {
   return {me.replica.vector("heard", j), me.replica.scalar("models heard", j)};
 }
 
-/// Sends to one neighbour. What a codec leaves out is in the next sum: else a step that is smaller
-/// than its last digit would never arrive.
+/// Sends to one neighbour. Values that a codec leaves out are added to the next sum: otherwise a
+/// step smaller than its last digit would never arrive.
 Task<> send(Peer& me, Pushes& pushes, PeerId to, Vector sum, double models) {
   const std::vector<PeerId> receiver(1, to);
   if (!me.codec()) {
@@ -58,7 +58,7 @@ bool is_count(double models, PeerId peers) {
   return models >= 1 && models < peers && models == std::floor(models);
 }
 
-/// Takes of each neighbour the newest that has come.
+/// Takes the newest message of each neighbour.
 Task<> take(Peer& me, Pushes& pushes) {
   while (const auto taken = pushes.take(me.round)) {
     if (!is_count(*taken->push.number, me.plan.setup->peers)) continue;
@@ -71,7 +71,7 @@ Task<> take(Peer& me, Pushes& pushes) {
   }
 }
 
-/// Only of those to whom we have sent something is anything awaited: two that each took the other
+/// Waits only for neighbours to which we have sent something: two peers that each took the other
 /// for absent would wait for ever.
 Task<> hear(Peer& me, Pushes& pushes, std::vector<PeerId> partners) {
   for (bool all = false; !all;) {
@@ -93,7 +93,7 @@ Task<> combine(Peer& me) {
   }
 }
 
-/// A peer that waits for us is at most a round ahead; one that did not while we were away, more.
+/// A peer that waits for us is at most a round ahead; more only if we were away.
 std::uint32_t ahead(const Setup& setup) {
   return setup.peers + 1;
 }

@@ -5,23 +5,22 @@
 #include "gossip/registry.h"
 #include "gossip/robust_rules.h"
 
-// Averaging with neighbours of whom up to f = `liars` of each peer's may send anything. D-PSGD that
-// adapts and combines, where the combination is one of
-// nearest: the models of all neighbours but the f farthest from the own. On complete graphs all
-// that
-//   are left count alike: Farhadkhani, Guerraoui, Gupta, Hoang, Pinot & Stephan, "Robust
+// Averaging when up to f = `liars` of each peer's neighbours may send anything. D-PSGD that adapts
+// and combines; the combination is one of:
+// nearest: the models of all neighbours except the f farthest from the own. On complete graphs all
+//   that are left count alike: Farhadkhani, Guerraoui, Gupta, Hoang, Pinot & Stephan, "Robust
 //   collaborative learning with linear gradient overhead", ICML 2023, arXiv:2209.10931 (NNA). On
-//   others they count by their weights in W, and the own model by the rest:
-//   Gaucher, Dieuleveut & Hendrikx, "Unified breakdown analysis for Byzantine robust gossip", ICML
-//   2025, arXiv:2410.10418;
+//   other graphs they count by their weights in W, and the own model by the rest: Gaucher,
+//   Dieuleveut & Hendrikx, "Unified breakdown analysis for Byzantine robust gossip", ICML 2025,
+//   arXiv:2410.10418;
 // trimmed-mean: in each coordinate the own value and those of the neighbours without the f largest
 //   and the f smallest. Yang & Bajwa, "BRIDGE: Byzantine-resilient decentralized gradient descent",
 //   2019, arXiv:1908.08098, BRIDGE-T;
-// krum: that model, among all of these, which is nearest to most of the others: BRIDGE-K there;
-// nnm: nearest-neighbour mixing of all of these, then their trimmed mean: Allouah et al. 2023.
-// Halves travel as in any averaging, and move nothing: what is done with what came is each end's
-// own affair, so that no sum is kept, as in these papers. Memory of a peer: deg + 1 vectors. Per
-// round and peer: deg messages out, 4 d deg bytes.
+// krum: the model, own one included, that is nearest to most others: BRIDGE-K there;
+// nnm: nearest-neighbour mixing of all models, then their trimmed mean: Allouah et al. 2023.
+// Halves travel as in any averaging, and move nothing: each end combines the received models by
+// itself, so that no sum is kept, as in these papers. Memory of a peer: deg + 1 vectors. Per round
+// and peer: deg messages out, 4 d deg bytes.
 
 namespace gv {
 namespace {
@@ -52,10 +51,10 @@ std::size_t liars_of(const Setup& setup) {
   return static_cast<std::size_t>(setup.settings.find("liars")->second);
 }
 
-/// Models that a peer combines; its own one is the first.
+/// The models that a peer combines; its own one is the first.
 struct Models {
   Vectors vectors;
-  std::vector<float> weights;  ///< W_ij of each; of the own: none
+  std::vector<float> weights;  ///< W_ij of each, without the own model
   bool of_all = false;         ///< the graph is complete
 
   Vectors others() const { return {vectors.begin() + 1, vectors.end()}; }
@@ -74,7 +73,7 @@ void average_nearest(const Models& models, std::size_t liars, std::span<float> o
   }
 }
 
-/// Gives the own where so many may lie that nothing is left of the others.
+/// Returns the own model if the liars may be all others.
 void average_trimmed(const Models& models, std::size_t liars, std::span<float> out) {
   const Vectors others = models.others();
   const std::span<const float> own = models.vectors[0];
@@ -96,8 +95,8 @@ void combine(const Models& models, Rule rule, std::size_t liars, std::span<float
   trimmed_mean(Vectors(mixed.begin(), mixed.end()), liars, out);
 }
 
-/// Returns what came whole since then, ascending by peer, behind the own model. What is not finite
-/// counts nowhere.
+/// Returns the models that came whole since then, ascending by peer, after the own model. Models
+/// that are not finite are left out.
 Task<std::vector<Payload>> came_since(Peer& me,
                                       std::map<PeerId, ExchangeNumber> before,
                                       std::vector<float>& weights) {
@@ -126,7 +125,7 @@ Task<> robust_gossip(Peer& me) {
     co_await me.local_steps();
     co_await me.plain_step();  // x_{t+1/2}
     const std::map<PeerId, ExchangeNumber> before = me.exchanges();
-    co_await me.average();  // what comes stands in "theirs"
+    co_await me.average();  // received models are in "theirs"
     Models models;
     models.of_all = me.plan.neighborhood.peers.size() + 1 == setup.peers;
     const std::vector<Payload> came = co_await came_since(me, before, models.weights);

@@ -13,13 +13,12 @@
 // averaging for federated learning", ICML 2020, arXiv:1910.06378, Algorithm 1 with option II: each
 // drawn peer takes K = train.local_steps steps along g(y) - c_i + c from the servers' x, where c_i
 // is the mean of its gradients when it was last drawn and c the mean of all c_i, so that no peer
-// drifts to the optimum of its own data; then x <- x + eta_g mean (y_i - x), c_i <- c_i - c +
-// (x - y_i) / (K eta_l), c <- c + sum over the drawn of what their c_i changed by, over n.
-// Deviation: the c_i are with the servers, which can tell each one from what its peer has moved. A
-// peer then has no state that could be lost with it, and an answer that came too late counts
-// nowhere whole: were c_i the peer's own, it would count in c_i and not in c, and c would be wrong
-// for ever. The arithmetic is the paper's. Memory of a server: n + 4 vectors of its part. Per round
-// and drawn peer: 8 d bytes to it, 4 d back.
+// drifts to the optimum of its own data; then x <- x + eta_g mean (y_i - x), c_i <- c_i - c + (x -
+// y_i) / (K eta_l), c <- c + the sum of the drawn peers' changes of c_i, over n. Deviation: the
+// servers keep the c_i, which they can compute from the peers' moves. So a peer has no state that
+// could be lost with it, and an answer that came too late counts nowhere: if the peer kept c_i, it
+// would count in c_i and not in c, and c would stay wrong. The arithmetic is the paper's. Memory of
+// a server: n + 4 vectors of its part. Per round and drawn peer: 8 d bytes to it, 4 d back.
 
 namespace gv {
 namespace {
@@ -68,8 +67,8 @@ float share_of(const Setup& setup) {
   return 1.0F / static_cast<float>(setup.peers);
 }
 
-/// The dead leave the mean of the c_i: their last gradients would push the others for ever. Found
-/// by the judge of healing with real processes: a loss of 0.97, and 0.39 undisturbed.
+/// Removes dead peers from the mean of the c_i: otherwise their last gradients would push the
+/// others for ever (a loss of 0.97 instead of 0.39 in a run with real processes).
 Task<> forget_dead(Peer& me, std::set<PeerId>& dead) {
   const Setup& setup = *me.plan.setup;
   for (const PeerId worker : trainers(setup)) {
@@ -80,7 +79,7 @@ Task<> forget_dead(Peer& me, std::set<PeerId>& dead) {
   }
 }
 
-/// c - c_i, to its peer, as it travels; c is the mean over `living`.
+/// Sends c - c_i to its peer, encoded; c is the mean over `living`.
 Task<Payload> tell(Peer& me, PeerId worker, std::uint64_t talk, std::size_t living) {
   const Vector correction = me.vector("correction");
   const auto all = static_cast<float>(me.plan.setup->peers);
@@ -91,8 +90,8 @@ Task<Payload> tell(Peer& me, PeerId worker, std::uint64_t talk, std::size_t livi
   co_return told;
 }
 
-/// Returns what all steps of a round are long together, of whoever trains: of unequal numbers of
-/// steps each is in proportion shorter or longer (LearningRate::own_rate).
+/// Returns the total length of a round's steps, for any peer that trains: with unequal numbers of
+/// steps, each step is shorter or longer in proportion (LearningRate::own_rate).
 double length(const Setup& setup) {
   return setup.local_steps * setup.optimizer.lr;
 }

@@ -5,16 +5,15 @@
 
 // Stochastic gradient push. Assran, Loizou, Ballas & Rabbat, "Stochastic gradient push for
 // distributed deep learning", ICML 2019, arXiv:1811.10792, Algorithm 1; with `overlap` tau,
-// Algorithm 2: what others pushed in round t counts in round t + tau, or when it comes. On directed
-// graphs, whatever their degrees (`weights: push-sum`). A peer holds a mass u and a weight w, both
-// of which it divides evenly among itself and its receivers; its model is x = u / w. What travels
-// is x and the weight that it has there, so that a codec rounds a model, whatever its weight: in
-// fp16 the mass of a peer that had long heard of nobody came out as zeros, its weight went all the
-// same, and its model doubled in each round (found by drawn fleets). The sums of u and of w over
-// the fleet, with what is under way, stay what they are: what comes late counts when it comes. What
-// was on its way to a peer that dies goes with it, of u and of w alike, and so does what a
-// checkpoint finds under way. Memory of a peer: 3 vectors. Per round and peer: out-degree messages,
-// of 4 d bytes each.
+// Algorithm 2: pushes of round t count in round t + tau, or when they come. On directed graphs,
+// whatever their degrees (`weights: push-sum`). A peer holds a mass u and a weight w, and divides
+// both evenly among itself and its receivers; its model is x = u / w. Messages carry x and its
+// weight, so that a codec rounds a model, whatever its weight: the fp16 mass of a peer that had
+// long received nothing would be zeros while its weight still travelled, and its model would double
+// in each round. The sums of u and of w over the fleet, including messages under way, are constant:
+// a late push counts when it comes. Messages under way to a peer that dies are lost, in u and in w
+// alike, and so are messages that a checkpoint finds under way. Memory of a peer: 3 vectors. Per
+// round and peer: out-degree messages of 4 d bytes.
 
 namespace gv {
 namespace {
@@ -38,11 +37,11 @@ Neighborhood row(const Peer& me, Round round) {
   return me.plan.schedule ? me.plan.schedule->row(round, me.plan.id) : me.plan.neighborhood;
 }
 
-/// x - gamma g, and u by as much, which moves u / w by gamma / w. A peer that has heard of nobody
-/// for long has less weight than undisturbed rounds ever leave it: below a quarter of that it takes
-/// smaller steps, of 4 gamma over that weight at the most. Otherwise u takes the whole step,
-/// however small a peer's weight is on its graph, or else the fleet's mean would favour who has
-/// more.
+/// x <- x - gamma g, and u moves by the same length, which moves u / w by gamma / w. A peer that
+/// has long received nothing has less weight than undisturbed rounds ever leave it: below a
+/// quarter of that weight it takes smaller steps, of at most 4 gamma over that weight. Otherwise u
+/// takes the whole step, however small a peer's weight is on its graph, because the fleet's mean
+/// would else favour peers with more weight.
 Task<> step(Peer& me, Mass mass) {
   const auto part = static_cast<float>(std::min(1.0, 4 * mass.w / me.plan.share));
   const Vector before = mass.room;
@@ -58,8 +57,8 @@ Task<> weigh(Peer& me, Mass mass) {
   co_await me.axpby(static_cast<float>(1 / mass.w), mass.u, 0, Vector::x);
 }
 
-/// Keeps here what a codec has left out of what is sent and so given away at once: for each
-/// receiver u keeps w times what x is more than what they decode.
+/// Keeps the values that a codec left out, which would else be given away: for each receiver u
+/// keeps w times the difference of x and its decoding.
 Task<> keep_the_rest(Peer& me, Payload sent, std::size_t receivers, Mass mass) {
   const Range all{0, me.replica.size()};
   const auto given_away = static_cast<float>(mass.w * static_cast<double>(receivers));
@@ -69,8 +68,8 @@ Task<> keep_the_rest(Peer& me, Payload sent, std::size_t receivers, Mass mass) {
                       [&] { me.replica.add_flow(mass.u, all, given_away, *given, *taken); });
 }
 
-/// A peer that hears of nobody for long would divide its weight until nothing is left of it: below
-/// this it gives nothing away.
+/// A peer that receives nothing for long would divide its weight until nothing is left: below this
+/// weight it gives nothing away.
 constexpr double least_weight = 0x1p-40;
 
 Task<> push(Peer& me, Pushes& pushes, Mass mass) {
@@ -89,7 +88,8 @@ Task<> push(Peer& me, Pushes& pushes, Mass mass) {
   if (me.codec()) co_await keep_the_rest(me, sent, receivers.size(), mass);
 }
 
-/// A weight comes from another peer's division, so it is in (0, n]; 0: nothing was given.
+/// Returns whether a number can be a weight: it comes from another peer's division, so it is in (0,
+/// n]. 0: nothing was given.
 bool is_weight(double number, PeerId peers) {
   return number > 0 && number <= peers;
 }
@@ -105,7 +105,7 @@ Task<> take(Peer& me, Pushes& pushes, Round until, Mass mass) {
   }
 }
 
-/// What was pushed in round `until` counts now, and whatever came late.
+/// Takes the pushes of round `until`, and all late ones.
 Task<> hear(Peer& me, Pushes& pushes, Round until, Mass mass) {
   const std::vector<PeerId> senders = row(me, until).peers;
   const std::vector<PeerId> receivers = row(me, me.clock()).receivers;
@@ -122,7 +122,7 @@ Task<> settle(Peer& me, Pushes& pushes, Round overlap, Mass mass) {
     co_await hear(me, pushes, until, mass);
 }
 
-/// Counts along the longest way round to us, at each hop a round and the overlap.
+/// Returns the rounds along the longest way round to us, with a round and the overlap at each hop.
 std::uint32_t ahead(const Setup& setup) {
   return setup.peers * (1 + static_cast<std::uint32_t>(setup.settings.find("overlap")->second)) + 1;
 }

@@ -24,11 +24,11 @@ Task<> slowmo(Peer& me) {
   const auto beta = static_cast<float>(me.number("beta"));
   for (; me.running(); co_await me.end_round()) {
     co_await me.copy(Vector::x, start);
-    const auto gamma = static_cast<float>(co_await rated_step(me));  // of the round's first step
+    const auto gamma = static_cast<float>(co_await rated_step(me));  // the first step's rate
     for (std::uint32_t h = 1; h < me.plan.local_steps; ++h) co_await rated_step(me);
     const bool done = co_await average_models(me, all, Way::ring);
     if (!done) co_return;      // x_{t,tau}
-    if (gamma == 0) continue;  // nobody has moved, and u has no unit
+    if (gamma == 0) continue;  // no peer has moved, and u has no unit
     co_await me.axpby(-1 / gamma, Vector::x, beta, u);
     co_await me.axpby(1 / gamma, start, 1, u);  // u = beta u + (x_{t,0} - x_{t,tau}) / gamma
     co_await me.copy(start, Vector::x);

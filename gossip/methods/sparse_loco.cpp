@@ -4,15 +4,15 @@
 
 // SparseLoCo. Sarfi, Therien, Lidin & Belilovsky, "Communication efficient LLM pre-training with
 // SparseLoCo", 2025, arXiv:2508.15706, Algorithm 1: H = train.local_steps steps of the inner
-// optimizer (the paper's AdamW) from theta; e_r <- beta e_r + theta - theta_r, where e is what was
-// not told yet and stands for DiLoCo's outer momentum; Q of the k largest of e_r travels to all,
-// e_r <- e_r - Q(TopK(e_r)), and theta <- theta - alpha times the mean of what travelled. With
-// `values: two-bit` these are the paper's chunks of 4096 and two bits a value, as Covenant-72B was
-// trained (Lidin et al. 2026, arXiv:2603.08163); which two bits they are says optim/codec.h. With
-// `values: float` they travel as they are, and the largest are those of each piece of 131072.
-// Everybody sends to everybody, and all add in ascending order of peer. With `keep` 1, beta 0 and
-// outer_lr 1 it is local SGD. Memory of a peer: 2 vectors. Per round and peer: n - 1 messages out,
-// of 8 keep d bytes, in two bits (14 keep / 8 + 1 / 512) d.
+// optimizer (the paper's AdamW) from theta; e_r <- beta e_r + theta - theta_r, where e is the
+// untransmitted rest and takes the role of DiLoCo's outer momentum; Q of the k largest of e_r
+// travels to all, e_r <- e_r - Q(TopK(e_r)), and theta <- theta - alpha times the mean of all that
+// travelled. With `values: two-bit` these are the paper's chunks of 4096 and two bits a value, as
+// Covenant-72B was trained (Lidin et al. 2026, arXiv:2603.08163); optim/codec.h defines the two
+// bits. With `values: float` values travel as they are, and the largest are chosen in each piece of
+// 131072. Every peer sends to all others, and all add in ascending order of peer. With `keep` 1,
+// beta 0 and outer_lr 1 it is local SGD. Memory of a peer: 2 vectors. Per round and peer: n - 1
+// messages with 8 keep d bytes, in two bits (14 keep / 8 + 1 / 512) d.
 
 namespace gv {
 namespace {
@@ -50,7 +50,7 @@ std::vector<PeerId> all_others(const Setup& setup, PeerId i) {
   return others;
 }
 
-/// A peer is ahead of another one by a round at the most: two of its messages of each piece wait.
+/// A peer is at most one round ahead of another: two of its messages for each piece may wait.
 std::vector<Channel> channels(const Setup& setup, std::size_t d) {
   const Codec codec = largest(setup);
   const auto pieces = static_cast<std::uint32_t>((d + piece_floats - 1) / piece_floats);
@@ -63,10 +63,12 @@ std::vector<Channel> channels(const Setup& setup, std::size_t d) {
 
 struct State {
   Vector theta;  ///< the model that all began the round with
-  Vector e;      ///< what of this peer's own steps was not told yet
+  Vector e;      ///< the part of this peer's own steps that was not sent yet
 };
 
-/// theta <- theta - share times what j told of a piece; of our own, it is told. False: j has gone.
+/// theta <- theta - share times peer j's piece; `told` is our own piece. Returns false if j has
+/// theta <- theta - share times peer j's piece; our own piece, `told`, is also taken out of e.
+/// Returns false if j has gone or its piece is invalid.
 Task<bool> take(Peer& me, State s, PeerId j, std::uint32_t part, Payload told, float share) {
   if (!told) {
     std::optional<Message> message = co_await me.receive(j, Kind::gather, part);
@@ -85,7 +87,7 @@ Task<bool> take(Peer& me, State s, PeerId j, std::uint32_t part, Payload told, f
   co_return sound;
 }
 
-/// The outer step; g is free by now, and holds what one peer told of a piece. False: one has gone.
+/// The outer step; g is free here, and holds one peer's piece. Returns false if a peer has gone.
 Task<bool> exchange(Peer& me, State s) {
   const Group all = everyone(me);
   const float share = static_cast<float>(me.number("outer_lr")) / static_cast<float>(all.size());

@@ -3,13 +3,13 @@
 // SPARTA. Beton, Reed, Howes, Cheema & Baioumy, "Improving the efficiency of distributed training
 // using sparse parameter averaging", ICLR 2025 Workshop on Modularity for Collaborative,
 // Decentralized, and Continual Deep Learning (OpenReview stFPf3gzq1): after each step of its own
-// optimizer a peer averages a fraction p of the parameters with the others, other ones each time,
-// x_c <- sum_j W_ij x_{j,c} for the coordinates c of this round. The paper has W = 1/n 1 1^T. Which
-// they are follows from the fleet's seed and the round, alike on all peers, so that no index
+// optimizer a peer averages a fraction p of the parameters with the others, different ones each
+// time, x_c <- sum_j W_ij x_{j,c} for the coordinates c of this round. The paper has W = 1/n 1 1^T.
+// The coordinates follow from the fleet's seed and the round, alike on all peers, so that no index
 // travels. Deviation: one coordinate is drawn from each of p d equal strata and not each one with
-// probability p, so that every round sends as many. Between neighbours that a fault has put in
-// different rounds nothing flows until they are in one again; the mean is kept, whatever is late.
-// Memory of a peer: nothing. Per round and peer: deg messages out, 4 p d deg bytes.
+// probability p, so that every round sends the same number. Nothing flows between neighbours that a
+// fault has put in different rounds until they are in one round again; the mean is kept, whatever
+// is late. Memory of a peer: nothing. Per round and peer: deg messages out, 4 p d deg bytes.
 
 namespace gv {
 namespace {

@@ -9,25 +9,25 @@
 
 // Streaming DiLoCo. Douillard et al., "Streaming DiLoCo with overlapping communication: towards a
 // distributed free lunch", 2025, arXiv:2501.18512, Algorithm 2: the model is cut into P fragments,
-// of which one at a time is summed up while all continue with their inner steps. In each round one
+// and one at a time is summed while all peers continue with their inner steps. In each round one
 // fragment p begins its turn, Delta_p = theta_p - mean_i x_{i,p}; `delay` tau inner steps later the
-// mean is there, theta_p takes DiLoCo's outer Nesterov step from where it was when its last turn
-// ended, and x_p <- alpha x_p + (1 - alpha) theta_p. A round is train.local_steps inner steps, so
+// mean is there, theta_p takes DiLoCo's outer Nesterov step from its value at the end of its last
+// turn, and x_p <- alpha x_p + (1 - alpha) theta_p. A round is train.local_steps inner steps, so
 // that H, the steps between two turns of a fragment, is P times as many, and 1 / P of the model
 // travels at once.
 // Deviations: fragments are equal consecutive parts of the model, and not its blocks, every P-th;
 // tau is at most train.local_steps, as a turn ends in the round in which it began: no round ends
-// with a sum under way, which no checkpoint could hold. Nothing is summed in the first round,
+// with a sum under way, because no checkpoint could hold it. Nothing is summed in the first round,
 // before anything has moved. With P = 1, tau = 0 and alpha = 0 it is DiLoCo, whose outer step then
 // opens the next round. Memory of a peer: 3 vectors.
 // Eager updates: Kale, Douillard & Donchev, "Eager updates for overlapped communication and
 // computation in DiLoCo", 2025, arXiv:2502.12996, Algorithm 3: no peer waits for the sum of a turn
-// before the next one. Peer i takes its outer step at once, along its own newest part and what the
-// others had moved by their last turn, (Delta_i + sum_{j != i} Delta_j of then) / n, from a theta_i
-// and with a momentum of its own, and x_i <- theta_i. Each Delta_j counts once at everybody, a turn
-// later at the others, so that what the theta differ by does not add up. In its first turn a
-// fragment knows nothing of the others. Deviation: the sum has the steps of one round and not those
-// of P, for the reason above. With P = 1 it is the paper's. Memory of a peer: 4 vectors.
+// before the next one. Peer i takes its outer step at once, along its own newest part and the
+// others' parts of their last turn, (Delta_i + sum_{j != i} last Delta_j) / n, with its own theta_i
+// and momentum, and x_i <- theta_i. Each Delta_j counts once at every peer, a turn later at the
+// others, so that the differences of theta do not add up. In its first turn a fragment has no
+// parts of the others. Deviation: the sum has one round's steps instead of P rounds', for the
+// reason above. With P = 1 it is the paper's. Memory of a peer: 4 vectors.
 // Per round and peer, both: 2 (n - 1) messages out, 8 (d / P) (n - 1) / n bytes.
 
 namespace gv {
@@ -59,7 +59,7 @@ constexpr Option options[] = {
 
 constexpr Option eager_options[] = {fragments_option, outer_lr_option(0.4), outer_momentum_option};
 
-/// Returns whose turn begins; of as many equal parts, the longer ones first. Empty: nobody's.
+/// Returns the fragment whose turn begins; the longer ones come first. Empty if none.
 Range fragment(const Peer& me) {
   if (me.round == 0) return {};
   const auto parts = static_cast<std::size_t>(me.number("fragments"));
@@ -70,7 +70,8 @@ Range fragment(const Peer& me) {
 }
 
 struct State {
-  Vector theta;  ///< of each fragment, where its last turn ended: of streaming the same at all
+  Vector theta;  ///< value of each fragment at the end of its last turn; in streaming equal at all
+                 ///< peers
   Vector delta;
   Vector u;  ///< outer momentum
   float lr, mu, share;
@@ -103,7 +104,7 @@ void step_outer(Replica& replica, const State& s, Vector sum, Range r) {
   replica.axpby(-s.lr * s.mu, s.u, 1, s.theta, r);
 }
 
-/// The outer step, and x goes a part of the way to theta.
+/// The outer step; x then moves part of the way to theta.
 Task<> outer_step(Peer& me, State s, Range r) {
   const auto alpha = static_cast<float>(me.number("alpha"));
   co_await me.compute(10.0 * static_cast<double>(r.count), [&] {
@@ -133,8 +134,8 @@ Task<> streaming_diloco(Peer& me) {
   }
 }
 
-/// The outer step by this peer's part of the sum that begins and the others' of the last one. Of
-/// `others` only what the sum to come has to be added to is left.
+/// The outer step along this peer's part of the sum that begins and the others' parts of the last
+/// one. `others` keeps only the values to be added to the coming sum.
 Task<> eager_step(Peer& me, State s, Vector others, Range r) {
   co_await me.compute(16.0 * static_cast<double>(r.count), [&] {
     me.replica.axpby(1, s.delta, 1, others, r);

@@ -4,8 +4,8 @@
 
 #include "gpu/bench/measure.h"
 #include "gpu/bench/tables.h"
-#include "gpu/replica/codec.h"
-#include "gpu/replica/dot.h"
+#include "gpu/replica/codec_kernels.h"
+#include "gpu/replica/dot_kernels.h"
 #include "gpu/replica/vector_kernels.h"
 #include "optim/rng.h"
 #include "optim/stopwatch.h"
@@ -32,7 +32,7 @@ void put_level1_rows(double copy, const Stream& stream) {
   put_row("dot, until the host has it", 8.0 * floats, summed, copy);
 }
 
-/// The bytes of a vector and of its encoding, once each: the least.
+/// Bytes of a vector plus those of its encoding: the least that a codec must move.
 void put_codec_rows(const std::string& name,
                     const Codec& codec,
                     double copy,

@@ -2,12 +2,11 @@
 #include <exception>
 
 #include "gpu/bench/tables.h"
-#include "gpu/plugin.h"
+#include "gpu/device_plugin.h"
 
-// What the device does beside what it could: training in samples per second, and beside its floor;
-// the fused mixing and step, the level-1 operations and the codecs beside a copy in the device's
-// memory; the ways in and out of the replica beside plain copies over the bus. Prints tables in
-// Markdown.
+// Compares the device with its limits: training, in samples per second, with its floor; the fused
+// mixing and step, the level-1 operations and the codecs with a copy in the device's memory;
+// transfers in and out of the replica with plain copies over the bus. Prints tables in Markdown.
 
 namespace gv::gpu {
 namespace {

@@ -9,8 +9,8 @@
 namespace gv::gpu {
 namespace {
 
-/// A square factor, float32 or bfloat16, of random numbers: of zeros a device multiplies with less
-/// power, and so faster.
+/// Returns a square factor of random numbers, float32 or bfloat16. Of zeros it would not do: a
+/// device multiplies zeros with less power, and so faster.
 DeviceArray<std::uint8_t> random_factor(std::size_t count, bool halves, const Stream& stream) {
   constexpr std::size_t drawn = std::size_t{1} << 20;
   PinnedArray<float> numbers(drawn, "a factor");
@@ -33,7 +33,7 @@ DeviceArray<std::uint8_t> random_factor(std::size_t count, bool halves, const St
   return factor;
 }
 
-/// Operations per second of a product of two square matrices.
+/// Returns the operations per second of a product of two square matrices.
 double matrix_rate(Precision precision) {
   constexpr int n = 8192;
   constexpr std::size_t count = std::size_t{n} * n;

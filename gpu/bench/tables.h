@@ -4,16 +4,16 @@
 
 namespace gv::gpu {
 
-/// The fused mixing and step beside a copy in the device's memory.
+/// Compares the fused mixing and step with a copy in the device's memory.
 void put_kernels();
 
-/// The level-1 operations and the codecs beside such a copy.
+/// Compares the level-1 operations and the codecs with such a copy.
 void put_level1_and_codecs();
 
-/// The ways in and out of the replica beside plain copies over the bus.
+/// Compares transfers in and out of the replica with plain copies over the bus.
 void put_ways_in_and_out();
 
-/// Training in samples per second, and beside its floor. False if a row failed.
+/// Compares training, in samples per second, with its floor. Returns false if a row failed.
 bool put_training();
 
 }  // namespace gv::gpu

@@ -2,22 +2,22 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "gpu/bench/bench_samples.h"
 #include "gpu/bench/measure.h"
-#include "gpu/bench/samples.h"
 #include "gpu/bench/tables.h"
-#include "gpu/replica/make_replica.h"
+#include "gpu/replica/make_device_replica.h"
 #include "optim/models/model.h"
 #include "optim/stopwatch.h"
 
 namespace gv::gpu {
 namespace {
 
-bool failed = false;  ///< a row of the table
+bool failed = false;  ///< whether a row of the table failed
 
-/// Bytes that a gradient and its step of SGD with momentum move at the least, a kernel to a node:
-/// values are written and read on the way there and read on the way back, gradients by them written
-/// and read; weights are read on both ways, their gradients written and read, the velocity and the
-/// weights read and written.
+/// Least number of bytes that a gradient and its step of SGD with momentum move, with one kernel
+/// per node. The forward pass writes and reads values, the backward pass reads them again;
+/// gradients by values are written and read; weights are read in both passes, their gradients
+/// written and read; velocity and weights are read and written by the step.
 double least_bytes(const NeuralNetwork& network, std::uint32_t batch) {
   double values = 0;
   for (std::size_t i = 1; i < network.nodes.size(); ++i)

@@ -4,10 +4,10 @@
 #include <memory>
 #include <vector>
 
+#include "gpu/bench/bench_samples.h"
 #include "gpu/bench/measure.h"
-#include "gpu/bench/samples.h"
 #include "gpu/bench/tables.h"
-#include "gpu/replica/make_replica.h"
+#include "gpu/replica/make_device_replica.h"
 #include "optim/models/model.h"
 #include "optim/stopwatch.h"
 
@@ -18,7 +18,7 @@ void put_copy_row(const char* name, double bytes, double t, double bus) {
   std::printf("| %s | %.2f | %.1f | %.2f |\n", name, t * 1e3, bytes / t * 1e-9, bytes / t / bus);
 }
 
-/// Goes in pieces of 512 KiB, as models travel.
+/// Calls body(range, number) for each piece of 512 KiB, the unit in which models travel.
 void by_pieces(std::size_t d, const std::function<void(Range, std::size_t)>& body) {
   constexpr std::size_t piece = 131'072;
   for (std::size_t k = 0; k * piece < d; ++k) body({k * piece, std::min(piece, d - k * piece)}, k);

@@ -6,11 +6,11 @@
 
 #include "optim/data/dataset.h"
 
-// What a kernel does to one element, or to one row. The same functions are compiled for the device
-// and for the host: there the tests hold them to HostReplica and Optimizer, bit for bit. No product
-// may be contracted with a sum into a fused multiply-add, on either side (-fmad=false,
-// -ffp-contract=off): both ends of an edge must compute bitwise opposite flows, and one end may be
-// a CPU.
+// Operations of kernels on one element, or on one row. The same functions are compiled for the
+// device and for the host; the tests compare the host's with HostReplica and Optimizer, bit for
+// bit. No product may be contracted with a sum into a fused multiply-add, on either side
+// (-fmad=false, -ffp-contract=off): both ends of an edge must compute bitwise opposite flows, and
+// one end may be a CPU.
 
 #ifdef __CUDACC__
 #define GV_BOTH __host__ __device__
@@ -28,12 +28,12 @@ GV_BOTH inline float finite_or_zero(float flow) {
   return is_finite(flow) ? flow : 0.0F;
 }
 
-/// w (theirs - ours), or nothing when that is not finite. Its opposite at the other end, bitwise.
+/// Returns w (theirs - ours), or 0 if it is not finite: the bitwise opposite of the other end's.
 GV_BOTH inline float flow(float w, float theirs, float ours) {
   return finite_or_zero(w * (theirs - ours));
 }
 
-/// The rule of one gradient step, its numbers fixed: those of Optimizer::begin_step.
+/// Rule of one gradient step, with the numbers of Optimizer::begin_step.
 struct StepRule {
   enum class Kind : std::uint8_t { plain, momentum, nesterov, adam, adamw };
   Kind kind = Kind::plain;
@@ -51,8 +51,8 @@ GV_BOTH constexpr bool has_moments(StepRule::Kind kind) {
   return kind == StepRule::Kind::adam || kind == StepRule::Kind::adamw;
 }
 
-/// x <- x - gamma direction(g). first: velocity or first moment; second: second moment. The order
-/// of the operations is that of optim/train/optimizer.cpp.
+/// x <- x - gamma direction(g). first: velocity or first moment; second: second moment. Operations
+/// have the same order as in optim/train/optimizer.cpp.
 template <StepRule::Kind kind>
 GV_BOTH inline void step(const StepRule& rule, float& x, float g, float& first, float& second) {
   float gradient = g;
@@ -75,13 +75,13 @@ GV_BOTH inline void step(const StepRule& rule, float& x, float g, float& first, 
   }
 }
 
-/// Feature of a picture: Dataset::gather's widening of a byte.
+/// Returns a feature of a picture from its byte, as Dataset::gather.
 GV_BOTH inline float widen(std::uint8_t byte, float shift, float scale) {
   return (static_cast<float>(byte) * (1.0F / 255) - shift) * scale;
 }
 
-/// Returns where pixel (y, x) of a picture of height x width comes from under a view: its offset in
-/// the plane, or -1 beyond the edges; as optim/data/dataset.cpp.
+/// Returns the offset in the plane of the source of pixel (y, x) of a picture of height x width
+/// under a view, or -1 beyond the edges; as optim/data/dataset.cpp.
 GV_BOTH inline std::int64_t seen(
     const View& view, std::int32_t height, std::int32_t width, std::int32_t y, std::int32_t x) {
   const std::int32_t from_y = y + view.down;
@@ -109,7 +109,8 @@ GV_BOTH inline double cross_entropy_row(float* z,
   return static_cast<double>(logf(sum) - target);
 }
 
-/// One row of score_logits: its cross-entropy; `correct`: its first largest logit is the label's.
+/// One row of score_logits: returns its cross-entropy; `correct` <- the first largest logit is
+/// right.
 GV_BOTH inline double score_row(const float* z,
                                 std::uint32_t label,
                                 std::uint32_t classes,

@@ -18,13 +18,13 @@ std::string CudaGraph::record(const Stream& stream, const std::function<void()>&
 }
 
 void CudaGraph::capture(const Stream& stream, const std::function<void()>& work) {
-  // Other threads, with other replicas, go on meanwhile.
+  // Other threads, with other replicas, can continue during the capture.
   GV_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
   cudaGraph_t graph = nullptr;
   try {
     work();
   } catch (...) {
-    cudaStreamEndCapture(stream, &graph);  // the error that is under way says more
+    cudaStreamEndCapture(stream, &graph);  // the exception in flight has the better message
     if (graph != nullptr) cudaGraphDestroy(graph);
     cudaGetLastError();
     throw;

@@ -3,12 +3,12 @@
 #include <functional>
 #include <string>
 
-#include "gpu/device/memory.h"
+#include "gpu/device/device_memory.h"
 
 namespace gv::gpu {
 
-/// Work recorded once and given to the device in one call from then on: the same kernels with the
-/// same arguments, so the same bits as without it.
+/// Work that is recorded once and then launched with one call: the same kernels with the same
+/// arguments, so the same bits as without a recording.
 class CudaGraph {
  public:
   CudaGraph() = default;
@@ -17,9 +17,9 @@ class CudaGraph {
   CudaGraph& operator=(const CudaGraph&) = delete;
 
   bool recorded() const { return executable_ != nullptr; }
-  /// Records what `work` puts into `stream`; none of it runs. `work` must have run before, so that
-  /// the libraries have loaded what they need. Returns why it cannot be recorded, "" if it is: a
-  /// driver, or a library for some shape, may refuse it, and `work` can be done without.
+  /// Records the work that `work` puts into `stream`, without running it. `work` must have run
+  /// before, so that the libraries are loaded. Returns "" on success, else the reason: a driver, or
+  /// a library for some shape, may refuse. The caller can then run `work` directly.
   std::string record(const Stream& stream, const std::function<void()>& work);
   void launch(const Stream& stream) const;
 

@@ -7,7 +7,7 @@
 namespace gv::gpu {
 namespace {
 
-/// The size that NVIDIA recommends for Hopper (cuBLAS documentation, cublasSetWorkspace).
+/// Size that NVIDIA recommends for Hopper (cuBLAS documentation, cublasSetWorkspace).
 constexpr std::size_t blas_bytes = std::size_t{32} << 20;
 
 __global__ void to_bf16_kernel(const float* from, __nv_bfloat16* to, std::size_t count) {
@@ -23,7 +23,7 @@ __global__ void from_bf16_kernel(const __nv_bfloat16* from,
   if (k < count) to[k] = __bfloat162float(from[k]) + (add ? to[k] : 0.0F);
 }
 
-/// Elements from the first to the last of a matrix of so many rows and columns.
+/// Returns the number of elements from the first to the last of a matrix of `rows` x `columns`.
 std::size_t extent(const Matrix& m, std::size_t rows, std::size_t columns) {
   return (rows - 1) * m.row + columns;
 }

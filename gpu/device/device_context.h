@@ -3,13 +3,13 @@
 #include <cstdint>
 #include <memory>
 
-#include "gpu/device/memory.h"
+#include "gpu/device/device_memory.h"
 #include "optim/precision.h"
 
 namespace gv::gpu {
 
-/// A replica's stream and the libraries' handles on it, with a workspace of their own, so that no
-/// call allocates and a captured one owns its memory.
+/// Stream of a replica and the libraries' handles on it. Each handle has its own workspace, so that
+/// no call allocates and a captured call owns its memory.
 class DeviceContext {
  public:
   explicit DeviceContext(Precision precision);
@@ -19,23 +19,23 @@ class DeviceContext {
 
   const Precision precision;
   Stream stream;
-  /// The handle of cuDNN, made and known by convolution.cpp alone.
+  /// Handle of cuDNN; only convolution_layer.cpp makes and uses it.
   std::shared_ptr<void> dnn;
   cublasHandle_t blas() const { return blas_; }
 
-  /// Room for the factors of a product in bfloat16: so many elements each. Call before the first
-  /// product; does nothing for other precisions.
+  /// Reserves room for `a` and `b` elements: the factors of a product in bfloat16. Call before the
+  /// first product; does nothing for other precisions.
   void reserve_factors(std::size_t a, std::size_t b);
   void* factor_a() { return factor_a_.data(); }
   void* factor_b() { return factor_b_.data(); }
-  /// Room for what a convolution returns in bfloat16, so many elements; as reserve_factors.
+  /// Reserves room for a convolution's result in bfloat16, in elements; as reserve_factors.
   void reserve_result(std::size_t count);
   void* result() { return result_.data(); }
-  /// Scratch memory of the convolutions.
+  /// Reserves scratch memory for the convolutions.
   void reserve_workspace(std::size_t bytes);
   void* workspace() { return workspace_.data(); }
   std::size_t workspace_bytes() const { return workspace_.size(); }
-  /// Reserves so many floats for what one node keeps to itself in one pass.
+  /// Reserves scratch memory for a node within one pass, in floats.
   void reserve_scratch(std::size_t floats);
   float* scratch() { return scratch_.data(); }
   std::size_t factor_a_room() const { return factor_a_.size(); }
@@ -63,13 +63,13 @@ struct Product {
 };
 void multiply(DeviceContext& context, const Product& p);
 
-/// A number of matrices alike: where each begins, in the device's memory.
+/// Matrices of one shape: the address of each, in the device's memory.
 struct Matrices {
   float* const* data = nullptr;
   bool transposed = false;
   std::size_t row = 0;
 };
-/// One product for each of many pairs. For bf16 in tf32, which rounds no copy of the factors.
+/// One product per pair. With bf16 it uses tf32, which needs no rounded copies of the factors.
 struct Products {
   std::uint32_t m = 0, n = 0, k = 0;
   Matrices a, b, c;
@@ -80,7 +80,7 @@ void multiply(DeviceContext& context, const Products& p);
 
 /// to <- from, rounded to bfloat16: to the nearest, ties to even.
 void to_bf16(const float* from, void* to, std::size_t count, cudaStream_t stream);
-/// to <- from, or to + from where `add`.
+/// to <- from, or to + from if `add`.
 void from_bf16(const void* from, float* to, std::size_t count, bool add, cudaStream_t stream);
 
 }  // namespace gv::gpu

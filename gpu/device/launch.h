@@ -4,21 +4,21 @@
 #include <cstdint>
 #include <source_location>
 
-#include "gpu/device/check.h"
+#include "gpu/device/cuda_check.h"
 #include "gpu/device/sum_pair.h"
 #ifdef GV_HOST_CUDA
 #include <host_cuda.h>
 #endif
 
-// For .cu files only: the usual launch, one thread to an element or one block to a segment.
+// For .cu files only: the usual launches, one thread per element or one block per segment.
 
 namespace gv::gpu {
 
 constexpr unsigned block_threads = 256;
-constexpr unsigned wide_threads = 1024;  ///< of a block that does alone what others share
+constexpr unsigned wide_threads = 1024;  ///< threads of a block that works alone
 constexpr std::size_t most_blocks = 0x7fffffff;
 
-/// The threads or blocks that are wanted, and where in the source: an error of the launch names it.
+/// Number of threads or blocks, and its place in the source, which a launch error names.
 struct Wanted {
   Wanted(std::size_t count_, std::source_location where_ = std::source_location::current())
       : count(count_), where(where_) {}
@@ -34,7 +34,7 @@ __device__ inline std::size_t thread_index() {
   return std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
 }
 
-/// k / d and what is left of it. In 32 bits where they do: a device divides 64 in software.
+/// Returns k / d and k % d, by 32 bits if k fits: a device divides 64-bit numbers in software.
 struct Divided {
   std::size_t by, rest;
 };
@@ -44,27 +44,27 @@ __device__ inline Divided divide(std::size_t k, std::uint32_t d) {
   return {small / d, small % d};
 }
 
-/// Begins `blocks` blocks of so many threads.
+/// Launches the kernel with `blocks` blocks of `threads` threads.
 template <class... Parameters, class... Arguments>
 void start(void (*kernel)(Parameters...),
            Wanted blocks,
            unsigned threads,
            cudaStream_t stream,
            Arguments... arguments) {
-  cudaGetLastError();  // an error that some call left which nobody asked about is none of this one
-  // So many blocks as no grid has are as wrong as none, and not as many as 32 bits of them say.
+  cudaGetLastError();  // clears an unread error of an earlier call
+  // More blocks than a grid may have become 0, an error too; the low 32 bits might be valid.
   const auto grid = static_cast<unsigned>(blocks.count > most_blocks ? 0 : blocks.count);
 #ifdef GV_HOST_CUDA
   host_cuda::launch(kernel, grid, threads, stream, arguments...);
 #else
   kernel<<<grid, threads, 0, stream>>>(arguments...);
 #endif
-  // A wrong configuration is an error of the launch.
+  // A wrong configuration is reported as an error of the launch.
   const auto line = static_cast<int>(blocks.where.line());
   check(cudaGetLastError(), "kernel launch", blocks.where.file_name(), line);
 }
 
-/// Starts at least `items` threads; the kernel leaves those beyond alone.
+/// Launches at least `items` threads; the kernel must ignore indices beyond.
 template <class... Parameters, class... Arguments>
 void launch(void (*kernel)(Parameters...),
             Wanted items,
@@ -74,7 +74,7 @@ void launch(void (*kernel)(Parameters...),
   start(kernel, {blocks_for(items.count), items.where}, block_threads, stream, arguments...);
 }
 
-/// `blocks` blocks of block_threads threads.
+/// Launches `blocks` blocks of block_threads threads.
 template <class... Parameters, class... Arguments>
 void launch_blocks(void (*kernel)(Parameters...),
                    Wanted blocks,
@@ -84,7 +84,7 @@ void launch_blocks(void (*kernel)(Parameters...),
   start(kernel, blocks, block_threads, stream, arguments...);
 }
 
-/// `blocks` blocks of wide_threads threads.
+/// Launches `blocks` blocks of wide_threads threads.
 template <class... Parameters, class... Arguments>
 void launch_wide_blocks(void (*kernel)(Parameters...),
                         Wanted blocks,
@@ -94,8 +94,8 @@ void launch_wide_blocks(void (*kernel)(Parameters...),
   start(kernel, blocks, wide_threads, stream, arguments...);
 }
 
-/// The sums over the block's threads, in an order that never changes; every thread gets them. a, b:
-/// shared memory, one of each to a thread.
+/// Returns to every thread the sums over the block's threads, in an order that never changes. a, b:
+/// shared memory, one element per thread.
 __device__ static inline SumPair block_sum(SumPair mine, double* a, double* b) {
   a[threadIdx.x] = mine.a;
   b[threadIdx.x] = mine.b;
@@ -126,8 +126,8 @@ __device__ static inline SumPair wide_block_sum(SumPair mine) {
   return block_sum(mine, a, b);
 }
 
-/// Returns whether this block is the last of so many that come to `counter`, which is 0 before the
-/// first and after the last. It may read what the others wrote before they came.
+/// Returns whether this block is the last of `blocks` blocks to reach `counter`, which is 0 before
+/// the first and after the last. The last one may read what the others wrote before.
 __device__ static inline bool last_to_come(std::uint32_t* counter, std::uint32_t blocks) {
   __shared__ bool last;
   __syncthreads();

@@ -4,7 +4,7 @@
 
 namespace gv::gpu {
 
-/// The driver refuses pages that this process may not write where no flag says so.
+/// Without cudaHostRegisterReadOnly, the driver refuses pages that this process may not write.
 cudaError_t lock_pages(std::span<const std::byte> pages, bool only_read) {
   const NearMemory near(own_node());
   auto* const begin = const_cast<std::byte*>(pages.data());
@@ -14,7 +14,7 @@ cudaError_t lock_pages(std::span<const std::byte> pages, bool only_read) {
   return status;
 }
 
-// What happens at the end of the process, when the runtime may have gone before, is nobody's error.
+// Ignores errors, because the CUDA runtime may be gone at the end of the process.
 void unlock_pages(const std::byte* pages) noexcept {
   if (cudaHostUnregister(const_cast<std::byte*>(pages)) != cudaSuccess) cudaGetLastError();
 }

@@ -7,8 +7,8 @@
 
 namespace gv::gpu {
 
-/// Locks pages of the host for copies of every device, next to the calling thread's where nobody
-/// has touched them yet. `only_read`: they are mapped so, and nothing is copied to them.
+/// Locks pages of the host for copies of every device. Untouched ones are placed on the NUMA node
+/// next to the calling thread's device. `only_read`: maps them as read-only.
 cudaError_t lock_pages(std::span<const std::byte> pages, bool only_read);
 void unlock_pages(const std::byte* pages) noexcept;
 

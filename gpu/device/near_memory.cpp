@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "gpu/device/check.h"
+#include "gpu/device/cuda_check.h"
 
 namespace gv::gpu {
 
@@ -45,7 +45,7 @@ NearMemory::NearMemory(std::optional<int> node) {
 }
 
 NearMemory::~NearMemory() {
-  // The usual policy has no nodes.
+  // The default policy has no nodes.
   const bool usual = mode_ == MPOL_DEFAULT;
   if (changed_)
     ::syscall(SYS_set_mempolicy, mode_, usual ? nullptr : nodes_.data(), usual ? 0 : most_nodes);

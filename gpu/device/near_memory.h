@@ -6,18 +6,18 @@
 
 namespace gv::gpu {
 
-/// Returns the NUMA node that a PCI device is next to, as the kernel names it; nothing: the machine
-/// has but one, or does not say. address: "0000:3B:00.0", in any case.
+/// Returns the NUMA node next to a PCI device, by the kernel's numbering. Returns nothing if the
+/// machine has only one, or the kernel does not report it. address: "0000:3B:00.0", in any case.
 std::optional<int> node_of(std::string address,
                            const std::string& devices = "/sys/bus/pci/devices");
 
-/// Returns the node next to the device that is the calling thread's.
+/// Returns the NUMA node next to the calling thread's current device.
 std::optional<int> own_node();
 
-/// As long as it lives, memory that the calling thread is the first to touch lies on a node, where
-/// there is room: what a device copies from another node crosses the link between the sockets.
-/// Afterwards it lies where it did before. Where the system forbids it (a container), nothing
-/// changes.
+/// During its lifetime, memory that the calling thread touches first is placed on the given node,
+/// if that has room: copies from another node would cross the link between the sockets. The
+/// destructor restores the old policy. If the system forbids the change (a container), it does
+/// nothing.
 class NearMemory {
  public:
   explicit NearMemory(std::optional<int> node);
@@ -26,10 +26,10 @@ class NearMemory {
   NearMemory& operator=(const NearMemory&) = delete;
 
  private:
-  static constexpr unsigned long most_nodes = 1024;  ///< of a kernel
+  static constexpr unsigned long most_nodes = 1024;  ///< limit of a kernel
   using Nodes = std::array<unsigned long, most_nodes / (8 * sizeof(unsigned long))>;
   bool changed_ = false;
-  int mode_ = 0;  ///< before
+  int mode_ = 0;  ///< policy to restore
   Nodes nodes_{};
 };
 

@@ -4,8 +4,8 @@
 
 namespace gv::gpu {
 
-/// Says on stderr what is not as it was asked for where training goes on all the same. A peer's
-/// stderr is in its log.
+/// Prints to stderr that something differs from what was requested although training continues. A
+/// peer's stderr goes to its log.
 void notice(const std::string& what);
 
 }  // namespace gv::gpu

@@ -6,15 +6,15 @@
 
 #include "optim/models/network_builder.h"
 
-// Relu and gelu, and the ways back through them.
+// Relu and gelu, forward and backward.
 
 namespace gv::gpu {
 
 /// y (count) <- relu or gelu of x.
 void activate(Op op, const float* x, float* y, std::size_t count, cudaStream_t stream);
 
-/// dx <- the gradient by the argument of relu or gelu, or dx + that where `add`; dx may be dy.
-/// `from`: a relu's value, which is positive where its argument is; a gelu's argument.
+/// dx <- the gradient by the argument of relu or gelu, or dx + that if `add`; dx may be dy. `from`:
+/// a relu's value, which is positive exactly if its argument is; a gelu's argument.
 void go_back_through(Op op,
                      const float* from,
                      const float* dy,
@@ -23,7 +23,7 @@ void go_back_through(Op op,
                      bool add,
                      cudaStream_t stream);
 
-/// dx <- dy, or dx + dy where `add`; nothing to do where dx is dy already.
+/// dx <- dy, or dx + dy if `add`; does nothing if dx is dy and not `add`.
 void pass_on(const float* dy, float* dx, std::size_t count, bool add, cudaStream_t stream);
 
 }  // namespace gv::gpu

@@ -24,7 +24,7 @@ __device__ inline float gelu_slope(float x) {
   return 0.5F * (1 + t) + 0.5F * x * (1 - t * t) * slope;
 }
 
-/// Where another consumer's share is there already, it is added to.
+/// Writes the value, or adds it if another consumer's share is there already.
 __device__ inline void put(float* to, std::size_t k, float value, bool add) {
   to[k] = add ? to[k] + value : value;
 }

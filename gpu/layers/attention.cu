@@ -23,8 +23,8 @@ __device__ float warp_sum(float v) {
   return v;
 }
 
-/// A warp to a row of scores: a[i][j] <- softmax over j <= i, 0 behind. lines: positions of all
-/// matrices.
+/// One warp per row of scores: a[i][j] <- softmax over j <= i, and 0 for j > i. lines: positions of
+/// all matrices.
 __global__ void softmax_kernel(float* a, std::uint32_t positions, std::size_t lines) {
   const std::size_t line = thread_index() / warp;
   const unsigned lane = threadIdx.x % warp;
@@ -61,13 +61,13 @@ __global__ void softmax_back_kernel(const float* a,
     row[j] = j <= last ? own[j] * (row[j] - dot) : 0.0F;
 }
 
-/// Matrices of every row and head: of what goes in (queries, keys, values), of the attention
-/// weights, of what comes out, and of the gradients by all of these.
+/// Matrices of every row and head: queries, keys and values, the attention weights, the output, and
+/// the gradient by each.
 enum Kind : std::uint32_t { q, k, v, a, o, dq, dk, dv, da, d_o, kinds };
 
-/// The places where the matrices of a pass lie.
+/// Addresses of the matrices of a pass.
 struct Places {
-  float* in;       ///< queries, keys and values, beside one another at each position
+  float* in;       ///< queries, keys and values, adjacent at each position
   float* weights;  ///< positions x positions, for each row and head
   float* out;
   float* d_in;
@@ -102,14 +102,14 @@ struct Places {
   }
 };
 
-/// list[kind * matrices + matrix] <- where it lies.
+/// list[kind * matrices + matrix] <- its address.
 __global__ void list_kernel(Places places, float** list, std::size_t matrices) {
   const std::size_t i = thread_index();
   if (i < kinds * matrices)
     list[i] = places.at(static_cast<std::uint32_t>(i / matrices), i % matrices);
 }
 
-/// The matrices of a pass, listed once: where values and gradients lie never changes.
+/// Addresses of a pass's matrices, listed once: values and gradients never move.
 class Lists {
  public:
   explicit Lists(std::size_t matrices)
@@ -146,7 +146,7 @@ class Attention : public Layer {
   void forward(const Pass& pass) override {
     float* const weights = pass.kept ? weights_.data() : pass.context.scratch();
     Lists& lists = pass.kept ? kept_ : seen_;
-    lists.make({.in = const_cast<float*>(pass.in),  // of a factor, which is read
+    lists.make({.in = const_cast<float*>(pass.in),  // a factor, which is only read
                 .weights = weights,
                 .out = pass.out,
                 .d_in = pass.d_in,
@@ -194,7 +194,7 @@ class Attention : public Layer {
   std::uint32_t pairs(const Pass& pass) const { return pass.rows * heads_; }
   std::size_t lines(const Pass& pass) const { return std::size_t{pairs(pass)} * positions_; }
 
-  /// positions x positions, from two matrices of positions x width.
+  /// Multiplies positions x width with width x positions.
   void scores(const Pass& pass,
               const Matrices& left,
               const Matrices& right,
@@ -210,7 +210,7 @@ class Attention : public Layer {
                       .alpha = alpha,
                       .pairs = pairs(pass)});
   }
-  /// positions x width, from one of positions x positions and one of positions x width.
+  /// Multiplies positions x positions with positions x width.
   void values(const Pass& pass,
               const Matrices& left,
               const Matrices& right,

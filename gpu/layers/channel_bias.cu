@@ -16,7 +16,7 @@ __global__ void bias_kernel(float* y,
   y[k] = relu && z < 0 ? 0.0F : z;
 }
 
-/// A block to a channel.
+/// One block per channel.
 __global__ void sum_kernel(const float* dy,
                            float* d_bias,
                            std::uint32_t rows,

@@ -6,7 +6,7 @@
 
 namespace gv::gpu {
 
-/// y (rows x channels x pixels) += bias by channel, and the relu that follows.
+/// y (rows x channels x pixels) += bias by channel, then relu if `relu`.
 void add_channel_bias(float* y,
                       const float* bias,
                       std::uint32_t rows,

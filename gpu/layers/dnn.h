@@ -9,7 +9,7 @@ namespace gv::gpu {
 /// Throws CudaError unless the call succeeded.
 void check(cudnnStatus_t status, const char* call, const char* file, int line);
 
-/// A cuDNN descriptor, made and destroyed by the two functions.
+/// A cuDNN descriptor, created and destroyed by the two functions.
 template <class T, cudnnStatus_t (*Create)(T*), cudnnStatus_t (*Destroy)(T)>
 class Descriptor {
  public:

@@ -12,7 +12,7 @@ __global__ void relu_kernel(const float* x, float* y, std::size_t count) {
   if (k < count) y[k] = relu(x[k]);
 }
 
-/// Goes by the output: where x was positive, y is.
+/// Uses the output: y is positive exactly if x was.
 __global__ void relu_back_kernel(
     const float* y, const float* dy, float* dx, std::size_t count, bool add) {
   const std::size_t k = thread_index();
@@ -68,7 +68,7 @@ class Activation : public Layer {
   std::size_t elements_;
 };
 
-/// A sum of two values that no other layer takes, and the relu behind it.
+/// A sum of two values that no other layer computes, and the relu after it.
 class Sum : public Layer {
  public:
   explicit Sum(const LayerPlan& plan)

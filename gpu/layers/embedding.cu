@@ -25,12 +25,12 @@ struct Text {
   const float* dy;
   std::uint32_t vocabulary, channels;
   std::size_t length;       ///< positions of all rows
-  std::uint32_t stretches;  ///< that the text is divided into
+  std::uint32_t stretches;  ///< number of stretches that the text is divided into
 };
 
-/// Block (token, stretch): its threads go through the stretch together and each adds up its
-/// channels where the token stands, in the order of the text; the last block of a token adds the
-/// stretches up, in their order. partial: [token][stretch][channel].
+/// Block (token, stretch): its threads go through the stretch together. Each sums its channels over
+/// the token's occurrences, in the order of the text. The last block of a token sums the stretches,
+/// in their order. partial: [token][stretch][channel].
 __device__ void add_up_token(
     const Text& text, std::uint32_t block, float* partial, std::uint32_t* came, float* d_token) {
   const std::uint32_t token = block / text.stretches;

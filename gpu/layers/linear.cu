@@ -8,11 +8,11 @@
 namespace gv::gpu {
 namespace {
 
-/// The work that is done behind the product: y[n * width + c] += bias[c], and what follows.
+/// Work fused after the product: y[n * width + c] += bias[c], then residual and activation.
 struct Behind {
   const float* bias;
-  const float* residual;  ///< null: none
-  float* before;          ///< of a gelu, its argument; null: nobody asks
+  const float* residual;  ///< null if there is none
+  float* before;          ///< receives a gelu's argument; null if not needed
   std::uint32_t width;
   Op then;
 };
@@ -28,21 +28,21 @@ __global__ void bias_kernel(float* y, Behind behind, std::size_t count) {
   y[k] = z;
 }
 
-// The way back: a warp has a tile of as many adjacent columns, and the warps of a block the rows in
+// Backward: a warp handles a tile of adjacent columns, and the warps of a block take the rows in
 // turn; several blocks share a tile's rows.
 constexpr std::uint32_t tile = 32;
 constexpr std::uint32_t row_lanes = block_threads / tile;
 constexpr std::uint32_t most_shares = 64;
 
-/// A way back from the value to the product.
+/// The step back from the value to the product.
 struct BackThrough {
-  float* d;           ///< [rows][width]: by the value, then by the product
+  float* d;           ///< [rows][width]: gradient by the value, then by the product
   const float* from;  ///< a relu's value, a gelu's argument
   Op then;
   std::uint32_t rows, width;
-  std::uint32_t shares;  ///< blocks of a tile
+  std::uint32_t shares;  ///< number of blocks per tile
 
-  /// Returns what it becomes at k, which is left there.
+  /// Returns the gradient by the product at k, and stores it there.
   __device__ float operator()(std::size_t k) const {
     if (then == Op::input) return d[k];
     const float slope = then == Op::gelu ? d[k] * gelu_slope(from[k]) : from[k] > 0 ? d[k] : 0.0F;
@@ -51,7 +51,7 @@ struct BackThrough {
   }
 };
 
-/// The sum over the block's row lanes of one column, in every thread of that column.
+/// Returns to every thread of a column the sum over the block's row lanes.
 __device__ double sum_of_lanes(float mine) {
   __shared__ float lanes[block_threads];
   lanes[threadIdx.x] = mine;
@@ -63,8 +63,7 @@ __device__ double sum_of_lanes(float mine) {
   return sum;
 }
 
-/// d_bias <- the sums over the rows of what goes back; block (tile, share). partial:
-/// [share][width].
+/// d_bias <- the sums of the gradient over the rows; block (tile, share). partial: [share][width].
 __global__ void bias_back_kernel(BackThrough back,
                                  float* partial,
                                  std::uint32_t* came,
@@ -90,7 +89,7 @@ __global__ void bias_back_kernel(BackThrough back,
   if (inside && lane == 0) d_bias[column] = static_cast<float>(all);
 }
 
-/// y = x W^T + b at each position, and what is behind it.
+/// y = x W^T + b at each position, then residual and activation.
 class Linear : public Layer {
  public:
   explicit Linear(const LayerPlan& plan)

@@ -5,7 +5,7 @@
 namespace gv::gpu {
 namespace {
 
-/// The sums of all blocks' pairs, in the last block to come; partial: [block].
+/// In the last block to arrive, returns true, and all <- the sums of all blocks. partial: [block].
 __device__ bool sum_of_blocks(SumPair mine, SumPair* partial, std::uint32_t* came, SumPair& all) {
   const SumPair own = block_sum(mine);
   if (threadIdx.x == 0) partial[blockIdx.x] = own;

@@ -6,16 +6,15 @@
 
 #include "gpu/device/sum_pair.h"
 
-// What a minibatch of logits costs, on the device.
+// Loss of a minibatch of logits, on the device.
 
 namespace gv::gpu {
 
-/// The place where the losses of lines meet: a pair of sums for each block of lines, a count of the
-/// blocks that have come, and what comes out.
+/// Memory in which the losses of lines are summed.
 struct LossSums {
-  SumPair* partial;  ///< of blocks_for(lines)
+  SumPair* partial;  ///< [blocks_for(lines)]: sums of each block of lines
   std::uint32_t* came;
-  double* result;  ///< two
+  double* result;  ///< two values
 };
 
 /// result[0] <- the mean cross-entropy of `lines` rows of logits z (lines x classes), which become
@@ -26,7 +25,8 @@ void cross_entropy(float* z,
                    std::uint32_t classes,
                    const LossSums& sums,
                    cudaStream_t stream);
-/// result[0] <- the sum of the cross-entropies, result[1] <- the right answers; as score_logits.
+/// result[0] <- the sum of cross-entropies, result[1] <- the number of right answers; as
+/// score_logits.
 void score(const float* z,
            const std::uint8_t* labels,
            std::uint32_t lines,

@@ -8,12 +8,12 @@
 namespace gv::gpu {
 namespace {
 
-/// Slots that are handed out, taken back, and grow while nobody holds them.
+/// Slots that are taken and given back. A free slot can grow.
 class Slots {
  public:
   explicit Slots(std::vector<std::size_t>& sizes) : sizes_(sizes) {}
 
-  /// The smallest free one that is large enough, else the largest free one, made larger.
+  /// Takes the smallest free slot that is large enough, else enlarges the largest free one.
   std::size_t take(std::size_t floats) {
     std::size_t best = NetworkPlan::none;
     for (std::size_t s = 0; s < sizes_.size(); ++s)
@@ -68,7 +68,7 @@ class Joiner {
 
  private:
   const Node& node(std::size_t i) const { return network_.nodes[i]; }
-  /// The node's value has one consumer, which does this.
+  /// Returns whether the node's value has one consumer, with this op.
   bool goes_to(std::size_t i, Op op) const {
     return consumers_[i] == 1 && node(only_consumer_[i]).op == op && !joined_[only_consumer_[i]];
   }
@@ -84,7 +84,7 @@ class Joiner {
     const Op op = node(head).op;
     const bool biased = node(head).parameters.size() > 1;
     const bool linear = op == Op::linear && biased;
-    // The way back through a norm writes both its gradients in one pass, and so needs the first.
+    // The backward pass of a norm writes both its gradients at once, and so needs the first.
     if (linear || (is_norm(op) && unit.inputs[0] != 0)) take_residual(unit);
     const bool relu = is_norm(op) || op == Op::add || (op == Op::convolution && biased) ||
                       (linear && !unit.residual);
@@ -150,7 +150,7 @@ void place_gradients(const NeuralNetwork& network, NetworkPlan& plan) {
     const std::size_t own = plan.gradient_of[unit.end];
     const bool last = unit.end + 1 == network.nodes.size();
     GV_CHECK(last || own != NetworkPlan::none, "every node is used");
-    bool passed_on = false;  // what is the gradient by a sum is that by an addend as well
+    bool passed_on = false;  // the gradient by a sum is also that by its addend
     for (const std::size_t k : {std::size_t{1}, std::size_t{0}}) {
       const std::size_t input = unit.inputs[k];
       if (input == NetworkPlan::none || input == 0) continue;

@@ -1,7 +1,7 @@
 #include "gpu/device/cuda_error.h"
 #include "gpu/layers/layer.h"
 
-// Built in place of convolution.cpp where there is no cuDNN: the same symbol, and a clear word.
+// Built instead of convolution_layer.cpp if cuDNN is missing: the same function, with a clear error.
 
 namespace gv::gpu {
 

@@ -41,7 +41,7 @@ class NormLayer : public Layer {
   }
 
   void backward(const Pass& pass) override {
-    // Without a relu the gradient by the residual is that by the sum, which may lie there already.
+    // Without a relu the gradient by the residual is that by the sum, and may lie there already.
     const bool passed_on = pass.d_in2 == pass.d_out && !relu_;
     const Back back{.x = pass.in,
                     .dy = pass.d_out,
@@ -74,7 +74,7 @@ class NormLayer : public Layer {
   std::uint32_t channels_, pixels_, groups_, positions_;
   float epsilon_;
   std::size_t weight_, bias_;
-  bool residual_, relu_;  ///< are behind it
+  bool residual_, relu_;  ///< whether each is applied after the norm
   DeviceArray<float> mean_, inverse_;
   DeviceArray<SumPair> partial_;
   DeviceArray<std::uint32_t> came_;

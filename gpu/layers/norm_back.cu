@@ -21,7 +21,7 @@ struct AffineGradient {
   }
 };
 
-/// dx = w / sigma (dy - mean(dy) - x_hat mean(dy x_hat)), the means over the channel, of n values.
+/// dx = w / sigma (dy - mean(dy) - x_hat mean(dy x_hat)), with means over the channel's n values.
 __device__ void go_back_in_batch(
     const Back& b, std::size_t k, std::size_t c, float n, float d_weight, float d_bias) {
   const float inverse = b.s.inverse[c];
@@ -38,7 +38,7 @@ __global__ void batch_back_kernel(Back b, AffineGradient of, std::size_t count) 
   go_back_in_batch(b, k, c, n, of.d_weight[c], of.d_bias[c]);
 }
 
-/// A block to a channel of a batch norm, from the sums to dx.
+/// One block per channel of a batch norm, from the sums to dx.
 __global__ void __launch_bounds__(wide_threads) batch_back_alone_kernel(Back b, AffineGradient to) {
   const std::uint32_t channel = blockIdx.x;
   const std::size_t count = b.layout.rows * b.layout.pixels;
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(wide_threads) batch_back_alone_kernel(Back b, 
                      static_cast<float>(total.a));
 }
 
-/// dx = 1 / sigma (w dy - mean(w dy) - x_hat mean(w dy x_hat)), the means over the group: a block.
+/// dx = 1 / sigma (w dy - mean(w dy) - x_hat mean(w dy x_hat)), means over the group: one block.
 __global__ void group_back_kernel(Back b) {
   const std::uint32_t width = b.layout.channels / b.layout.groups;
   const std::uint32_t length = width * b.layout.pixels;

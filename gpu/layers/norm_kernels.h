@@ -4,32 +4,32 @@
 #include "gpu/layers/layer.h"
 
 // Batch norm (Ioffe & Szegedy 2015, arXiv:1502.03167, algorithm 1), group norm (Wu & He 2018,
-// arXiv:1803.08494) and layer norm (Ba et al. 2016, arXiv:1607.06450) are one thing here: values
-// [rows][channels][pixels], a mean and a deviation for each set of them, a weight and a bias for
-// each channel. Sets: a channel over all rows (batch); adjacent channels of one row (group). Layer
-// norm is a group norm with one group whose rows are the positions, of one pixel each.
-// For .cu files only. What each call works on is the device's; it puts kernels into the stream and
-// returns.
+// arXiv:1803.08494) and layer norm (Ba et al. 2016, arXiv:1607.06450) share one form: values
+// [rows][channels][pixels], a mean and a deviation for each set of values, a weight and a bias for
+// each channel. A set is a channel over all rows (batch) or adjacent channels of one row (group).
+// Layer norm is a group norm with one group whose rows are the positions, of one pixel each.
+// For .cu files only. All arguments are in the device's memory; a call puts kernels into the stream
+// and returns.
 
 namespace gv::gpu {
 
-/// Blocks that sum one channel's values, each a slice of them; the last of them adds the slices up.
-/// Fewer where they would be empty: a layer norm has a channel's few values of each position.
+/// Most blocks that sum one channel's values, each a slice; the last block adds the slices up. A
+/// channel with few values, as in a layer norm, has fewer, so that none is empty.
 constexpr std::uint32_t most_slices = 64;
-/// A channel of a batch norm with no more values than this is one block's alone, which sums them
-/// and then uses the sums: a kernel less each way, 32 values to a thread.
+/// Most values of a batch norm's channel that one block handles alone: it sums them and then uses
+/// the sums, which saves a kernel each way. 32 values per thread.
 constexpr std::size_t most_alone = 32 * wide_threads;
 
 struct Layout {
-  std::size_t rows;  ///< of this pass
+  std::size_t rows;  ///< number of rows of this pass
   std::uint32_t channels, pixels;
-  std::uint32_t groups;  ///< 0: batch norm
+  std::uint32_t groups;  ///< number of groups; 0 for batch norm
   std::uint32_t slices;
 
   __device__ std::size_t set_of(std::size_t row, std::uint32_t channel) const {
     return groups == 0 ? channel : row * groups + channel / (channels / groups);
   }
-  /// Returns where value i of a channel lies.
+  /// Returns the index of value i of a channel.
   __device__ std::size_t of_channel(std::uint32_t channel, std::size_t i) const {
     const Divided at = divide(i, pixels);
     return (at.by * channels + channel) * pixels + at.rest;
@@ -44,13 +44,13 @@ struct Statistics {
   const float* inverse;  ///< 1 / sqrt(variance + epsilon)
 };
 
-/// The place where the slices of a channel meet.
+/// Memory in which the slices of a channel are summed.
 struct Slices {
   SumPair* sums;        ///< [channel * slices + slice]
-  std::uint32_t* came;  ///< [channel]: how many are there; 0 between kernels
+  std::uint32_t* came;  ///< [channel]: number of slices done; 0 between kernels
 };
 
-/// Calls finish(channel, the sums of `term` over its values): block (channel, slice).
+/// Calls finish(channel, sums of `term` over its values). Block (channel, slice).
 template <class Term, class Finish>
 __global__ void channel_slice_kernel(Term term, Finish finish, Layout layout, Slices slices) {
   const std::uint32_t channel = blockIdx.x / layout.slices;
@@ -74,8 +74,8 @@ __global__ void channel_slice_kernel(Term term, Finish finish, Layout layout, Sl
   if (threadIdx.x == 0) finish(channel, all);
 }
 
-/// The sums of `term` over a channel of a batch norm, by a block of wide_threads threads; every
-/// thread gets them.
+/// Returns to every thread the sums of `term` over a channel of a batch norm, by a block of
+/// wide_threads threads.
 template <class Term>
 __device__ SumPair sum_of_channel(const Layout& layout, std::uint32_t channel, const Term& term) {
   const std::size_t count = layout.rows * layout.pixels;
@@ -88,9 +88,9 @@ __device__ SumPair sum_of_channel(const Layout& layout, std::uint32_t channel, c
   return wide_block_sum(sum);
 }
 
-/// The work that is done behind a norm, to element k.
+/// Work fused after a norm, for element k.
 struct Behind {
-  const float* residual;  ///< null: none
+  const float* residual;  ///< null if there is none
   bool relu;
 
   __device__ float operator()(float v, std::size_t k) const {
@@ -99,7 +99,7 @@ struct Behind {
   }
 };
 
-/// All that a way there needs.
+/// Arguments of a forward pass.
 struct Forth {
   const float* x;
   float* y;
@@ -116,37 +116,37 @@ struct Forth {
   }
 };
 
-/// All that a way back from dy to dx needs.
+/// Arguments of a backward pass from dy to dx.
 struct Back {
   const float* x;
   const float* dy;
-  const float* y;  ///< behind a relu, which stopped what is not positive there; null: no relu
+  const float* y;  ///< output of the relu, which blocks dy unless positive; null if there is none
   float* dx;
-  float* d_residual;  ///< may be dy itself; null: nobody asks, or dy is it already
+  float* d_residual;  ///< may be dy itself; null if not needed
   Layout layout;
   Statistics s;
   const float* weight;
-  bool add, add_residual;  ///< another consumer's share is there
+  bool add, add_residual;  ///< whether to add to another consumer's share
 
   __device__ float slope(std::size_t k) const { return y == nullptr || y[k] > 0 ? dy[k] : 0.0F; }
-  /// slope: what slope(k) was.
+  /// slope: the value of slope(k).
   __device__ void put(std::size_t k, float slope, float share) const {
     dx[k] = add ? dx[k] + share : share;
     if (d_residual != nullptr) d_residual[k] = add_residual ? d_residual[k] + slope : slope;
   }
 };
 
-/// Does batch norm, with moments as the pass says: of these values, or of the batches in `memory`,
-/// where the sums of their means and mean squares are.
+/// Computes batch norm, with the moments of this batch or with those in `memory`, which holds the
+/// sums of the batches' means and mean squares.
 void batch_norm(const Forth& forth,
                 const Moments& moments,
                 const Slices& slices,
                 SumPair* memory,
                 cudaStream_t stream);
-/// Does group norm.
+/// Computes group norm.
 void group_norm(const Forth& forth, cudaStream_t stream);
 
-/// d bias = sum dy, d weight = sum dy x_hat; dx, where it is asked for.
+/// d bias = sum dy, d weight = sum dy x_hat; also dx, if it is not null.
 void go_back(
     const Back& back, const Slices& slices, float* d_weight, float* d_bias, cudaStream_t stream);
 

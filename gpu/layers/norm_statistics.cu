@@ -12,7 +12,7 @@ struct Powers {
   }
 };
 
-/// total: sums over `count` of the values and of their squares. Returns the variance.
+/// Stores a set's statistics. total: sums of values and of squares. Returns the variance.
 __device__ float put_statistics(SumPair total, double count, const Forth& forth, std::size_t set) {
   const double m = total.a / count;
   const double variance = fmax(0.0, total.b / count - m * m);
@@ -21,7 +21,7 @@ __device__ float put_statistics(SumPair total, double count, const Forth& forth,
   return static_cast<float>(variance);
 }
 
-/// The statistics of a channel of the batch, which are remembered where that is asked for.
+/// Statistics of a channel of the batch, which are remembered if the moments demand it.
 struct BatchStatistics {
   Forth forth;
   Moments moments;
@@ -50,7 +50,7 @@ __global__ void apply_kernel(Forth forth, std::size_t count) {
   forth.put(k, forth.mean[c], forth.inverse[c], c);
 }
 
-/// A block to a channel of a batch norm, from the sums to the values.
+/// One block per channel of a batch norm, from the sums to the values.
 __global__ void __launch_bounds__(wide_threads) batch_kernel(BatchStatistics statistics) {
   const Forth& forth = statistics.forth;
   const std::uint32_t channel = blockIdx.x;
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(wide_threads) batch_kernel(BatchStatistics sta
     forth.put(forth.layout.of_channel(channel, i), mean, inverse, channel);
 }
 
-/// A block to a group: `length` adjacent values.
+/// One block per group of `length` adjacent values.
 __global__ void group_kernel(Forth forth, std::uint32_t length) {
   const std::size_t begin = std::size_t{blockIdx.x} * length;
   const Powers powers{forth.x};

@@ -5,10 +5,10 @@
 namespace gv::gpu {
 namespace {
 
-/// A picture before and after, one channel of one row being a plane.
+/// Pictures before and after; a plane is one channel of one row.
 struct Planes {
-  std::uint32_t channels, height, width;              ///< of the input
-  std::uint32_t out_channels, out_height, out_width;  ///< of the output
+  std::uint32_t channels, height, width;              ///< size of the input
+  std::uint32_t out_channels, out_height, out_width;  ///< size of the output
   std::uint32_t kernel, stride;
 };
 
@@ -30,7 +30,7 @@ __device__ Place place(std::size_t k,
           .x = static_cast<std::uint32_t>(line.rest)};
 }
 
-/// Offset of the first maximum of the window at output pixel (y, x), inside its plane.
+/// Returns the offset, in its plane, of the first maximum of the window at output pixel (y, x).
 __device__ std::uint32_t first_maximum(const float* plane,
                                        const Planes& s,
                                        std::uint32_t y,
@@ -53,8 +53,8 @@ __global__ void max_pool_kernel(const float* in, float* out, Planes s, std::size
   out[k] = plane[first_maximum(plane, s, p.y, p.x)];
 }
 
-/// Each input pixel asks the windows that cover it whether it is their first maximum: nothing is
-/// scattered, so the sum's order is fixed.
+/// Each input pixel checks for every window that covers it whether it is its first maximum. Nothing
+/// is scattered, so the order of the sum is fixed.
 __global__ void max_pool_back_kernel(
     const float* in, const float* d_out, float* d_in, Planes s, std::size_t count, bool add) {
   const std::size_t k = thread_index();
@@ -73,7 +73,7 @@ __global__ void max_pool_back_kernel(
   d_in[k] = add ? d_in[k] + sum : sum;
 }
 
-/// A thread to a plane: pictures are small where this is used.
+/// One thread per plane: the pictures are small here.
 __global__ void average_kernel(const float* in,
                                float* out,
                                std::uint32_t pixels,

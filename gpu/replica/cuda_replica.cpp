@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/replica/codec.h"
+#include "gpu/replica/codec_kernels.h"
 #include "gpu/replica/device_transfer.h"
-#include "gpu/replica/dot.h"
-#include "gpu/replica/make_replica.h"
+#include "gpu/replica/dot_kernels.h"
+#include "gpu/replica/make_device_replica.h"
 #include "gpu/replica/step_clock.h"
 #include "gpu/replica/trainer.h"
 #include "optim/check.h"
@@ -16,7 +16,7 @@
 namespace gv::gpu {
 namespace {
 
-/// Makes the device the calling thread's. Every call may come from another thread.
+/// Makes the device current for the calling thread. Every call may come from another thread.
 class OnDevice {
  public:
   explicit OnDevice(const CudaPlace& place) : number_(place.number) {
@@ -30,8 +30,8 @@ class OnDevice {
   int number_;
 };
 
-/// Everything of length d lives on the device. Calls return when the device is done with their
-/// arguments; steps and scalings go on behind the caller's back, in order.
+/// Every vector of length d lives on the device. Calls return when the device is done with their
+/// arguments; steps and scalings continue asynchronously, in order.
 class CudaReplica : public Replica, public Overlap {
  public:
   CudaReplica(const NeuralNetwork& network,
@@ -60,8 +60,8 @@ class CudaReplica : public Replica, public Overlap {
     upload(x_, start);
   }
   ~CudaReplica() override {
-    // What is freed now must not be in use, and goes where it was made, whichever thread does it.
-    // Errors were told by the call that met them.
+    // Memory must not be in use when it is freed, and must be freed on its own device, on any
+    // thread. Errors were reported by the calls that met them.
     device_.use_if_it_answers();
     cudaStreamSynchronize(context_.stream);
     cudaStreamSynchronize(out_);
@@ -83,7 +83,7 @@ class CudaReplica : public Replica, public Overlap {
     end_gradient();
   }
   Overlap* overlap() override { return this; }
-  /// What is read of x meanwhile was written before: see settle().
+  /// Reads of x during the gradient wait for earlier writes only: see settle().
   void begin_gradient() override {
     device_.use();
     GV_CHECK(!under_way_.exchange(true), "one gradient at a time");
@@ -105,10 +105,10 @@ class CudaReplica : public Replica, public Overlap {
     clock_.begin_step();
     gpu::step(piece({0, size()}), clock_.rule(), context_.stream);
   }
-  /// One recording: the gradient and, behind it, the step by the rule that stands in host_rule_.
-  /// A step behind an exchange is no part of one: what it mixes in comes from the network after
-  /// the gradient was begun, and goes with it in one pass over memory (mix_and_step); and before an
-  /// all-reduce g is not yet whole.
+  /// Runs the gradient and the step by the rule in host_rule_ as one recording. A step after an
+  /// exchange cannot be in it: the vectors to mix in arrive while the gradient runs, and
+  /// mix_and_step() applies them with the step in one pass over memory. Before an all-reduce, g is
+  /// incomplete.
   void gradient_and_step() override {
     device_.use();
     GV_CHECK(!under_way_, "one gradient at a time");
@@ -253,13 +253,13 @@ class CudaReplica : public Replica, public Overlap {
     return named_[v.index - 2];
   }
   const DeviceArray<float>& of(Vector v) const { return const_cast<CudaReplica*>(this)->of(v); }
-  /// The vector, to be changed by what is put into the compute stream next.
+  /// Returns the vector, which the work put into the compute stream next will change.
   float* change(Vector v) {
     changed_ = true;
     return of(v).data();
   }
-  /// Afterwards `settled_` stands behind all that changes a vector other than g. So a gradient that
-  /// is begun now keeps nobody waiting who reads these.
+  /// Records `settled_` after all work that changes a vector other than g. Snapshots then wait for
+  /// `settled_`, not for a gradient that begins later.
   void settle() const {
     if (std::exchange(changed_, false)) settled_.record(context_.stream);
   }
@@ -294,18 +294,18 @@ class CudaReplica : public Replica, public Overlap {
   }
 
   std::shared_ptr<BufferMemory> memory_;
-  OnDevice device_;  ///< first: what follows is made on it
+  OnDevice device_;  ///< first: the members after it are made on this device
   StepClock clock_;
   DeviceContext context_;
   DeviceArray<float> x_, g_, first_, second_;
-  std::vector<DeviceArray<float>> named_;  ///< from index 2 on
+  std::vector<DeviceArray<float>> named_;  ///< vectors from index 2 on
   NamedState names_;
   DeviceArray<StepRule> rule_;
-  PinnedArray<StepRule> host_rule_;  ///< of the step under way
-  Stream out_;                       ///< on which vectors leave
+  PinnedArray<StepRule> host_rule_;  ///< rule of the step under way
+  Stream out_;                       ///< for snapshots
   Event settled_;
-  mutable bool changed_ = true;          ///< a vector, since settled_ was recorded
-  std::atomic<bool> under_way_ = false;  ///< a gradient, begun and not ended
+  mutable bool changed_ = true;          ///< whether a vector changed since settled_
+  std::atomic<bool> under_way_ = false;  ///< whether a gradient has begun and not ended
   mutable DeviceTransfer transfer_;
   mutable Dot dot_;
   mutable Transcoder transcoder_;

@@ -8,13 +8,13 @@
 namespace gv::gpu {
 namespace {
 
-/// 8 MiB a slot: sixteen neighbours' pieces of 512 KiB at once; of more, shorter stretches.
+/// 8 MiB per slot: sixteen neighbours' pieces of 512 KiB at once; of more, shorter stretches.
 constexpr std::size_t slot_floats = std::size_t{1} << 21;
 constexpr std::size_t most_flows = 4096;
 
 const char* const staging = "the exchange's staging";
 
-/// `piece` from `done` on.
+/// Returns `count` elements of `piece` from `done` on.
 Piece stretch(const Piece& piece, std::size_t done, std::size_t count) {
   Piece part = piece;
   part.x += done;
@@ -142,7 +142,7 @@ void DeviceTransfer::add(float* v, std::size_t count, const float* in) {
     gpu::add(v + done, slot.floats.data(), part, compute_);
     end_reading(slot);
   }
-  compute_.wait();  // the copies are before it: nobody reads `in` any more
+  compute_.wait();  // the copies come first: `in` is free afterwards
 }
 
 bool DeviceTransfer::finite(const float* v, std::size_t count) {

@@ -3,51 +3,51 @@
 #include <cstdint>
 #include <vector>
 
-#include "gpu/device/memory.h"
+#include "gpu/device/device_memory.h"
 #include "gpu/replica/inbox.h"
 #include "gpu/replica/vector_kernels.h"
 #include "optim/train/replica.h"
 
 namespace gv::gpu {
 
-/// Brings neighbours' vectors to the device and mixes them in. What was staged when it came is
-/// mixed where it is. Of the rest, two slots: while a kernel mixes what is in one, the copy engine
-/// fills the other; they are allocated when this is made.
+/// Copies neighbours' vectors to the device and mixes them in. Vectors that were staged on arrival
+/// are mixed in their places. The others pass through two slots, allocated at the start: while a
+/// kernel mixes one, the copy engine fills the other.
 class DeviceTransfer {
  public:
   /// `compute`: the replica's stream, on which x changes. It must outlive this.
   explicit DeviceTransfer(const Stream& compute);
 
-  /// Takes what is soon to be mixed; see Inbox::take.
+  /// Copies a vector that will soon be mixed; see Inbox::take.
   void stage(const Payload& piece);
-  /// Mixes the piece at `piece`; rule: null for mixing alone. Returns when all of it is done and
-  /// the vectors are not needed any more.
+  /// Mixes `flows` into `piece`; rule: null to mix without a step. Returns when all work is done
+  /// and the vectors are not needed any more.
   NotFinite mix(const Piece& piece, const Flows& flows, const StepRule* rule);
-  /// x <- x + w (theirs - ours). False: theirs held values that are not finite.
+  /// x <- x + w (theirs - ours). Returns false if theirs holds values that are not finite.
   bool add_flow(float* x, std::size_t count, float w, const Buffer& theirs, const float* ours);
   /// v <- v + in.
   void add(float* v, std::size_t count, const float* in);
-  /// Every element of v is.
+  /// Returns whether every element of v is finite.
   bool finite(const float* v, std::size_t count);
 
  private:
   struct Slot {
     DeviceArray<float> floats;
-    Event full;  ///< the copies are done
-    Event free;  ///< the kernel that read it is done
+    Event full;  ///< end of the copies
+    Event free;  ///< end of the kernel that read it
   };
 
-  /// Elements of each of n vectors that a slot holds; a multiple of 4.
+  /// Returns how many elements of each of n vectors fit into a slot; a multiple of 4.
   static std::size_t room(std::size_t n);
-  /// A slot to be filled by the copy stream.
+  /// Returns a slot for the copy stream to fill.
   Slot& begin_filling();
-  /// The compute stream goes on when the slot is full.
+  /// Makes the compute stream wait until the slot is full.
   void end_filling(const Slot& slot);
   void end_reading(const Slot& slot);
-  /// What flows into the stretch from `done` on: from where it was staged, else by way of the slot.
+  /// Returns the stretch from `done` on: staged vectors in their places, others copied to the slot.
   Inflow fill(Slot& slot, const Flows& flows, std::size_t done, std::size_t count);
   void send_weights(const Flows& flows);
-  /// The first n marks of `bad_`, which are then cleared; waits for everything before.
+  /// Returns which of n vectors `bad_` marks, and clears the marks; waits for earlier work.
   NotFinite read_bad(std::size_t n);
 
   const Stream& compute_;
@@ -55,8 +55,8 @@ class DeviceTransfer {
   Slot slots_[2];
   std::size_t next_ = 0;
   Inbox inbox_;
-  bool few_ = true;                   ///< what was mixed last, so that it may be staged
-  std::vector<const float*> staged_;  ///< of the vectors that are mixed: where; null: not
+  bool few_ = true;                   ///< whether the last mix had few vectors; else none is staged
+  std::vector<const float*> staged_;  ///< [vector]: its staged copy; null if it has none
   DeviceArray<float> weights_;
   PinnedArray<float> host_weights_;
   DeviceArray<std::uint32_t> bad_;

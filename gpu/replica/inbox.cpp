@@ -7,14 +7,14 @@
 namespace gv::gpu {
 namespace {
 
-/// 64 MiB: what two neighbours send of a model of 8e6 parameters.
+/// 64 MiB: the vectors of two neighbours for a model of 8e6 parameters.
 constexpr std::size_t most_floats = std::size_t{1} << 24;
 
 const char* const staging = "the exchange's staging";
 
 }  // namespace
 
-/// The smallest one that is free and large enough; else a new one.
+/// Returns the smallest free place that is large enough; else a new one.
 Inbox::Place* Inbox::free_place(std::size_t count) {
   Place* best = nullptr;
   for (Place& place : places_) {

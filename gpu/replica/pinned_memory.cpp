@@ -1,20 +1,20 @@
 #include <string>
 
+#include "gpu/device/device_memory.h"
 #include "gpu/device/locked_pages.h"
-#include "gpu/device/memory.h"
 #include "gpu/device/notice.h"
-#include "gpu/replica/make_replica.h"
+#include "gpu/replica/make_device_replica.h"
 #include "optim/page_lock.h"
 
 namespace gv::gpu {
 namespace {
 
-/// Locked pages are taken from everybody else, whether they are in use or not: as many as eight
-/// models of 134 million parameters have.
+/// Most memory to lock. Other processes lose locked pages even while these are unused. This is
+/// enough for eight models of 134 million parameters.
 constexpr std::size_t most_locked = std::size_t{4} << 30;
 
-/// Buffers come and go on the peer's loop, which does no arithmetic: without naming the device they
-/// would begin to use another one.
+/// Buffers are allocated and released on the peer's loop, which does no arithmetic. Its thread must
+/// select the device, or it would begin to use another one.
 class PinnedMemory : public BufferMemory, public PageLock {
  public:
   explicit PinnedMemory(int device) : device_(device) {}
@@ -51,7 +51,7 @@ class PinnedMemory : public BufferMemory, public PageLock {
   }
 
   int device_;
-  bool said_ = false;  ///< that something is not locked
+  bool said_ = false;  ///< whether the notice was printed
 };
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace gv::gpu {
 namespace {
 
 StepRule::Kind kind_of(const OptimizerSpec& spec) {
-  make_optimizer(spec, 0);  // refuses what is not one
+  make_optimizer(spec, 0);  // throws if it is not an optimizer
   if (spec.accumulate > 1) throw std::invalid_argument("`accumulate` steps on the CPU alone");
   if (spec.kind == "adam") return StepRule::Kind::adam;
   if (spec.kind == "adamw") return StepRule::Kind::adamw;

@@ -9,8 +9,8 @@
 
 namespace gv::gpu {
 
-/// The half of an Optimizer that is not elementwise: which step it is, and the numbers of that
-/// step. Its state has the format of optim/train/optimizer.cpp, so that a checkpoint moves between
+/// The part of an Optimizer that is not elementwise: the number of the step, and the numbers of its
+/// rule. Its state has the format of optim/train/optimizer.cpp, so that a checkpoint moves between
 /// devices.
 class StepClock {
  public:
@@ -18,14 +18,14 @@ class StepClock {
   explicit StepClock(const OptimizerSpec& spec);
 
   StepRule::Kind kind() const { return kind_; }
-  /// Vectors of length d that the rule keeps: 0, 1 (velocity) or 2 (moments).
+  /// Number of vectors of length d that the rule keeps: 0, 1 (velocity) or 2 (moments).
   int vectors() const;
 
   double rate() const { return spec_.schedule.rate(spec_.lr, {t_}); }  ///< as Optimizer::rate
   void begin_step();                                                   ///< as Optimizer::begin_step
   StepRule rule() const;
 
-  /// first, second: host copies of the kept vectors; empty where the rule keeps none.
+  /// first, second: host copies of the kept vectors; empty if the rule keeps none.
   void save(StateWriter& out, std::span<const float> first, std::span<const float> second) const;
   void restore(StateReader& in, std::span<float> first, std::span<float> second);
   void skip_to(GradientStep t) { t_ = t.value; }
@@ -33,8 +33,8 @@ class StepClock {
  private:
   OptimizerSpec spec_;
   StepRule::Kind kind_;
-  std::uint64_t t_ = 0;     ///< of the schedule
-  std::uint64_t seen_ = 0;  ///< adam, adamw: steps in the moments
+  std::uint64_t t_ = 0;     ///< step of the schedule
+  std::uint64_t seen_ = 0;  ///< adam, adamw: number of steps in the moments
   double gamma_ = 0, correction1_ = 1, correction2_ = 1;
 };
 

@@ -7,10 +7,10 @@ namespace gv::gpu {
 namespace {
 
 constexpr std::size_t segment = 4096;
-constexpr std::size_t run = segment / block_threads;  ///< neighbouring elements of one thread
+constexpr std::size_t run = segment / block_threads;  ///< number of adjacent elements per thread
 constexpr unsigned most_bins = 2048;
 
-/// The bits of a magnitude from `shift` on, so many; those above are known already.
+/// A digit of a magnitude: `bits` bits from `shift` on. The bits above are known already.
 struct Digit {
   unsigned shift;
   unsigned bits;
@@ -22,7 +22,7 @@ __device__ std::size_t end_of_segment(std::size_t from, std::size_t n) {
   return from + segment < n ? from + segment : n;
 }
 
-/// bins[d] <- bins[d] + the elements of digit d whose bits above it are those of state[0].
+/// bins[d] <- bins[d] + the number of elements with digit d whose bits above it equal state[0]'s.
 __global__ void count_digits_kernel(
     const float* v, std::size_t n, Digit digit, const std::uint32_t* state, std::uint32_t* bins) {
   __shared__ std::uint32_t mine[most_bins];
@@ -40,7 +40,7 @@ __global__ void count_digits_kernel(
     if (mine[d] > 0) atomicAdd(bins + d, mine[d]);
 }
 
-/// The digit of the least magnitude kept; the bins are then cleared. One block.
+/// Finds the digit of the least magnitude kept, then clears the bins. One block.
 __global__ void choose_digit_kernel(Digit digit, std::uint32_t* state, std::uint32_t* bins) {
   __shared__ std::uint32_t sums[block_threads];
   const unsigned each = digit.bins() / block_threads;
@@ -78,7 +78,7 @@ __device__ Split split_of(const float* v, std::size_t from, std::size_t end, std
   return split;
 }
 
-/// The sums over the threads before this one, and over all of the block.
+/// Returns the sums over the threads before this one; all <- the sums over the block.
 __device__ Split sum_before(Split mine, Split& all) {
   __shared__ Split sums[block_threads];
   sums[threadIdx.x] = mine;
@@ -96,7 +96,7 @@ __device__ Split sum_before(Split mine, Split& all) {
   return {whole.above - mine.above, whole.ties - mine.ties};
 }
 
-/// The thread's run of its segment of v.
+/// Run of this thread in its segment of v.
 struct Run {
   std::size_t from;
   std::size_t end;
@@ -116,7 +116,7 @@ __global__ void split_kernel(const float* v,
   if (threadIdx.x == 0) splits[blockIdx.x] = all;
 }
 
-/// splits[s] <- the sum of those before s. One block.
+/// splits[s] <- the sum of the splits before s. One block.
 __global__ void running_sum_kernel(Split* splits, std::size_t count) {
   Split before{0, 0};
   for (std::size_t from = 0; from < count; from += block_threads) {
@@ -128,7 +128,7 @@ __global__ void running_sum_kernel(Split* splits, std::size_t count) {
   }
 }
 
-/// Each kept element goes where those kept before it end.
+/// Writes each kept element after all earlier kept ones.
 __global__ void gather_kernel(
     const float* v, std::size_t n, const std::uint32_t* state, const Split* splits, Kept* out) {
   const std::uint32_t least = state[0];
@@ -171,7 +171,7 @@ void TopK::encode(const float* v, std::size_t n, std::size_t k, Kept* out, cudaS
 }
 
 void TopK::grow(std::size_t segments, cudaStream_t stream) {
-  GV_CUDA(cudaStreamSynchronize(stream));  // what is under way still counts in the old ones
+  GV_CUDA(cudaStreamSynchronize(stream));  // work under way still uses the old ones
   bins_ = {most_bins, "top-k"};
   state_ = {2, "top-k"};
   splits_ = {segments, "top-k"};

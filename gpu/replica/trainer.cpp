@@ -112,7 +112,7 @@ double Trainer::end_gradient() const {
   return host_result_[0];
 }
 
-/// A whole chunk from `first` on; where the rows end they begin again.
+/// Returns `count` rows from `first` on, and continues with the first row after the last.
 std::span<const std::uint32_t> Trainer::around(const std::vector<std::uint32_t>& rows,
                                                std::size_t first,
                                                std::uint32_t count) {
@@ -144,7 +144,7 @@ void Trainer::in_chunks(Samples& samples,
 Moments Trainer::measure_moments(const float* x) {
   std::uint32_t batches = 0;
   if (!network_.has_batch_norm()) return {};
-  sent_ = false;  // the places are taken by the sample
+  sent_ = false;  // the sample takes the places
   in_chunks(
       train_,
       sample_,

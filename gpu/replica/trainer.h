@@ -6,17 +6,17 @@
 #include "gpu/layers/device_network.h"
 #include "gpu/layers/loss.h"
 #include "gpu/replica/batches_ahead.h"
-#include "gpu/replica/samples.h"
+#include "gpu/replica/sample_kernels.h"
 #include "optim/models/objective.h"
 
 namespace gv::gpu {
 
-/// A network, its data and its minibatches: the device's Objective.
+/// A network, its data and its minibatches: the Objective on the device.
 class Trainer {
  public:
-  /// The share's rows take at most `room` (of the bytes that are free then) of the device; more of
-  /// them are streamed. Throws std::invalid_argument where model and data do not fit, CudaError
-  /// where there is no room.
+  /// The share's rows use at most room(free bytes) of the device's memory; if they need more they
+  /// are streamed. Throws std::invalid_argument if the data do not fit the model, CudaError if
+  /// there is no room.
   Trainer(const NeuralNetwork& network,
           Share share,
           std::uint32_t batch,
@@ -26,37 +26,37 @@ class Trainer {
 
   using Work = std::function<void()>;
   /// g <- gradient at x on the next minibatch; returns its loss when it is done. While the device
-  /// computes, the minibatch after it is sent. x and g must stay where they are: the pass is
-  /// recorded where the driver lets it be, and what `step` puts into the context's stream behind
-  /// it as well; the same at each call that gives one.
+  /// computes, the minibatch after it is sent. If the driver allows it the pass is recorded, so x
+  /// and g must keep their addresses. The recording includes the work that `step` puts into the
+  /// context's stream; every call with a `step` must pass an equal one.
   double gradient(const float* x, float* g, const Work& step = nullptr) {
     begin_gradient(x, g, step);
     return end_gradient();
   }
-  /// The two halves of gradient(). The second one waits, on any thread; nothing else of the trainer
-  /// is called before it has returned.
+  /// The two halves of gradient(). end_gradient() waits, on any thread; call nothing else of the
+  /// trainer before it has returned.
   void begin_gradient(const float* x, float* g, const Work& step = nullptr);
   double end_gradient() const;
-  Evaluation evaluate(const float* x);  ///< on the test set
+  Evaluation evaluate(const float* x);  ///< evaluates on the test set
   double gradient_flops() const;
 
   void save(StateWriter& out) const { batches_.save(out); }
   void restore(StateReader& in);
 
  private:
-  /// Recorded passes, one for each place that their minibatch may be in.
+  /// Recorded passes, one per place of a minibatch.
   struct Recording {
     bool ran = false;
-    bool refused = false;  ///< it cannot be recorded
+    bool refused = false;  ///< whether it cannot be recorded
     CudaGraph graphs[Samples::places];
   };
 
-  /// Gives the device `work`: as it was recorded, or directly where it never was.
+  /// Runs `work` on the device, from its recording if there is one.
   void run(Recording& recording, const Work& work);
   void put_gradient(const float* x, float* g);
   Gathered gathered();
-  /// Calls put(first) for each `count` rows from `first` on, in order, when they are in place, and
-  /// done(first) when the device has done what it put into the stream.
+  /// Sends the rows in chunks of `count`, in order. For each chunk, calls put(first) when it is in
+  /// place, and done(first) when the device has done the work of put().
   template <class Put, class Done>
   void in_chunks(Samples& samples,
                  const std::vector<std::uint32_t>& rows,
@@ -72,21 +72,21 @@ class Trainer {
 
   DeviceContext& context_;
   std::uint32_t batch_;
-  std::uint32_t test_chunk_;  ///< rows of the test set at a time
+  std::uint32_t test_chunk_;  ///< number of rows of the test set per pass
   std::vector<std::uint32_t> test_rows_;
-  std::vector<std::uint32_t> sample_;  ///< of the own rows, for the moments of batch norm
+  std::vector<std::uint32_t> sample_;  ///< sample of the own rows, for the moments of batch norm
   BatchesAhead batches_;
   DeviceNetwork network_;
   DeviceArray<std::uint8_t> labels_;
-  DeviceArray<SumPair> losses_;  ///< of each block of lines
+  DeviceArray<SumPair> losses_;  ///< sums of each block of lines
   DeviceArray<std::uint32_t> came_;
-  DeviceArray<double> result_;  ///< the loss; or loss and right answers
+  DeviceArray<double> result_;  ///< the loss; or loss and number of right answers
   PinnedArray<double> host_result_;
   Samples train_, test_;
-  unsigned place_ = 0;  ///< of the next minibatch, in train_
-  bool sent_ = false;   ///< it is there, or on its way
+  unsigned place_ = 0;  ///< place of the next minibatch in train_
+  bool sent_ = false;   ///< whether it was sent
   Recording gradient_, gradient_and_step_;
-  Event done_;  ///< the gradient that was begun last, and its step
+  Event done_;  ///< end of the gradient begun last, and of its step
   std::vector<std::uint32_t> chunk_;
 };
 

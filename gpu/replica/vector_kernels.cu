@@ -3,8 +3,8 @@
 #include "gpu/device/launch.h"
 #include "gpu/replica/vector_kernels.h"
 
-// Compiled with -fmad=false, see gpu/device/arithmetic.h. These kernels are bound by memory: four
-// neighbouring floats to a thread, as one access of 16 bytes where the piece is so aligned.
+// Compiled with -fmad=false, see gpu/device/arithmetic.h. These kernels are bound by memory: a
+// thread handles four adjacent floats, with one access of 16 bytes if the piece is aligned for it.
 
 namespace gv::gpu {
 namespace {
@@ -14,7 +14,7 @@ struct Pack {
   float v[N];
 };
 
-/// N floats from p; for N == 4 p is aligned to 16 bytes.
+/// Returns N floats from p; for N == 4, p is aligned to 16 bytes.
 template <int N>
 __device__ Pack<N> load(const float* p) {
   Pack<N> pack;
@@ -39,8 +39,8 @@ __device__ void store(float* p, const Pack<N>& pack) {
   }
 }
 
-/// x + sum_j w_j (vector_j - x) of N elements from k. A vector that holds a value that is not
-/// finite is marked: every thread that sees one writes the same 1.
+/// x <- x + sum_j w_j (vector_j - x), for N elements from k. Marks a vector that holds a value that
+/// is not finite: every thread that sees one writes the same 1.
 template <int N>
 __device__ void add_inflow(Pack<N>& x, const Inflow& in, std::size_t k) {
   Pack<N> sum;
@@ -92,7 +92,7 @@ struct Steps {
   }
 };
 
-/// A form of Steps by a rule that is read when the kernel runs.
+/// Steps, with a rule that is read when the kernel runs.
 template <StepRule::Kind kind>
 struct StepsAsWritten {
   const StepRule* rule;
@@ -115,7 +115,7 @@ struct MixesAndSteps {
   }
 };
 
-/// Thread t does pack t, and element t of what is left over after whole packs.
+/// Thread t handles pack t, and element t of the remainder after the whole packs.
 template <int N, class Pass>
 __global__ void pass_kernel(Piece piece, Pass pass) {
   const std::size_t t = thread_index();
@@ -138,7 +138,7 @@ void run(const Piece& piece, const Pass& pass, bool fours, cudaStream_t stream) 
   if (piece.count == 0) return;
   if (fours && aligned(piece.x) && aligned(piece.g) && aligned(piece.first) &&
       aligned(piece.second)) {
-    // At least a block, whose first three threads do what is left over after whole packs.
+    // At least one block: its first three threads handle the remainder after the whole packs.
     launch(pass_kernel<4, Pass>, std::max<std::size_t>(piece.count / 4, 1), stream, piece, pass);
   } else {
     launch(pass_kernel<1, Pass>, piece.count, stream, piece, pass);

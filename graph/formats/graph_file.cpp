@@ -56,8 +56,8 @@ const std::array<Codec, 5>& codecs() {
   return rows;
 }
 
-/// Formats of other programs, of which some would pass for a list of edges: `0 1 2` of an adjacency
-/// list is no edge of weight 2.
+/// Formats of other programs; some would pass for a list of edges: `0 1 2` of an adjacency list is
+/// no edge of weight 2.
 void refuse_others(const std::string& path, const std::string& extension) {
   constexpr std::array<std::string_view, 11> others{".gml",
                                                     ".gexf",
@@ -98,7 +98,7 @@ bool is_id(const std::string& text) {
          std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// The weight in a Python dictionary; none when it has none.
+/// Returns the weight in a Python dictionary; none if it has none.
 std::optional<double> dictionary_weight(std::string_view text, const std::string& where) {
   constexpr std::string_view key = "'weight':";
   const auto at = text.find(key);
@@ -190,7 +190,7 @@ std::string write_graph(const Topology& t, std::string_view format) {
 
 Topology with_weights(Topology t, const MixingMatrix& w) {
   t.edge_weights.clear();
-  for (const auto& [u, v] : t.edges()) {  // v hears u
+  for (const auto& [u, v] : t.edges()) {  // v receives from u
     t.edge_weights.push_back(w.row(v).weight_of(u));
   }
   return t;

@@ -12,12 +12,12 @@ struct JsonValue {
   struct Member;
   Kind kind = Kind::null;
   bool boolean = false;
-  std::string text;  ///< of a text, decoded; of a number, as it was written
+  std::string text;  ///< a text, decoded; a number, as it was written
   std::vector<JsonValue> items;
-  std::vector<Member> members;  ///< of an object, in the document's order
+  std::vector<Member> members;  ///< in an object: in the document's order
   std::size_t line = 0;
 
-  const JsonValue* find(std::string_view key) const;  ///< null when there is none
+  const JsonValue* find(std::string_view key) const;  ///< null if there is none
 };
 struct JsonValue::Member {
   std::string key;
@@ -27,7 +27,7 @@ struct JsonValue::Member {
 /// Throws GraphFileError "path:line: what". Nesting up to 64.
 JsonValue parse_json(std::string_view text, const std::string& path);
 
-/// "..." with what must be escaped escaped.
+/// Returns the text in quotes, escaped.
 std::string json_quoted(std::string_view text);
 
 }  // namespace gv

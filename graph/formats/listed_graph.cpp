@@ -17,7 +17,7 @@ constexpr PeerId most_peers = 10'000'000;
 
 using Numbering = std::map<std::string, PeerId, std::less<>>;
 
-/// "12" or "n12", as igraph writes it.
+/// Returns the number in "12" or, as igraph writes it, in "n12".
 std::optional<PeerId> number_in(std::string_view name, bool prefixed) {
   if (prefixed) {
     if (!name.starts_with('n')) return std::nullopt;
@@ -53,7 +53,7 @@ void refuse_gaps(const Numbering& numbers, const std::string& path) {
   }
 }
 
-/// Every name that occurs, numbered by what it says, else by first appearance.
+/// Numbers every name: by the number in it, else by first appearance.
 Numbering number_peers(const ListedGraph& list, const std::string& path) {
   Numbering numbers;
   std::vector<std::string_view> order;
@@ -100,7 +100,7 @@ std::string at(const std::string& path, const JsonValue& v) {
   return path + ":" + std::to_string(v.line) + ": ";
 }
 
-/// A name: a number, a string, or what networkx makes of a tuple.
+/// Returns a name: a number, a string, or what networkx makes of a tuple.
 std::string name_of(const JsonValue* v, const JsonValue& holder, const std::string& path) {
   if (v == nullptr)
     refuse_file(at(path, holder), "expected `id` in a node, `source` and `target` in an edge");
@@ -252,8 +252,8 @@ std::string to_node_link(const Topology& t) {
   return text + "]}\n";
 }
 
-// A graph as a matrix A: A_ij != 0 off the diagonal means that i hears j. With anything on the
-// diagonal A is a mixing matrix and must be doubly stochastic; with nothing there, an adjacency
+// A graph as a matrix A: A_ij != 0 off the diagonal means that i receives from j. With a nonzero
+// diagonal A is a mixing matrix and must be doubly stochastic; with a zero diagonal, an adjacency
 // matrix: of ones, or of edge weights.
 
 ListedGraph parse_npy(std::string_view bytes, const std::string& path) {

@@ -12,9 +12,9 @@
 namespace gv {
 namespace {
 
-using Rows = std::vector<std::vector<double>>;  ///< of a square matrix
+using Rows = std::vector<std::vector<double>>;  ///< rows of a square matrix
 
-constexpr double tolerance = 1e-12;  ///< of a matrix's symmetry, as in graph/mixing/mixing.h
+constexpr double tolerance = 1e-12;  ///< for a matrix's symmetry, as in graph/mixing/mixing.h
 
 [[noreturn]] void refuse_shape(const std::string& where, const std::string& what, PeerId n) {
   const std::string side = std::to_string(n);
@@ -27,7 +27,7 @@ constexpr double tolerance = 1e-12;  ///< of a matrix's symmetry, as in graph/mi
   refuse_file(where, "more than " + std::to_string(most_matrices) + " matrices");
 }
 
-/// n lines are a matrix; `several`: more of them may follow.
+/// Reads n lines as a matrix; `several`: more matrices may follow.
 std::vector<Rows> text_matrices(std::string_view bytes,
                                 const std::string& path,
                                 PeerId n,
@@ -62,7 +62,7 @@ Rows npy_rows(const NpyMatrix& m, const std::string& path, PeerId n) {
     std::vector<double>& row = rows.emplace_back();
     for (std::size_t j = 0; j < n; ++j) row.push_back(m(i, j));
     if (!m.single_precision) continue;
-    // Float32 sums to 1 within 1e-7 only: what the edges leave stays on the diagonal.
+    // Float32 sums to 1 within 1e-7 only: the diagonal gets the rest.
     double sum = -row[i];
     for (const double value : row) sum += value;
     if (std::abs(sum + row[i] - 1) < 1e-5) row[i] = 1 - sum;
@@ -92,8 +92,8 @@ bool is_symmetric(const Rows& w) {
   return true;
 }
 
-/// Takes what is not 0 off the diagonal for a neighbour. Both ends of an undirected edge take the
-/// entry above the diagonal, so that they have the same bits.
+/// Takes each nonzero entry off the diagonal for a neighbour. Both ends of an undirected edge take
+/// the entry above the diagonal, so that they have the same bits.
 std::vector<Neighborhood> sparse(const Rows& w, bool directed) {
   std::vector<Neighborhood> rows;
   rows.reserve(w.size());

@@ -26,7 +26,7 @@ constexpr std::string_view magic = "\x93NUMPY";
 enum class Form {
   matrix,
   table,    ///< a matrix, or a list of structures
-  matrices  ///< a matrix, or several one behind the other
+  matrices  ///< a matrix, or several in succession
 };
 
 struct Header {
@@ -35,7 +35,7 @@ struct Header {
   std::size_t matrices = 1;
   std::size_t rows = 0;
   std::size_t columns = 0;
-  std::size_t length = 0;  ///< of everything before the entries
+  std::size_t length = 0;  ///< length before the entries
   std::vector<std::string> fields{};
 };
 
@@ -224,7 +224,7 @@ Header read_header(std::string_view bytes, const std::string& path, Form form) {
   return header;
 }
 
-/// Matrix `m` of the array.
+/// Returns matrix `m` of the array.
 NpyMatrix matrix_of(const Header& header,
                     std::string_view entries,
                     std::size_t m,

@@ -12,18 +12,17 @@ struct NpyMatrix {
   std::size_t columns = 0;
   bool single_precision = false;     ///< float32 in the file
   std::vector<double> values;        ///< rows * columns, all finite
-  std::vector<std::string> names{};  ///< of the columns, in a structured array; else empty
+  std::vector<std::string> names{};  ///< names of the columns, in a structured array; else empty
 
   double operator()(std::size_t i, std::size_t j) const { return values[i * columns + j]; }
 };
 
-/// Versions 1 and 2, C or Fortran order, little-endian. Throws GraphFileError "path: what" on
-/// anything else, on a length that is not what the header says, and on the first entry that is not
+/// Parses versions 1 and 2, C or Fortran order, little-endian. Throws GraphFileError "path: what"
+/// on anything else, on a length that contradicts the header, and on the first entry that is not
 /// finite.
 NpyMatrix parse_npy_matrix(std::string_view bytes, const std::string& path);
 
-/// Matrices one behind the other, an array of shape (count, rows, columns); a matrix alone is a
-/// list of one.
+/// Parses several matrices, an array of shape (count, rows, columns), or a single one.
 std::vector<NpyMatrix> parse_npy_matrices(std::string_view bytes, const std::string& path);
 
 /// Parses what parse_npy_matrix does, and structured arrays of one dimension whose fields are all

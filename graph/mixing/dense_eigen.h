@@ -13,19 +13,19 @@ struct EigenPairs {
   Eigen::MatrixXd vectors;  ///< n x n, its column j the vector of values[j], of length 1
 };
 
-/// The eigenvalues of a symmetric matrix, of which the lower half is read, in ascending order.
+/// Returns the eigenvalues of a symmetric matrix in ascending order; reads only its lower half.
 Eigen::VectorXd symmetric_values(const Eigen::MatrixXd& m);
 
-/// The same with their vectors.
+/// Returns the eigenvalues with their vectors.
 EigenPairs symmetric_pairs(const Eigen::MatrixXd& m);
 
 using Entries = Eigen::Ref<const Eigen::VectorXd>;
 
-/// Those of a symmetric matrix of n entries on its diagonal and n - 1 beside it.
+/// Return those of a symmetric tridiagonal matrix: n entries on its diagonal, n - 1 next to it.
 Eigen::VectorXd tridiagonal_values(const Entries& diagonal, const Entries& side);
 EigenPairs tridiagonal_pairs(const Entries& diagonal, const Entries& side);
 
-/// The eigenvalues of any square matrix, in no order.
+/// Returns the eigenvalues of any square matrix, in no order.
 Eigen::VectorXcd general_values(const Eigen::MatrixXd& m);
 
 /// ||M||_2, by the eigenvalues of M^T M.

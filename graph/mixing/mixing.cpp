@@ -49,7 +49,7 @@ void check_symmetric(const std::vector<Neighborhood>& rows) {
   }
 }
 
-/// The index whose sum is farthest from 1.
+/// Returns the index whose sum is farthest from 1.
 std::size_t worst(const std::vector<double>& sums) {
   const auto distance = [](double sum) { return std::abs(sum - 1); };
   return static_cast<std::size_t>(std::ranges::max_element(sums, {}, distance) - sums.begin());
@@ -85,7 +85,7 @@ void set_receivers(std::vector<Neighborhood>& rows) {
   }
 }
 
-/// A row from its off-diagonal weights: what is left stays with the peer itself.
+/// Returns a row with these off-diagonal weights; the peer itself gets the rest.
 Neighborhood complete_row(std::vector<PeerId> peers, std::vector<double> weights) {
   double sum = 0;
   for (const double w : weights) sum += w;
@@ -97,7 +97,7 @@ double degree(const Topology& t, PeerId i) {
   return static_cast<double>(t.neighbors[i].size());
 }
 
-/// The place of each value among the different ones; nothing: they are too many.
+/// Returns the index of each value in the table of different ones; nothing if there are too many.
 std::optional<std::vector<std::uint8_t>> places_of(const std::vector<double>& values,
                                                    std::vector<double>& table,
                                                    std::size_t most) {

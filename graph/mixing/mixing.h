@@ -12,12 +12,12 @@ namespace gv {
 /// Row i of W, as peer i needs it: x_i <- self x_i + sum_j weights[j] x_{peers[j]}.
 struct Neighborhood {
   double self = 1;
-  std::vector<PeerId> peers;    ///< whose vectors arrive, ascending
+  std::vector<PeerId> peers;    ///< peers whose vectors arrive, ascending
   std::vector<double> weights;  ///< W_{i, peers[j]}
   std::vector<PeerId>
-      receivers;  ///< to whom i sends, ascending; equals peers when W is symmetric in pattern
+      receivers;  ///< peers that i sends to, ascending; equals peers if W is symmetric in pattern
 
-  /// W_ij for j != i; 0 when j is not among the peers.
+  /// Returns W_ij for j != i; 0 if j is not among the peers.
   double weight_of(PeerId j) const;
 };
 
@@ -33,7 +33,7 @@ class MixingMatrix {
   bool directed() const { return directed_; }
   const Neighborhood& row(PeerId i) const { return rows_[i]; }
 
-  /// y = W x (both of length n; no aliasing). The operator that the spectrum code asks for.
+  /// y = W x (both of length n; no aliasing). The operator for the spectrum code.
   void apply(const double* x, double* y) const;
   void apply_transposed(const double* x, double* y) const;
 
@@ -42,7 +42,7 @@ class MixingMatrix {
   bool directed_;
 };
 
-/// W_ij = weight(i, j) for every j that i hears; what is left stays on the diagonal.
+/// W_ij = weight(i, j) for every j that i receives from; the rest stays on the diagonal.
 MixingMatrix weighted_matrix(const Topology& t,
                              const std::function<double(PeerId, PeerId)>& weight);
 
@@ -60,8 +60,8 @@ MixingMatrix listed_weights(const Topology& t);
 
 /// A mixing matrix in compressed rows: the same numbers without a vector per peer, so that a
 /// million rows are read in one sweep. Most matrices hold few different weights (Metropolis' are
-/// 1 / (1 + degree)): then an entry is the place of its weight in a table of them, since a product
-/// waits for the memory that the matrix takes.
+/// 1 / (1 + degree)): an entry is then an index into a table of weights, because memory limits the
+/// speed of a product.
 class SparseRows {
  public:
   explicit SparseRows(const MixingMatrix& w);
@@ -90,13 +90,13 @@ class SparseRows {
   // Either the weights themselves,
   std::vector<double> weights_;
   std::vector<double> self_;
-  // or the different ones, and where each is among them.
+  // or the different ones, and the index of each entry among them.
   std::vector<double> table_;
   std::vector<std::uint8_t> places_;
   std::vector<std::uint8_t> self_places_;
 };
 
-/// v <- v - mean(v): the all-ones direction is W's eigenvalue 1 and says nothing about mixing.
+/// v <- v - mean(v): the all-ones direction is W's eigenvalue 1 and does not affect mixing.
 void subtract_mean(double* v, std::size_t n);
 
 }  // namespace gv

@@ -59,8 +59,8 @@ Weights metropolis_weights(const EdgeGraph& g) {
   return w;
 }
 
-/// Back into w >= 0, sum of a peer's weights <= 1: what is too much is taken evenly from the peer's
-/// positive weights. Boyd, Diaconis & Xiao 2004.
+/// Projects back to w >= 0, sum of a peer's weights <= 1: the excess is taken evenly from the
+/// peer's positive weights. Boyd, Diaconis & Xiao 2004.
 void project_to_chain(const EdgeGraph& g, Weights& w) {
   for (double& value : w) value = std::max(value, 0.0);
   for (const auto& incident : g.incident) {
@@ -103,13 +103,13 @@ int worth_their_time(const EdgeGraph& g) {
   return static_cast<int>(std::clamp(5e6 / static_cast<double>(1 + g.edges.size()), 200.0, 1000.0));
 }
 
-/// Projected subgradient steps towards a level slightly below the best value so far: Polyak 1969;
-/// Nedic & Bertsekas, SIAM J. Optimization 2001. The length needs no constant of the graph. Keeps
-/// the best w, since single steps may go up.
+/// Projected subgradient steps towards a level slightly below the best value found: Polyak 1969;
+/// Nedic & Bertsekas, SIAM J. Optimization 2001. The step length needs no constant of the graph.
+/// Keeps the best w, since single steps may go up.
 Weights minimize_slem(const EdgeGraph& g, Weights w, bool chain, int iterations) {
   if (g.n < 3) return w;
-  constexpr double rough = 1e-3;  // of the gap: residual of an eigenvector that gives a direction
-  constexpr double sharp = 1e-6;  // and of a value that is believed to be the best
+  constexpr double rough = 1e-3;  // gap fraction: residual of a vector used as a direction
+  constexpr double sharp = 1e-6;  // and of a value accepted as the best
   if (iterations == 0) iterations = worth_their_time(g);
   ExtremePairs pairs = g.extremes(w, {}, 1e-9, 200);
   Weights best = w;
@@ -185,7 +185,7 @@ VectorXd noise(PeerId n, SplitMix& rng) {
 struct Krylov {
   MatrixXd basis;  ///< n x m, orthonormal, orthogonal to the all-ones vector
   VectorXd diagonal, off_diagonal;
-  double beta = 0;  ///< norm of what the last product had outside the basis
+  double beta = 0;  ///< norm of the last product outside the basis
 };
 
 Krylov lanczos(const SymmetricOperator& apply, VectorXd q, Index m) {
@@ -273,7 +273,7 @@ ExtremePairs extreme_pairs(PeerId n,
                            double tolerance,
                            int most_restarts) {
   if (n <= dense_limit) return dense_pairs(static_cast<Index>(n), apply);
-  // A little of everything: a start that shares a symmetry of the graph would never leave it.
+  // Partly random, because a start that shares a symmetry of the graph would never leave it.
   SplitMix rng(n);
   ExtremePairs pairs = warm;
   VectorXd start = noise(n, rng);

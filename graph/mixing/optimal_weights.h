@@ -13,22 +13,22 @@ namespace gv {
 /// and throw std::invalid_argument otherwise. They push lambda_n down to about -slem, so in the
 /// order of arXiv:1705.09056 (gradient at the model before mixing) a stable rate falls to
 /// (1 + lambda_n) / L.
-/// The same build computes the same bits; peers of different builds should share an exported W.
+/// One build always computes the same bits; peers of different builds should share an exported W.
 
 /// One weight for every edge, alpha = 2 / (mu_1 + mu_{n-1}) with the smallest nonzero and the
 /// largest Laplacian eigenvalue. Optimal over all w on edge-transitive graphs: ring, hypercube,
 /// complete, star, square torus. May leave a negative weight on a peer itself.
 MixingMatrix best_constant(const Topology& t);
 
-/// Minimizes slem over all edge weights (fastest distributed linear averaging): weights
-/// may be negative. `iterations` 0: as many as are worth their time, a thousand up to 5,000 edges.
+/// Minimizes slem over all edge weights (fastest distributed linear averaging): weights may be
+/// negative. `iterations` 0: chosen by the number of edges, a thousand up to 5,000 edges.
 MixingMatrix fdla(const Topology& t, int iterations = 0);
 
-/// Minimizes the same over weights that are not negative, on peers themselves too: the fastest
-/// mixing Markov chain. Boyd, Diaconis & Xiao, SIAM Review 2004.
+/// Minimizes slem over weights that are not negative, on peers themselves too: the fastest mixing
+/// Markov chain. Boyd, Diaconis & Xiao, SIAM Review 2004.
 MixingMatrix fmmc(const Topology& t, int iterations = 0);
 
-/// y = A x of a symmetric A of which the all-ones vector is an eigenvector; no aliasing.
+/// y = A x for a symmetric A that has the all-ones vector as an eigenvector; no aliasing.
 using SymmetricOperator = std::function<void(const double* x, double* y)>;
 
 /// W = I - sum_e w_e L_e on an undirected graph: symmetric, rows and columns sum to 1 for every w.
@@ -49,11 +49,10 @@ struct ExtremePairs {
   double slem() const;  ///< max(|lambda2|, |lambda_n|)
 };
 
-/// Dense up to 64 peers, where it is exact. Beyond: Lanczos (Golub & Van Loan, "Matrix
-/// Computations", 2013, chapter 10) with full orthogonalization, started from `warm` (the pairs of
-/// an A close to this one; empty: none) and restarted until both residuals are below `tolerance` or
-/// `most_restarts` are used. The values then lie inside the spectrum, off by at most the residual.
-/// Needs n >= 2.
+/// Dense and exact up to 64 peers. Above: Lanczos (Golub & Van Loan, "Matrix Computations", 2013,
+/// chapter 10) with full orthogonalization, started from `warm` (the pairs of an A close to this
+/// one, or empty) and restarted until both residuals are below `tolerance` or `most_restarts` are
+/// used. The values then lie inside the spectrum, off by at most the residual. Needs n >= 2.
 ExtremePairs extreme_pairs(PeerId n,
                            const SymmetricOperator& apply,
                            const ExtremePairs& warm,

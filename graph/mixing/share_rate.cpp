@@ -17,7 +17,7 @@ double share_rate(const Topology& t, std::span<const double> shares) {
     throw std::invalid_argument("shares: the eigenvalues of at most " + std::to_string(most_peers) +
                                 " peers are computed, not of " + std::to_string(t.size()));
   const std::vector<Neighborhood> rows = share_rows(t, shares);
-  // W is similar to this symmetric matrix, whose vector of the eigenvalue 1 has the roots of p.
+  // W is similar to this symmetric matrix, whose eigenvector for 1 has the square roots of p.
   const auto n = static_cast<Eigen::Index>(t.size());
   Eigen::MatrixXd symmetric = Eigen::MatrixXd::Zero(n, n);
   Eigen::VectorXd roots(n);

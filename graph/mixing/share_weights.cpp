@@ -14,7 +14,7 @@ namespace {
 
 constexpr PeerId most_peers = 512;
 
-/// P: column j has what j sends, and keeps.
+/// P: column j has the shares that j sends, and keeps.
 Eigen::MatrixXd shares(const Topology& t) {
   const auto n = static_cast<Eigen::Index>(t.size());
   const std::vector<Neighborhood> rows = push_sum_rows(t);
@@ -37,13 +37,13 @@ Eigen::VectorXd perron_vector(const Eigen::MatrixXd& p) {
 
 constexpr std::uint64_t most_pushes = 4'000'000, most_rounds = 20'000, least_rounds = 64;
 
-/// The weights w of all peers, and what of them is under way.
+/// The weights w of all peers, and the shares under way.
 class Weights {
  public:
   Weights(PeerId n, std::uint64_t overlap)
       : w_(n, 1.0), under_way_(overlap + 1, std::vector<double>(n)) {}
 
-  /// Returns how many pushes there were.
+  /// Returns the number of pushes.
   std::uint64_t push(std::uint64_t round, const ReceiversOf& receivers_of) {
     std::vector<double>& sent = under_way_[round % under_way_.size()];
     std::uint64_t pushes = w_.size();
@@ -61,7 +61,7 @@ class Weights {
 
  private:
   std::vector<double> w_;
-  std::vector<std::vector<double>> under_way_;  ///< by round: what each receives of it
+  std::vector<std::vector<double>> under_way_;  ///< by round: the share that each peer receives
 };
 
 }  // namespace

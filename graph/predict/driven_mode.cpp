@@ -55,13 +55,13 @@ class EpochNoise {
   EpochNoise(const ModeRound& round, std::uint64_t length)
       : length_(length), m_(round.m), step_(noise_vector(round.q)) {}
 
-  /// The covariance that was p, so many epochs later.
+  /// Returns the covariance after this number of epochs, p being that of now.
   Matrix carried(const Matrix& p, std::uint64_t epochs) const {
     const Affine all = repeated({power(), covariance(), Vector::Zero(m_.rows())}, epochs);
     return all.m * p * all.m.adjoint() + all.v;
   }
 
-  /// E |z[0]|^2 at the end of a round, the mean over the rounds of the epoch that begins with p.
+  /// Returns E |z[0]|^2 at the end of a round, the mean over the epoch that begins with p.
   double mean_from(Matrix p) const {
     const Eigen::Index size = m_.rows();
     Matrix within = Matrix::Zero(size, size);
@@ -111,13 +111,13 @@ class ScalarEpochNoise {
   ScalarEpochNoise(const ModeRound& round, std::uint64_t length)
       : a_(round.m(0, 0)), c2_(round.q(0, 0).real()), epoch_(static_cast<double>(length)) {}
 
-  /// The sums are quotients: whether nothing cancels in them.
+  /// Returns whether the sums, which are quotients, are free of cancellation.
   bool safe() const { return std::abs(1.0 - a_) * epoch_ > 1e-3 && std::abs(a_) < 1; }
 
   double carried(double p, std::uint64_t epochs) const {
     const double square = std::norm(a_);
     const double left = std::pow(square, epoch_);
-    const double alone = (1 - left) / (1 - square);  // of the white part, after an epoch
+    const double alone = (1 - left) / (1 - square);  // white part, after an epoch
     const Complex last = std::pow(a_, epoch_);
     const double one = c2_ * (alone - std::norm(1.0 - last) / (std::norm(1.0 - a_) * epoch_));
     const double all = std::pow(left, static_cast<double>(epochs));

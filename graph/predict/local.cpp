@@ -22,12 +22,12 @@ using Complex = std::complex<double>;
 
 constexpr PeerId placed_limit = 256;
 
-constexpr double alike = 0.05;     ///< of a stretch's largest rate: how much it may differ
-constexpr double nothing = 0.001;  ///< of the run's largest rate: what makes no difference
+constexpr double alike = 0.05;     ///< tolerance of a stretch, relative to its largest rate
+constexpr double nothing = 0.001;  ///< negligible rate, relative to the run's largest
 
 using Vector = ModeRound::Vector;
 
-constexpr double flat = 1e-9;  ///< of the largest curvature: what counts as flat
+constexpr double flat = 1e-9;  ///< limit of flat curvatures, relative to the largest
 
 void add_power(Stationary& s, double n, double h, double others, double mean) {
   s.consensus.value += others / n;
@@ -253,7 +253,7 @@ void LocalPredictor::add_pulls(Stationary& s, const Moment& m) const {
       add_power(s, model_.peers, clamp_curvature(share.curvature), pull_of(p, share, m), 0);
 }
 
-/// Returns how far a pull has displaced, per unit of it: the mean over the modes but the mean's.
+/// Returns the displacement by a pull, per unit: the mean over all modes except the mean's.
 double LocalPredictor::response(double h, const Moment& m) const {
   double sum = 0;
   for (const Mode& mode : distinct_)
@@ -262,13 +262,14 @@ double LocalPredictor::response(double h, const Moment& m) const {
   return sum / (model_.peers - 1.0);
 }
 
-/// Gives of the displacement where a gradient is taken, per unit of a pull against it, what batches
-/// of the same epoch would have, were samples drawn again. Peers draw independently, so the mean's
-/// mode counts too: a sampled d_i is 1 - 1 / n of such a pull, in the modes but the mean's.
+/// Returns the part of the displacement at a gradient, per unit of a pull against it, that
+/// batches of the same epoch would contribute if samples were drawn again. Peers draw
+/// independently, so the mean's mode counts too: a sampled d_i is 1 - 1 / n of such a pull in the
+/// other modes.
 double LocalPredictor::cancelled(double h, const QuadraticFleet& f) const {
   const auto epoch = static_cast<std::uint64_t>(std::round(model_.epoch));
   const auto within = [&](const ModeRound& round) {
-    Vector x = Vector::Zero(round.m.rows());  // of the batches that this epoch has seen
+    Vector x = Vector::Zero(round.m.rows());  // displacement by the batches of this epoch
     Complex sum = 0;
     for (std::uint64_t r = 0; r < epoch; ++r) {
       sum += x[0] / static_cast<double>(epoch);
@@ -347,7 +348,7 @@ void LocalPredictor::add_lasting(std::vector<MeanPush>& push, const QuadraticFle
     const double place =
         std::log(std::max(memory, 1e-300) / low.memory) / std::log(high.memory / low.memory);
     const double weight = table.size() == 1 ? 0 : std::clamp(place, 0.0, 1.0);
-    const auto between = [&](double a, double b, double power) {  // in proportion to a power of it
+    const auto between = [&](double a, double b, double power) {  // proportional to a power
       return (1 - weight) * a * std::pow(memory / low.memory, power) +
              weight * b * std::pow(memory / high.memory, power);
     };

@@ -21,7 +21,7 @@ double slope_at(std::span<const DescentSlope> slopes, double time) {
   return last->gradient_square * std::pow(next->gradient_square / last->gradient_square, weight);
 }
 
-/// The loss that descent loses from `begin` to `end`.
+/// Returns the decrease of the loss from `begin` to `end`.
 double descended(std::span<const DescentSlope> slopes, double begin, double end) {
   double sum = 0;
   double at = begin;

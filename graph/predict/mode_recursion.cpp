@@ -30,11 +30,11 @@ Vector vector(std::initializer_list<Complex> values) {
 ModeRound d_psgd(const QuadraticFleet& f, std::string_view order, Complex lambda, double h) {
   const double gamma = f.rate;
   const double beta = f.momentum;
-  const Complex after = order == "atc" ? lambda : 1;   // what the step itself is multiplied with
-  const Complex before = order == "cta" ? lambda : 1;  // where the gradient is taken
+  const Complex after = order == "atc" ? lambda : 1;   // factor of the step
+  const Complex before = order == "cta" ? lambda : 1;  // factor of the gradient's point
   const Complex m = lambda - after * gamma * h * before;
   if (beta == 0) return scalar(m, after * gamma * h, -after * gamma);
-  const double along = f.nesterov ? 1 + beta : 1;  // how much of g the step has
+  const double along = f.nesterov ? 1 + beta : 1;  // factor of g in the step
   const double kept = f.nesterov ? beta * beta : beta;
   Matrix matrix(2, 2);
   matrix << lambda - along * after * gamma * h * before, -after * gamma * kept, h * before, beta;
@@ -50,7 +50,7 @@ ModeRound d2(const QuadraticFleet& f, Complex lambda, double h) {
   return make(matrix, Vector::Zero(3), vector({-lambda * gamma, 0, 1}));
 }
 
-/// z is the same; x <- (1 + lambda) x - (1 + lambda) / 2 last x - gamma (gradient - last gradient).
+/// z as for d2; x <- (1 + lambda) x - (1 + lambda) / 2 last x - gamma (gradient - last gradient).
 ModeRound extra(const QuadraticFleet& f, Complex lambda, double h) {
   const double gamma = f.rate;
   Matrix matrix = Matrix::Zero(3, 3);
@@ -69,8 +69,8 @@ ModeRound gradient_tracking(const QuadraticFleet& f, Complex lambda, double h) {
   return make(matrix, Vector::Zero(3), vector({0, 1, 1}));
 }
 
-/// It has the same z; x <- lambda (x - gamma y), y <- lambda (y + h (next x - x) + next noise -
-/// last noise).
+/// z as for gradient_tracking; x <- lambda (x - gamma y), y <- lambda (y + h (next x - x) + next
+/// noise - last noise).
 ModeRound aug_dgm(const QuadraticFleet& f, Complex lambda, double h) {
   const double gamma = f.rate;
   Matrix matrix = Matrix::Zero(3, 3);
@@ -80,7 +80,7 @@ ModeRound aug_dgm(const QuadraticFleet& f, Complex lambda, double h) {
 }
 
 /// z = (x, y, momentum u); x <- lambda (x - gamma y), with g there u <- beta u + g, and y <- lambda
-/// y + what u has changed by.
+/// y + the change of u.
 ModeRound momentum_tracking(const QuadraticFleet& f, Complex lambda, double h) {
   Matrix matrix(3, 3);
   const Complex along = -f.rate * lambda;
@@ -89,8 +89,8 @@ ModeRound momentum_tracking(const QuadraticFleet& f, Complex lambda, double h) {
   return make(matrix, vector({0, -h, -h}), vector({0, 1, 1}));
 }
 
-/// z = (x, momentum times gamma): x <- lambda (x - gamma g) - beta m, m <- beta m + what x moved by
-/// without that.
+/// z = (x, momentum times gamma): x <- lambda (x - gamma g) - beta m, m <- beta m + the move of x
+/// without that momentum.
 ModeRound decentlam(const QuadraticFleet& f, Complex lambda, double h) {
   const Complex kept = lambda * (1 - f.rate * h);
   Matrix matrix(2, 2);
@@ -100,8 +100,7 @@ ModeRound decentlam(const QuadraticFleet& f, Complex lambda, double h) {
 }
 
 /// z = (x, sum c of flows, which fades by mu): x and c <- mu c + (lambda - 1) x are averaged, then
-/// x
-/// <- x - gamma g + mu c.
+/// x <- x - gamma g + mu c.
 ModeRound gut(const QuadraticFleet& f, Complex lambda, double h) {
   Matrix matrix(2, 2);
   matrix << lambda * (1 - f.rate * h) + f.momentum * (lambda - 1.0), f.momentum * f.momentum,
@@ -129,7 +128,7 @@ ModeRound beer(const QuadraticFleet& f, Complex lambda, double h) {
 }
 
 /// z = (x, v, momentum u); x <- lambda x - gamma v, with g there u <- beta u + (1 - beta) g, and v
-/// <- lambda v + what u has changed by.
+/// <- lambda v + the change of u.
 ModeRound motef(const QuadraticFleet& f, Complex lambda, double h) {
   const Complex kept = consensus(f, lambda);
   const double share = 1 - f.momentum;
@@ -153,8 +152,8 @@ ModeRound repeated(const ModeRound& step, unsigned times) {
   return round;
 }
 
-/// z = (x, sum s of flows); so many steps x <- x - gamma g + s / tau, then x and s <- s + (lambda -
-/// 1) x are averaged.
+/// z = (x, sum s of flows); tau steps x <- x - gamma g + s / tau, then x and s <- s + (lambda - 1)
+/// x are averaged.
 ModeRound led(const QuadraticFleet& f, Complex lambda, double h) {
   Matrix step(2, 2);
   step << 1 - f.rate * h, 1.0 / f.local_steps, 0, 1;
@@ -165,8 +164,8 @@ ModeRound led(const QuadraticFleet& f, Complex lambda, double h) {
   return steps.then(make(average, Vector::Zero(2), Vector::Zero(2)));
 }
 
-/// z = (x, where x was before its steps, correction c times gamma): x <- x - gamma (g + c) so
-/// often, then x is averaged and c <- c + (lambda - 1) of the mean direction of these steps.
+/// z = (x, x before its steps, correction c times gamma): tau steps x <- x - gamma (g + c), then x
+/// is averaged and c <- c + (lambda - 1) times the mean direction of the steps.
 ModeRound k_gt(const QuadraticFleet& f, Complex lambda, double h) {
   Matrix begin = Matrix::Zero(3, 3);
   begin(0, 0) = begin(1, 0) = begin(2, 2) = 1;
@@ -198,7 +197,7 @@ ModeRound stale(const QuadraticFleet& f, Complex lambda, double h) {
   return make(matrix, c, noise);
 }
 
-/// The orders of D-PSGD, of which one may average what is old, and all may take local steps.
+/// The orders of D-PSGD: one may average old vectors, and all may take local steps.
 ModeRound plain(const QuadraticFleet& f, Complex lambda, double h) {
   if (f.staleness > 0) return stale(f, lambda, h);
   const ModeRound last = d_psgd(f, f.order, lambda, h);
@@ -236,8 +235,8 @@ constexpr QuadraticOrder rows[] = {
      .brings_momentum = true},
 };
 
-/// The fixed points of a round repeated for ever: P = m P m^H + q by doubling (Smith 1968), and
-/// x = m x + c. False when it grows.
+/// Finds the fixed points of a round repeated for ever: P = m P m^H + q by doubling (Smith 1968),
+/// and x = m x + c. Returns false if they grow.
 bool settle(const ModeRound& round, Matrix& p, Vector& x) {
   Matrix power = round.m;
   p = round.q;

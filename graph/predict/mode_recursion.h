@@ -12,9 +12,9 @@
 
 namespace gv {
 
-/// A round of one graph mode and one axis of the Hessian: z <- m z + c d + noise of covariance
-/// s^2 q. z[0] is the model's error in this mode, d the centres' component; the rest of z is what
-/// the algorithm remembers (momentum, the last model, tracked gradients, models under way).
+/// A round of one graph mode and one axis of the Hessian: z <- m z + c d + noise of covariance s^2
+/// q. z[0] is the model's error in this mode, d the centres' component; the rest of z is the
+/// algorithm's memory (momentum, the last model, tracked gradients, models under way).
 struct ModeRound {
   static constexpr int most = 8;
   using Matrix = Eigen::Matrix<std::complex<double>, Eigen::Dynamic, Eigen::Dynamic, 0, most, most>;
@@ -23,7 +23,7 @@ struct ModeRound {
   Vector c;
   Matrix q;
 
-  /// This round, then `next`.
+  /// Returns the round that is this one and then `next`.
   ModeRound then(const ModeRound& next) const;
 };
 
@@ -33,23 +33,23 @@ struct ModePower {
   double noise = 0;
   double spread = 0;
 };
-/// Empty when the recursion grows.
+/// Returns nothing if the recursion grows.
 std::optional<ModePower> stationary_power(const std::vector<ModeRound>& period);
 
-/// A method as its recursion on a quadratic is known: QuadraticFleet::order names it.
+/// A method whose recursion on a quadratic is known; QuadraticFleet::order names it.
 struct QuadraticOrder {
   std::string_view name;
   /// One round in the mode of eigenvalue lambda, on the axis of curvature h.
   ModeRound (*round)(const QuadraticFleet& fleet, std::complex<double> lambda, double h) = nullptr;
-  /// Does so in the all-ones mode of one that corrects the bias; null: it is plain SGD there.
+  /// One round in the all-ones mode of a method that corrects the bias. Null means plain SGD.
   ModeRound (*mean)(const QuadraticFleet& fleet, double h) = nullptr;
   bool corrects_bias = false;         ///< peers of unlike centres come to rest at the minimum
-  bool needs_one_w = false;           ///< what it remembers of flows is answered under the same W
-  bool brings_momentum = false;       ///< of its own, and goes without the optimizer's
-  bool corrects_local_steps = false;  ///< its correction is spread over them
+  bool needs_one_w = false;           ///< its remembered flows must be answered under the same W
+  bool brings_momentum = false;       ///< has its own, and runs without the optimizer's
+  bool corrects_local_steps = false;  ///< its correction is spread over the local steps
 };
 std::span<const QuadraticOrder> order_rows();
-/// Throws std::invalid_argument where there is none.
+/// Throws std::invalid_argument if there is none.
 const QuadraticOrder& order_of(const QuadraticFleet& fleet);
 
 /// One round of the fleet's algorithm in the mode of eigenvalue lambda, on the axis of curvature h.

@@ -83,13 +83,13 @@ void add(Estimate& sum, const Estimate& term, double factor) {
   sum.error += term.error * factor;
 }
 
-/// E |z|^2 of the mean's mode: sqrt(n) (mean x - x*). The centres have no part in it.
+/// Returns E |z|^2 of the mean's mode, sqrt(n) (mean x - x*), which does not depend on the centres.
 double mean_power(const QuadraticFleet& f, double h) {
   const auto power = stationary_power({round_of(f, 1, h, true)});
   return power ? f.noise * power->noise : std::numeric_limits<double>::infinity();
 }
 
-/// What the noise and the centres do along one axis of the Hessian: to the mean, and to the rest.
+/// Effect of the noise and the centres along one axis of the Hessian: on the mean, and on the rest.
 struct AxisPower {
   double mean = 0;
   Estimate others;
@@ -132,8 +132,8 @@ struct RestEquation {
   double a = 1, c = 0, b = 0, d = 0;
 };
 
-/// Without u, which at rest is `scale` u = p x + r b with the same p and r for all peers: a round
-/// leaves u where it was.
+/// Eliminates u, which at rest is `scale` u = p x + r b with the same p and r for all peers,
+/// because a round then keeps u.
 struct WithoutVelocity {
   WithoutVelocity(const QuadraticFleet& f, double h, const Local& before) {
     const Part u = before.velocity(f, h);
@@ -148,7 +148,7 @@ struct WithoutVelocity {
   double scale = 1, p = 0, r = 0;
 };
 
-/// lian averages what the local steps have led to, atc what the last one has.
+/// lian averages the result of the local steps before the last, atc that of the last one.
 RestEquation rest_equation(const QuadraticFleet& f, double h) {
   Local before;
   for (unsigned step = 1; step < f.local_steps; ++step) before = before.stepped(f, h);
@@ -162,8 +162,7 @@ RestEquation rest_equation(const QuadraticFleet& f, double h) {
   return {without.scale, -averaged.x, 0, averaged.b};
 }
 
-/// Solves m x = right for a symmetric m of one sign (Hestenes & Stiefel 1952). False if it does not
-/// converge.
+/// Solves m x = right, m symmetric of one sign (Hestenes & Stiefel 1952). False if not converged.
 template <class F>
 bool solve_conjugate(F m, const Vector& right, Vector& x) {
   x.setZero(right.size());
@@ -221,8 +220,8 @@ class RestSolver {
 /// Returns a fleet of order lian or atc that comes to rest at the same place as this one.
 QuadraticFleet alike(const QuadraticFleet& fleet) {
   QuadraticFleet f = fleet;
-  // At rest the momentum of DecentLaM is none, and what is left is `atc`. What GUT tracks of flows
-  // f is f / (1 - mu) then, so that f = (1 - mu) gamma g(W x), as under `cta` at a smaller rate.
+  // At rest DecentLaM has no momentum, which leaves `atc`. GUT then tracks f / (1 - mu) of flows f,
+  // so that f = (1 - mu) gamma g(W x), as in `cta` at a smaller rate.
   if (fleet.order == "decentlam" || fleet.order == "gut") f.momentum = 0;
   if (fleet.order == "gut") f.rate *= 1 - fleet.momentum;
   if (fleet.order != "lian") f.order = "atc";
@@ -286,8 +285,8 @@ bool corrects_bias(const QuadraticFleet& f) {
 }
 
 std::string why_no_theory(const Modes& modes, const QuadraticFleet& f) {
-  // A random W's eigenvectors change with the round; what an algorithm remembers besides the model
-  // would need more of W's moments than its square.
+  // A random W's eigenvectors change with the round; an algorithm's memory besides the model would
+  // need more of W's moments than its square.
   if (modes.method == "expectation" && !has_scalar_rounds(f))
     return "random schedules go with lian, atc and cta, without momentum, local steps and "
            "staleness";
@@ -321,7 +320,7 @@ std::optional<Stationary> predict(const Modes& modes, const QuadraticFleet& flee
   require_theory(modes, fleet);
   Stationary s;
   const double n = modes.peers;
-  std::map<double, AxisPower> known;  // of millions of coordinates most are alike
+  std::map<double, AxisPower> known;  // among millions of coordinates most are alike
   for (const double h : fleet.hessian) {
     const auto [at, is_new] = known.try_emplace(h);
     if (is_new) at->second = axis_power(modes, fleet, h);

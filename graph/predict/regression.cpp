@@ -33,11 +33,11 @@ struct Axis {
   double local(PeerId n) const { return (mean + others.value) / n; }
 };
 
-/// The second moments of all modes on the axes of one curvature, which are alike but for where they
-/// start: summed over these axes.
+/// Second moments of all modes on the axes of one curvature, which differ only in their start:
+/// summed over these axes.
 struct Group {
   double h = 1, axes = 0;
-  double mean = 0;             ///< of the mean's mode
+  double mean = 0;             ///< second moment of the mean's mode
   std::vector<double> others;  ///< one per mode
 
   double local(const Modes& modes) const {

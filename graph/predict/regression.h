@@ -19,10 +19,10 @@ struct RegressionFleet {
   std::string order = "lian";  ///< lian | atc | cta
 };
 
-/// Exact where all peers look alike from their place in the graph (rings, tori, hypercubes,
-/// complete graphs, circulants): the noise is then the same at every peer. With a W that changes
-/// with the round, over the mean error of a period. Losses are excess losses of half the squared
-/// error. Empty when the mean square grows. Throws std::invalid_argument for an unknown order.
+/// Exact if the graph looks alike from every peer (rings, tori, hypercubes, complete graphs,
+/// circulants): the noise is then the same at every peer. With a W that changes with the round,
+/// over the mean error of a period. Losses are excess losses of half the squared error. Empty when
+/// the mean square grows. Throws std::invalid_argument for an unknown order.
 std::optional<Stationary> predict_regression(const Modes& modes, const RegressionFleet& fleet);
 
 /// Returns the state after `rounds` rounds from x = 0 everywhere, `optimum` being x*: the second

@@ -30,7 +30,7 @@ ScalarRound scalar_round(const QuadraticFleet& f, const Mode& mode, std::size_t 
   const double step = f.rate * h;
   const double noise = f.rate * f.rate;
   ScalarRound r{.a = lambda - step, .b = step, .c2 = noise};
-  double slope = 1;  // of a in lambda
+  double slope = 1;  // derivative of a by lambda
   if (f.order != "lian") {
     slope = 1 - step;
     r.a = lambda * slope;

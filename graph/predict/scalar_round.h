@@ -9,30 +9,30 @@
 namespace gv {
 
 /// A round of one mode and axis of a fleet whose state is the model alone (lian, atc or cta;
-/// momentum, several local steps and old neighbours have more): z <- a z + b d + c xi, where a, b
-/// and c may be random, drawn with the round's W. Means and mean squares are all that second
-/// moments ask for, and they compose. Lian et al. 2017, arXiv:1705.09056, Algorithm 1, and its two
-/// other orders.
+/// momentum, several local steps and staleness need more state): z <- a z + b d + c xi, where a, b
+/// and c may be random, drawn with the round's W. Second moments need only means and mean squares,
+/// and these compose. Lian et al. 2017, arXiv:1705.09056, Algorithm 1, and its two other orders.
 struct ScalarRound {
   std::complex<double> a = 1, b = 0;  ///< means
   double a2 = 1, b2 = 0, c2 = 0;      ///< E |a|^2, E |b|^2, E |c|^2
   std::complex<double> ab = 0;        ///< E a conj(b)
 
-  /// This round, then `next`, which is independent of it.
+  /// Returns the round that is this one and then `next`, which is independent.
   ScalarRound then(const ScalarRound& next) const;
-  /// This round `times` times.
+  /// Returns the round that is this one, `times` times.
   ScalarRound repeated(std::uint64_t times) const;
 };
 
 bool has_scalar_rounds(const QuadraticFleet& fleet);
 ScalarRound scalar_round(const QuadraticFleet& fleet, const Mode& mode, std::size_t t, double h);
 
-/// E |z|^2 after so many rounds from z = 0: the noise's part per s^2 and the centres' per |d|^2.
+/// Returns E |z|^2 after `rounds` rounds from z = 0: the noise's part per s^2, the centres' per
+/// |d|^2.
 ModePower scalar_power_after(const QuadraticFleet& fleet,
                              const Mode& mode,
                              double h,
                              std::uint64_t rounds);
-/// Returns where it settles, the mean over a period; empty when the mean square grows.
+/// Returns its stationary value, the mean over a period; none if the mean square grows.
 std::optional<ModePower> scalar_power_settled(const QuadraticFleet& fleet,
                                               const Mode& mode,
                                               double h);

@@ -23,7 +23,7 @@ double disagreement(const PeerRows& x) {
   return sum;
 }
 
-/// Rounds after which hardly anything of a disagreement is left; at most `most`.
+/// Returns the rounds after which hardly any disagreement is left; at most `most`.
 std::uint64_t memory(const MixingSchedule& schedule, std::uint64_t most) {
   const PeerId n = schedule.size();
   PeerRows x(n, std::vector<double>(4));
@@ -58,7 +58,7 @@ class Stretches {
   std::vector<double> consensus_, local_;
 };
 
-/// A fleet on its way, at most `most` rounds.
+/// A fleet followed for at most `most` rounds.
 class Way {
  public:
   Way(const MixingSchedule& schedule, const QuadraticFleet& fleet, std::uint64_t most)
@@ -68,7 +68,7 @@ class Way {
   std::uint64_t rounds() const { return t_; }
   bool has(std::uint64_t rounds) const { return t_ + rounds <= most_; }
 
-  /// The mean over the next rounds, after each; empty when it grows, or when there are no more.
+  /// Returns the mean over the next rounds, after each; none if it grows, or if no rounds are left.
   std::optional<Stationary> stretch(std::uint64_t rounds) {
     if (!has(rounds)) return std::nullopt;
     Stationary sum;
@@ -91,7 +91,7 @@ class Way {
   std::uint64_t most_, t_ = 0;
 };
 
-/// Period by period, until they are alike.
+/// Follows period by period, until they are alike.
 std::optional<Stretches> settle_periodic(Way& way, std::uint64_t period, std::uint64_t burn) {
   double before = -1;
   for (;;) {
@@ -151,8 +151,8 @@ void scale(Rows& rows, double factor) {
     for (double& value : row) value *= factor;
 }
 
-/// Takes what rounding has made unequal as its mean. An antisymmetric part is no covariance, and
-/// turn and move would let it grow by 1 + (gamma h)^2 per step.
+/// Replaces entries that rounding has made unequal by their mean. An antisymmetric part is no
+/// covariance, and turn and move would let it grow by 1 + (gamma h)^2 per step.
 void make_symmetric(Rows& square) {
   for (std::size_t i = 0; i < square.size(); ++i)
     for (std::size_t k = 0; k < i; ++k)
@@ -267,7 +267,7 @@ SequenceWalk::SequenceWalk(const MixingSchedule& schedule,
   const PeerId n = schedule.size();
   for (const double h : fleet.hessian) axis_of(h).copies += 1;
   for (Axis& axis : axes_) {
-    // A unit of each peer's centre, and the start: what they do adds up.
+    // A unit of each peer's centre, and the start: their effects add up.
     const std::size_t drawn = fleet.spread > 0 ? n : 0;
     axis.weight.assign(drawn, axis.copies * fleet.spread);
     if (start != 0) axis.weight.push_back(axis.copies * start * start);
@@ -305,7 +305,7 @@ SequenceWalk::SequenceWalk(const MixingSchedule& schedule,
 /// u <- momentum u + h (x - b) + xi.
 void SequenceWalk::turn(Axis& a) {
   const double beta = fleet_.momentum;
-  // Of h x + beta u with itself and with x.
+  // Covariances of h x + beta u with itself and with x.
   scale(a.uu, beta * beta);
   if (beta > 0) {
     add(a.uu, beta * a.h, a.xu);

@@ -19,7 +19,7 @@ namespace {
 // Every order sees rate and curvature only as their product, the step gamma h. So the stable steps
 // are found first, and each curvature's rates follow.
 
-constexpr std::size_t most_modes = 1024;  ///< looked at for windows; their ends are those of all
+constexpr std::size_t most_modes = 1024;  ///< examined for windows; the ends hold for all modes
 
 /// Returns the spectral radius, from the norms of m^(2^k) (Gelfand 1941).
 double spectral_radius(ModeRound::Matrix m) {
@@ -210,8 +210,8 @@ std::vector<RateWindow> common(const std::vector<RateWindow>& a, const std::vect
 
 using Numbers = std::vector<double>;
 
-constexpr std::size_t n_probes = 65;  ///< steps gamma h looked at together
-constexpr int n_passes = 2;           ///< the second between two of the first: 2 / 64^2
+constexpr std::size_t n_probes = 65;  ///< steps gamma h examined together
+constexpr int n_passes = 2;           ///< the second between two steps of the first: 2 / 64^2
 constexpr std::uint64_t least_rounds = 1000;
 
 /// Makes each column's mean 0 and returns the columns' norms.
@@ -231,8 +231,8 @@ Numbers norms_off_the_mean(PeerRows& x) {
   return square;
 }
 
-/// The sum over the rounds of the logarithm by which a disagreement grows, after as many rounds to
-/// turn it into the direction that grows most; for each of the steps.
+/// Returns for each step the sum over the rounds of the logarithm by which a disagreement grows,
+/// after as many rounds that turn it into the direction that grows most.
 Numbers growth(const MixingSchedule& schedule, const Numbers& steps, std::uint64_t rounds) {
   std::vector<MixingMatrix> period;
   for (std::uint64_t t = 0; t < schedule.period(); ++t) period.push_back(schedule.matrix(t));
@@ -267,7 +267,7 @@ double largest_step(const MixingSchedule& schedule) {
     for (std::size_t k = 0; k < n_probes; ++k)
       steps.push_back(low + width * static_cast<double>(k));
     const Numbers sums = growth(schedule, steps, rounds);
-    // The first is known to shrink (or is 0, where nothing need to).
+    // The first is known to shrink (or is 0, where nothing has to).
     const auto grows = std::find_if(sums.begin() + 1, sums.end(), [](double s) { return s >= 0; });
     if (grows == sums.end()) return steps.back();
     low = steps[static_cast<std::size_t>(grows - sums.begin()) - 1];

@@ -21,7 +21,7 @@ void connect(Round& round, PeerId u, PeerId v, double weight) {
   round[undirected_edge(u, v)] = weight;
 }
 
-/// All of them take the mean of all of them.
+/// All peers take the mean of all.
 void average(Round& round, const Peers& peers) {
   for (std::size_t a = 0; a < peers.size(); ++a) {
     for (std::size_t b = a + 1; b < peers.size(); ++b)
@@ -29,13 +29,13 @@ void average(Round& round, const Peers& peers) {
   }
 }
 
-/// The peers of the two rounds have nothing in common.
+/// The two rounds must have no peer in common.
 void merge(Round& round, const Rounds& rounds, std::size_t m) {
   if (!rounds.empty())
     round.insert(rounds[m % rounds.size()].begin(), rounds[m % rounds.size()].end());
 }
 
-/// Factors of n from 2 to k + 1, the largest first taken; what is left of n is 1 when they suffice.
+/// Returns factors of n from 2 to k + 1, the largest first, and the quotient: 1 if they suffice.
 std::pair<Peers, PeerId> small_factors(PeerId n, PeerId k) {
   Peers factors;
   for (PeerId f = std::min(n, k + 1); f >= 2; --f) {
@@ -45,7 +45,7 @@ std::pair<Peers, PeerId> small_factors(PeerId n, PeerId k) {
   return {factors, n};
 }
 
-/// k-peer hyper-hypercube: the place of a peer written in mixed radix; round l averages those who
+/// k-peer hyper-hypercube: a peer's index written in mixed radix; round l averages peers that
 /// differ in digit l. Needs |peers| to be a product of numbers up to k + 1.
 Rounds hyper_hypercube(const Peers& peers, PeerId k) {
   Rounds rounds;
@@ -66,8 +66,9 @@ Rounds hyper_hypercube(const Peers& peers, PeerId k) {
 /// V_l of the simple graph: a_l blocks of (k + 1)^{p_l} peers each, a_l <= k.
 struct Part {
   std::vector<Peers> blocks;
-  Rounds whole;               ///< averages V_l
-  std::vector<Rounds> inner;  ///< averages each block; single peers: all of them
+  Rounds whole;  ///< averages V_l
+  /// Averages each block; if blocks are single peers, one entry that averages all of the part.
+  std::vector<Rounds> inner;
   Peers peers() const {
     Peers all;
     for (const Peers& block : blocks) all.insert(all.end(), block.begin(), block.end());
@@ -96,8 +97,8 @@ std::vector<Part> split_by_digits(const Peers& peers, PeerId k) {
   return parts;
 }
 
-/// Every peer of the later parts hears one peer of each block of part s, from the blocks' ends, so
-/// that their joint mean moves to the mean of all; what part s then holds averages to it too.
+/// Every peer of the later parts averages with one peer of each block of part s, from the blocks'
+/// ends, so that their joint mean becomes the mean of all, as does that of the rest of part s.
 void exchange_with(Round& round, const std::vector<Part>& parts, std::size_t s, PeerId k) {
   double total = 0;
   for (std::size_t l = s; l < parts.size(); ++l)
@@ -111,7 +112,7 @@ void exchange_with(Round& round, const std::vector<Part>& parts, std::size_t s, 
         connect(round, i, block[block.size() - taken], weight);
     }
   }
-  // Those whom nobody asked average among themselves, k + 1 at a time.
+  // Peers without a partner average among themselves, k + 1 at a time.
   Peers idle;
   for (const Peers& block : parts[s].blocks)
     idle.insert(idle.end(), block.begin(), block.end() - static_cast<std::ptrdiff_t>(taken));
@@ -147,7 +148,7 @@ Rounds simple_base(const Peers& peers, PeerId k) {
 }
 
 /// The Base-(k+1) graph: n = p q with p the part of n that is made of factors up to k + 1. Averages
-/// inside p groups of q, then across them; or the simple graph where that is shorter.
+/// inside p groups of q, then across them; or the simple graph if that is shorter.
 Rounds base(const Peers& peers, PeerId k) {
   const Rounds simple = simple_base(peers, k);
   const std::size_t q = small_factors(static_cast<PeerId>(peers.size()), k).second;

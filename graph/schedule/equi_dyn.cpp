@@ -19,7 +19,7 @@
 namespace gv {
 namespace {
 
-/// Returns whom i hears and who hears i in some round, each shift taken forwards, or both ways.
+/// Returns i's senders and receivers in a round, with each shift taken forwards or both ways.
 Neighborhood shifted(PeerId n, PeerId i, const std::vector<PeerId>& basis, bool directed) {
   std::set<PeerId> ahead;
   std::set<PeerId> behind;
@@ -43,8 +43,8 @@ double positive_eta(const GraphParameters& p) {
   return eta;
 }
 
-/// OD-EquiDyn: round k uses (1 - eta) I + eta W^(a), a drawn from the shifts. One peer is heard per
-/// round; directed.
+/// OD-EquiDyn: round k uses (1 - eta) I + eta W^(a), a drawn from the shifts. Each peer receives
+/// from one per round; directed.
 class DirectedEquiDyn final : public MixingSchedule {
  public:
   DirectedEquiDyn(PeerId n, const GraphParameters& p)
@@ -167,8 +167,8 @@ SearchGroups search_all_shifts(const SearchScope&) {
   return {{"eta=0.5"}};
 }
 
-/// Round t: i hears i - 2^{t mod tau}, weights 1/2, tau = ceil(log2 n). Directed. The product over
-/// a period is exact averaging when n is a power of two. Ying et al. 2021, arXiv:2110.13363.
+/// Round t: i receives from i - 2^{t mod tau}, weights 1/2, tau = ceil(log2 n). Directed. A period
+/// averages exactly if n is a power of two. Ying et al. 2021, arXiv:2110.13363.
 class OnePeerExponential final : public MixingSchedule {
  public:
   explicit OnePeerExponential(PeerId n) : n_(n) {}

@@ -5,11 +5,11 @@
 
 namespace gv {
 
-// What the schedules have in common in which a peer averages with at most one other per round.
+// Common parts of schedules in which a peer averages with at most one other per round.
 
-/// The generator of one round: every peer draws the same from it.
+/// Returns the generator of one round, which is the same on every peer.
 SplitMix generator_of(std::uint64_t seed, std::uint64_t round);
-/// A row that averages with `partner` by `weight`; partner i itself means nobody.
+/// Returns a row that averages with `partner` by `weight`; partner i itself means none.
 Neighborhood pair_row(PeerId i, PeerId partner, double weight);
 
 }  // namespace gv

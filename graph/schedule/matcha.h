@@ -22,8 +22,8 @@ struct Matcha {
   std::vector<double> probability;  ///< p_j, maximizing lambda_2(sum_j p_j L_j)
   double alpha = 0;                 ///< minimizing the contraction
   double contraction = 1;           ///< ||E[W^T W] - J||_2
-  double contraction_error = 0;     ///< by which it may be larger; 0 up to 64 peers, beyond them of
-                                    ///< Lanczos, which comes from below
+  /// Maximum excess of the true contraction: 0 up to 64 peers, else the error of Lanczos.
+  double contraction_error = 0;
 };
 
 /// `budget` in (0, 1]: sum_j p_j <= budget * matchings; 1 is the whole graph in every round. Throws

@@ -91,7 +91,7 @@ extern constinit const ScheduleFamily matrices_family{
     .make = make_matrices,
 };
 
-// Lamport 1978: what depends on i in this round, and so in all that follow.
+// Lamport 1978: a peer that depends on i in one round does so in all later ones.
 std::uint64_t longest_lead(const MixingSchedule& schedule,
                            std::uint64_t round,
                            PeerId i,

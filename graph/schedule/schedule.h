@@ -25,15 +25,14 @@ class MixingSchedule {
   virtual Neighborhood row(std::uint64_t round, PeerId i) const = 0;
   virtual bool directed() const { return false; }
   /// The peers with which i must be connected: all that occur in row i of some round, with weights
-  /// 0. Unless a schedule knows better, those are the peers of one period, or everyone when there
-  /// is no period.
+  /// 0. By default these are the peers of one period, or everyone if there is no period.
   virtual Neighborhood links(PeerId i) const;
   /// W_{round + period} = W_round; 0: random, without a period.
   virtual std::uint64_t period() const = 0;
-  /// ||E[W^T W] - J||_2 of a random schedule where it has a formula: the expected squared
-  /// disagreement shrinks at least by it in each round.
+  /// Returns ||E[W^T W] - J||_2 of a random schedule if it has a formula: the expected squared
+  /// disagreement shrinks at least by this factor in each round.
   virtual std::optional<double> contraction() const { return std::nullopt; }
-  /// Returns how much larger it may be where an iteration computed it; 0 where it is exact.
+  /// Returns the maximum error of contraction(), if an iteration computed it; 0 if it is exact.
   virtual double contraction_error() const { return 0; }
 
   /// W_round, put together from its rows, and checked to be doubly stochastic.
@@ -42,14 +41,14 @@ class MixingSchedule {
   Topology topology(std::string name) const;
 };
 
-// Peers that hold parts of a model average with those that hold the same part of another one, as a
-// map of the chains says who they are.
+// Peers that hold parts of a model average with the holders of the same part of another one; a
+// map of the chains identifies them.
 
-/// A row of W among models, as it is among the peers that hold of each of them what peer i holds of
-/// its own. Their order is that of the models, so that sums have the same bits.
+/// Returns a row of W among models as a row among peers: for each model the peer that holds the
+/// same part as peer i. The order is that of the models, so that sums have the same bits.
 Neighborhood among_copies(Neighborhood row, const ChainMap& chains, PeerId i);
 
-/// A schedule of models for the peers that hold parts of them.
+/// A schedule of models, for peers that hold parts of models.
 class CopiesSchedule final : public MixingSchedule {
  public:
   CopiesSchedule(std::shared_ptr<const MixingSchedule> models, ChainMap chains)
@@ -74,28 +73,27 @@ class CopiesSchedule final : public MixingSchedule {
 
 struct ScheduleSpec;
 
-/// A family of schedules: one constant, in the file that makes it. The list of all stands in
-/// graph/schedules.cpp.
+/// A family of schedules: one constant, in the file that makes it. graph/schedules.cpp lists all.
 struct ScheduleFamily {
   std::string_view name;     ///< "base"
   std::string_view summary;  ///< one line, with the source
   std::span<const GraphParameter> parameters = {};
   std::string_view example = {};  ///< parameters with which it can be made for 16 peers
-  /// Throws std::invalid_argument where it is impossible.
+  /// Throws std::invalid_argument if the schedule is impossible.
   std::unique_ptr<MixingSchedule> (*make)(const ScheduleSpec& spec, PeerId n) = nullptr;
-  /// All that the per-mode theory needs of it, for any number of peers; null or empty where its
-  /// matrices share no modes, or where they would take too long.
+  /// Returns the modes for the per-mode theory, for any number of peers. Null or empty if its
+  /// matrices share no modes, or if they would take too long.
   std::optional<Modes> (*modes)(const ScheduleSpec& spec, PeerId n) = nullptr;
-  /// Returns what `graph best --schedules` tries; null: nothing.
+  /// Returns the candidates of `graph best --schedules`. Null if there are none.
   SearchGroups (*searched)(const SearchScope& scope) = nullptr;
 };
 
 /// A schedule by family and parameters, or a static graph, before the number of peers is known.
 struct ScheduleSpec {
-  const ScheduleFamily* family = nullptr;  ///< null: a static graph, the schedule of period 1
+  const ScheduleFamily* family = nullptr;  ///< null for a static graph, the schedule of period 1
   GraphParameters parameters;
-  TopologySpec topology;               ///< of a static graph, or of a family's parameter `graph`
-  std::string weights = "metropolis";  ///< of a static graph
+  TopologySpec topology;               ///< a static graph's, or a family's parameter `graph`
+  std::string weights = "metropolis";  ///< a static graph's
 
   bool is_static() const { return family == nullptr; }
   /// The topology and, with it, the text of the parameter `graph`.
@@ -105,11 +103,11 @@ struct ScheduleSpec {
 /// The inverse of parse_schedule (graph/schedules.h).
 std::string to_string(const ScheduleSpec& spec);
 
-/// The modes of a schedule's family; none for a static graph, and where the family has none: see
-/// SequenceWalk for those.
+/// Returns the modes of a schedule's family; none for a static graph, or if the family has none:
+/// see SequenceWalk for those.
 std::optional<Modes> schedule_modes(const ScheduleSpec& spec, PeerId n);
 
-/// A list of matrices, over and over; one matrix: a static topology.
+/// A list of matrices, repeated; a single matrix is a static topology.
 class PeriodicSchedule final : public MixingSchedule {
  public:
   /// Takes at least one matrix, all of one size.
@@ -126,11 +124,11 @@ class PeriodicSchedule final : public MixingSchedule {
   std::vector<MixingMatrix> matrices_;
 };
 
-/// Returns how many rounds the others can complete, from `round` on, while peer i has not begun
-/// `round`: a round is completed by who has heard all of its row, so it is the number of rounds
-/// before that in which the last of them comes to depend on i (the light cone of Lamport's
-/// happened-before relation, Lamport 1978, "Time, clocks, and the ordering of events in a
-/// distributed system"). At most `limit`.
+/// Returns how many rounds the others can complete, from `round` on, before peer i begins `round`,
+/// at most `limit`. A peer completes a round when it has received from all of its row. So the
+/// result is the number of rounds before the one in which the last peer depends on i (the light
+/// cone of Lamport's happened-before relation, Lamport 1978, "Time, clocks, and the ordering of
+/// events in a distributed system").
 std::uint64_t longest_lead(const MixingSchedule& schedule,
                            std::uint64_t round,
                            PeerId i,

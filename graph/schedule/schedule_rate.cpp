@@ -54,8 +54,8 @@ double dense_product(const Matrices& period) {
   return largest_singular_value(product);
 }
 
-/// Finds the same by Lanczos on the product's Gram matrix. Throws std::runtime_error where its gap
-/// is not found within a thousandth.
+/// Finds the norm by Lanczos on the product's Gram matrix. Throws std::runtime_error if the gap is
+/// not found within a thousandth.
 double lanczos_product(const Matrices& period) {
   const PeerId n = period[0].size();
   const auto gram = [&](const double* x, double* out) {
@@ -90,8 +90,8 @@ ScheduleRate periodic_rate(const MixingSchedule& schedule) {
   return rate;
 }
 
-/// The direction that contracts least on the mean of these rounds: power iterations on the mean of
-/// W^T W.
+/// Returns the direction that contracts least on the mean of the given rounds: power iterations on
+/// the mean of W^T W.
 VectorXd worst_direction(const Matrices& rounds, PeerId n) {
   VectorXd x = start_vector(n);
   for (int k = 0; k < 100; ++k) {

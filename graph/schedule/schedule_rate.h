@@ -21,11 +21,10 @@ struct ScheduleRate {
 };
 
 /// Periodic: the second singular value of the product over a period (a single factor of a
-/// time-varying sequence may have 1: Ying et al. 2021, arXiv:2110.13363). Random: kappa, exactly
-/// where the schedule knows it, else from `samples` rounds. The estimate takes the worst direction
-/// from up to 500 rounds of the first half and the mean of its squared contraction over the second:
-/// unbiased for that direction, so it approaches kappa from below; the standard error comes with
-/// it.
+/// time-varying sequence may have 1: Ying et al. 2021, arXiv:2110.13363). Random: kappa, exactly if
+/// the schedule knows it, else from `samples` rounds. The estimate takes the worst direction from
+/// up to 500 rounds of the first half and the mean of its squared contraction over the second:
+/// unbiased for that direction, so it approaches kappa from below; the result has a standard error.
 ScheduleRate schedule_rate(const MixingSchedule& schedule, int samples = 4000);
 
 /// The estimate alone.

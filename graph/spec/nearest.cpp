@@ -20,15 +20,22 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return d[a.size()][b.size()];
 }
 
+std::string lower_case(std::string_view word) {
+  std::string lower(word);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return lower;
+}
+
 }  // namespace
 
 std::string nearest(std::string_view word, const std::vector<std::string>& known) {
   constexpr std::size_t longest = 100;  // the table has length^2 entries, and no name is as long
   if (word.size() > longest) return "";
+  const std::string lower = lower_case(word);
   std::string best;
   std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
   for (const std::string& k : known) {
-    if (const std::size_t d = edit_distance(word, k); d < least) {
+    if (const std::size_t d = edit_distance(lower, lower_case(k)); d < least) {
       least = d;
       best = k;
     }

@@ -6,8 +6,8 @@
 
 namespace gv {
 
-/// The word of `known` that `word` was probably meant to be: the first of those at the smallest
-/// edit distance, if that is at most max(2, length / 3); empty when there is none. An edit inserts,
+/// Returns the word of `known` that `word` was probably meant to be: the first one at the smallest
+/// edit distance, if that is at most max(2, length / 3); empty if there is none. An edit inserts,
 /// deletes or changes a letter, or swaps two neighbouring ones (Damerau, Comm. ACM 1964, in the
 /// restricted form that edits no letter twice).
 std::string nearest(std::string_view word, const std::vector<std::string>& known);

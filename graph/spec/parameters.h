@@ -59,12 +59,12 @@ struct LatticeShape {
 using GraphParameterValue = std::variant<std::uint64_t, double, LatticeShape, std::string>;
 
 /// One value for each parameter of a family. Asking for a name that the family does not have, or
-/// for a value of another kind, is our own mistake: std::logic_error.
+/// for a value of another kind, is a programming error: std::logic_error.
 class GraphParameters {
  public:
-  /// All values as they are when none is given. The rows must outlive this: families are constants.
+  /// All default values. The rows must outlive this: families are constants.
   explicit GraphParameters(std::span<const GraphParameter> rows);
-  GraphParameters() = default;  ///< of a family without parameters
+  GraphParameters() = default;  ///< for a family without parameters
 
   std::span<const GraphParameter> rows() const { return rows_; }
   bool has(std::string_view name) const;
@@ -73,10 +73,10 @@ class GraphParameters {
   double number(std::string_view name) const;
   std::uint64_t seed() const;
   LatticeShape shape() const;
-  const std::string& text(std::string_view name) const;  ///< of a path or a graph
-  std::string value_text(std::string_view name) const;   ///< of any kind, as it is written
+  const std::string& text(std::string_view name) const;  ///< a path or a graph
+  std::string value_text(std::string_view name) const;   ///< any kind, as it is written
 
-  /// The row's range is the caller's to check.
+  /// The caller must check the row's range.
   void set(std::string_view name, GraphParameterValue value);
   bool operator==(const GraphParameters& other) const { return values_ == other.values_; }
 
@@ -87,8 +87,8 @@ class GraphParameters {
   std::vector<GraphParameterValue> values_;
 };
 
-/// Reads what stands after the colon: "degree=3,seed=1", "4x4", "path/to.edges". `family` is named
-/// in messages. Throws std::invalid_argument that says what is wrong, with the range.
+/// Reads the text after the colon: "degree=3,seed=1", "4x4", "path/to.edges". Messages name
+/// `family`. Throws std::invalid_argument with the mistake and the allowed range.
 GraphParameters parse_parameters(std::string_view family,
                                  std::span<const GraphParameter> rows,
                                  std::string_view text);

@@ -33,7 +33,7 @@ Eigen::Map<const Eigen::VectorXd> map(const std::vector<double>& v, std::size_t 
 
 using Sparse = Eigen::SparseMatrix<double>;
 
-/// Shows the symbolic analysis, which Eigen keeps to itself.
+/// Exposes Eigen's symbolic analysis, which is protected.
 class Factor : public Eigen::SimplicialLDLT<Sparse, Eigen::Lower> {
  public:
   FactorCost cost() const {

@@ -16,8 +16,8 @@ struct RitzValue {
 };
 
 /// The Lanczos recurrence A V = V T + beta v e^T on a symmetric operator of size n, three vectors
-/// long. Nothing is orthogonalized again: copies of converged values appear, but the extreme values
-/// of T converge all the same (Paige, "Accuracy and effectiveness of the Lanczos algorithm for the
+/// long. There is no reorthogonalization: copies of converged values appear, but the extreme
+/// values of T still converge (Paige, "Accuracy and effectiveness of the Lanczos algorithm for the
 /// symmetric eigenproblem", Linear Algebra Appl. 1980), and a million rows need 24 MB instead of a
 /// basis.
 class Lanczos {
@@ -33,9 +33,9 @@ class Lanczos {
   std::size_t steps() const { return diagonal_.size(); }
   bool exhausted() const { return exhausted_; }
 
-  /// The extreme Ritz values, within min(r, r^2 / distance to the next one), r being the residual
-  /// norm (Parlett, "The symmetric eigenvalue problem", SIAM 1998, chapters 4 and 13), and within
-  /// the rounding of so many steps.
+  /// Returns the extreme Ritz values, within min(r, r^2 / distance to the next one), r being the
+  /// residual norm (Parlett, "The symmetric eigenvalue problem", SIAM 1998, chapters 4 and 13), and
+  /// within the accumulated rounding.
   struct Ends {
     RitzValue smallest, largest;
   };
@@ -69,7 +69,7 @@ enum class SpectrumEnd {
 
 /// The cost of a sparse factorization of W's pattern, from its symbolic analysis.
 struct FactorCost {
-  double entries = 0;  ///< of the factor
+  double entries = 0;  ///< number of entries in the factor
   double flops = 0;
 };
 FactorCost factor_cost(const SparseRows& w);

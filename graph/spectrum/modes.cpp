@@ -42,8 +42,8 @@ double total(const std::vector<Mode>& modes, const std::function<double(const Mo
 
 using Sparse = Eigen::SparseMatrix<double>;
 
-/// The lower half of I - W or I + W, of the first `size` peers. What I - W keeps on its diagonal is
-/// summed from the weights, so that its rows sum to zero.
+/// The lower half of I - W or I + W, of the first `size` peers. The diagonal of I - W is summed
+/// from the weights, so that its rows sum to zero.
 Sparse lower_half(const SparseRows& w, double sign, std::size_t size) {
   std::vector<Eigen::Triplet<double>> lower;
   std::vector<double> diagonal(w.size());
@@ -62,8 +62,8 @@ Sparse lower_half(const SparseRows& w, double sign, std::size_t size) {
   return matrix;
 }
 
-/// The entries of the inverse where the factor has some, from the last column to the first: Z_ij =
-/// -sum_k L_kj Z_ik and Z_jj = 1 / D_j - sum_k L_kj Z_kj over the rows k of column j of L.
+/// The entries of the inverse in the pattern of the factor, from the last column to the first: Z_ij
+/// = -sum_k L_kj Z_ik and Z_jj = 1 / D_j - sum_k L_kj Z_kj over the rows k of column j of L.
 class SelectedInverse : public Eigen::SimplicialLDLT<Sparse, Eigen::Lower> {
  public:
   explicit SelectedInverse(const Sparse& matrix)
@@ -87,7 +87,7 @@ class SelectedInverse : public Eigen::SimplicialLDLT<Sparse, Eigen::Lower> {
   }
 
  private:
-  /// Every pair of rows of column j stands in the factor too, the larger in the smaller's column.
+  /// Every pair of rows of column j is in the factor too, the larger in the smaller's column.
   double column(Eigen::Index j,
                 std::vector<double>& inverse,
                 const std::vector<double>& diagonal) const {
@@ -131,7 +131,7 @@ Estimate Modes::sum(const std::function<double(const Mode&)>& f) const {
 
 Modes dense_modes(const MixingMatrix& w) {
   if (w.directed()) {
-    // A normal matrix has orthogonal modes, which is all that the per-mode theory asks for.
+    // A normal matrix has orthogonal modes, which is all that the per-mode theory needs.
     if (!is_normal(w)) {
       throw std::invalid_argument(
           "modes: this directed W is not normal (W W^T differs from W^T W), so it has no "

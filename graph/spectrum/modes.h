@@ -17,7 +17,7 @@ namespace gv {
 /// a variance, of a W drawn again in every round (see schedule_modes).
 struct Mode {
   std::vector<std::complex<double>> values;  ///< one per matrix of the period; a mean when random
-  double count = 1;                          ///< how many modes are like it
+  double count = 1;                          ///< number of equal modes
   double variance = 0;                       ///< E |lambda|^2 - |E lambda|^2
 
   /// E |lambda_t|^2.
@@ -39,14 +39,14 @@ struct Modes {
   std::string method;  ///< "closed form" | "dense" | "stochastic trace" | "expectation"
 
   std::size_t period() const { return samples[0].empty() ? 1 : samples[0][0].values.size(); }
-  /// Sum of f over the modes. The error is the standard error plus what the coarse modes miss:
-  /// where f grows towards 1 and modes are slower than the estimate resolves, it shows.
+  /// Returns the sum of f over the modes. The error is the standard error plus the deviation of the
+  /// coarse modes, which shows slow modes that the estimate does not resolve, if f grows towards 1.
   Estimate sum(const std::function<double(const Mode&)>& f) const;
 };
 
-/// Closed form where there is one, dense up to 4096 peers, stochastic_modes beyond. A directed W
-/// must be normal (every circulant is). Throws std::invalid_argument when it is not, or when it is
-/// too large to tell.
+/// Closed form if there is one, dense up to 4096 peers, stochastic_modes above. A directed W must
+/// be normal (every circulant is). Throws std::invalid_argument if it is not, or if it is too large
+/// to check.
 Modes modes_of(const MixingMatrix& w,
                const TopologySpec* spec = nullptr,
                std::string_view weights = "metropolis");
@@ -74,7 +74,7 @@ std::optional<Estimate> selected_s1(const SparseRows& w, double most_flops = 3e9
 /// else: n^3 / p^2 with equal data, n^3 / p^4 with unequal, p = 1 - slem^2 (Koloskova et al. 2020,
 /// arXiv:2003.10422, Theorem 2, non-convex; Ying et al. 2021, arXiv:2110.13363, table 1), and n /
 /// (1 - slem)^2 for strongly convex problems with decreasing steps (Pu, Olshevsky & Paschalidis
-/// 2020, arXiv:1906.02702). They are what the worst case allows, and predict no run.
+/// 2020, arXiv:1906.02702). They bound the worst case and do not predict a run.
 struct TransientOrders {
   double equal_data, unequal_data, strongly_convex;
 };

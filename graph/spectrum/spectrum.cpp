@@ -134,8 +134,8 @@ bool connected(const SparseRows& w) {
   return parts == 1;
 }
 
-/// Next number of steps after which the Ritz values are looked at. That costs about 10 steps^2
-/// operations, and is to take a tenth of the time of the steps in between.
+/// Returns the next number of steps after which to compute the Ritz values. That costs about 10
+/// steps^2 operations, and should take a tenth of the time of the steps in between.
 std::size_t next_look(std::size_t steps, double flops) {
   const auto look = 10.0 * static_cast<double>(steps) * static_cast<double>(steps);
   const auto apart = static_cast<std::size_t>(10 * look / flops);
@@ -146,7 +146,7 @@ double step_flops(const SparseRows& w) {
   return 2 * static_cast<double>(w.entries()) + 10 * static_cast<double>(w.size());
 }
 
-/// Runs until both gaps are known, for at most `steps` steps of so many flops in all.
+/// Runs until both gaps are known, for at most `steps` steps in all, each of `flops`.
 Gaps iterate(Lanczos& run, std::size_t steps, double flops) {
   for (;;) {
     run.extend(std::min(next_look(run.steps(), flops), steps));
@@ -243,8 +243,7 @@ std::vector<double> eigenvalues(const MixingMatrix& w) {
   const Eigen::VectorXd ascending = symmetric_values(dense_matrix(w));
   std::vector<double> all(ascending.begin(), ascending.end());
   std::ranges::reverse(all);
-  // 1 and -1 occur exactly (parts without an edge between them; bipartite graphs), else not so
-  // near.
+  // Values this near to 1 and -1 are exact (parts without an edge between them; bipartite graphs).
   for (double& value : all)
     if (std::abs(std::abs(value) - 1) < 1e-14) value = std::copysign(1, value);
   return all;

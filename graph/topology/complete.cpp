@@ -6,8 +6,8 @@
 namespace gv {
 namespace {
 
-constexpr PeerId most_peers = 4'000;  ///< 16 million neighbours: `plan` looks at each several times
-constexpr PeerId most_built = 500;    ///< beyond, a report counts edges instead of making them
+constexpr PeerId most_peers = 4'000;  ///< 16 million neighbours: `plan` visits each several times
+constexpr PeerId most_built = 500;    ///< above this, a report counts edges instead of making them
 
 Topology build_complete(const GraphParameters&, PeerId n) {
   if (n > most_peers)

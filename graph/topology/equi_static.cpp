@@ -9,9 +9,9 @@
 #include "graph/topology/splitmix.h"
 
 // EquiTopo: Song et al. 2022, "Communication-efficient topologies for decentralized learning with
-// O(1) consensus rate", arXiv:2210.07881. Everything is made of W^(a) = I / n + (n - 1) / n P^a,
-// where P^a lets i hear i + a mod n. With enough random shifts a the consensus rate does not depend
-// on n.
+// O(1) consensus rate", arXiv:2210.07881. Everything is made of W^(a) = I / n + (n - 1) / n P^a; by
+// P^a peer i receives from i + a mod n. With enough random shifts a the consensus rate does not
+// depend on n.
 
 namespace gv {
 namespace {
@@ -30,7 +30,7 @@ Topology equi_static(const GraphParameters& p, PeerId n, bool directed) {
   if (n == 1) return t;
   PeerId shifts = p.count("m");
   if (shifts == 0) shifts = static_cast<PeerId>(std::bit_width(n - 1));
-  const double share = static_cast<double>(n - 1) / n / shifts;  // of one drawn shift
+  const double share = static_cast<double>(n - 1) / n / shifts;  // share of one drawn shift
   std::map<Edge, double> weights;
   for (const PeerId a : circle_shifts(n, shifts, p.seed())) {
     for (PeerId i = 0; i < n; ++i) {

@@ -13,7 +13,7 @@
 
 namespace gv {
 
-/// An eigenvalue of W, and how many others are equal to it.
+/// An eigenvalue of W and its multiplicity.
 struct Eigenvalue {
   std::complex<double> value;
   double count = 1;
@@ -23,8 +23,8 @@ struct Eigenvalue {
 struct ExtremeEigenvalues {
   double gap2 = 1;               ///< 1 - lambda2, computed so that nothing cancels
   double lambda_n = 0;           ///< the smallest
-  std::optional<double> sigma2;  ///< of a directed family, which has only this: its second largest
-                                 ///< singular value
+  std::optional<double> sigma2;  ///< only for a directed family, which has nothing else: its second
+                                 ///< largest singular value
 };
 
 /// The ways in which a page draws a graph.
@@ -36,31 +36,30 @@ enum class Drawing {
   lattice       ///< rows and columns; what leaves one border comes in at the other
 };
 
-/// The limits of what `graph best` may look at.
+/// Limits of the search of `graph best`.
 struct SearchScope {
   PeerId peers = 0;
   PeerId max_degree = 0;
-  int seeds = 1;  ///< of each random family
+  int seeds = 1;  ///< seeds tried for each random family
 };
-/// GraphParameters to try, as text. Of each group only the best graph is kept.
+/// GraphParameters to try, as text. Only the best graph of each group is kept.
 using SearchGroups = std::vector<std::vector<std::string>>;
 
-/// A family of topologies: one constant, in the file that builds it. The list of all stands in
-/// graph/topologies.cpp.
+/// A family of topologies: one constant, in its own file. graph/topologies.cpp lists all.
 struct TopologyFamily {
   std::string_view name;     ///< "random-regular"
   std::string_view summary;  ///< one line, with the source
   std::span<const GraphParameter> parameters = {};
   std::string_view example = {};  ///< parameters with which it can be built on 16 peers
-  /// Throws std::invalid_argument with both numbers where it is impossible.
+  /// Throws std::invalid_argument with both numbers if the graph is impossible.
   Topology (*build)(const GraphParameters& parameters, PeerId n) = nullptr;
   Drawing drawing = Drawing::circle;
-  /// The spectrum of Metropolis weights on n >= 2 peers; null or empty where it has no formula.
+  /// Returns the spectrum of Metropolis weights, n >= 2. Null or empty if it has no formula.
   std::optional<ExtremeEigenvalues> (*extremes)(const GraphParameters& parameters,
                                                 PeerId n) = nullptr;
-  /// All eigenvalues but the 1 of the all-ones vector; given where `extremes` is.
+  /// Returns all eigenvalues but the 1 of the all-ones vector; given if `extremes` is.
   std::vector<Eigenvalue> (*eigenvalues)(const GraphParameters& parameters, PeerId n) = nullptr;
-  /// Returns what `graph best` tries; null: it is never the best, or it is the user's own.
+  /// Returns the candidates of `graph best`. Null if never the best, or the user's own graph.
   SearchGroups (*searched)(const SearchScope& scope) = nullptr;
 };
 
@@ -89,8 +88,8 @@ std::string to_string(const TopologySpec& spec);
 /// numbers when it is impossible ("torus 4x4 has 16 peers, the fleet has 15").
 Topology build(const TopologySpec& spec, PeerId n);
 
-// Circulant graphs look alike from every peer: their eigenvalues are the discrete Fourier transform
-// of one row of W. Davis, "Circulant matrices", Wiley 1979.
+// Circulant graphs look alike from every peer: their eigenvalues are the discrete Fourier
+// transform of a row of W. Davis, "Circulant matrices", Wiley 1979.
 
 /// e^(2 pi i k / n), from an angle that is reduced exactly.
 inline std::complex<double> root_of_unity(std::uint64_t k, PeerId n) {
@@ -121,8 +120,8 @@ inline constexpr GraphParameter shape_parameter{
     0,
     "rows and columns; by default as square as possible"};
 
-/// The rows and columns of n peers: those of the shape, or the most square factorization of n where
-/// it is open. Throws std::invalid_argument with both numbers unless it has n peers.
+/// Returns the rows and columns for n peers: those of the shape, or if it is open the most square
+/// factorization of n. Throws std::invalid_argument with both numbers unless the shape has n peers.
 LatticeShape shape_for(std::string_view family, const LatticeShape& shape, PeerId n);
 
 /// The parameters with an open shape filled in.

@@ -7,7 +7,7 @@
 
 namespace gv {
 
-/// The numbers that are known of a graph without its edges. All its peers have the same degree.
+/// Known numbers of a graph without its edges. All its peers have the same degree.
 struct GraphCounts {
   PeerId peers = 0;
   std::uint64_t edges = 0;
@@ -15,8 +15,8 @@ struct GraphCounts {
   std::int64_t diameter = 0;
 };
 
-/// Counts a graph with more edges than anybody wants to hold, for which the formulas of its family
-/// answer (closed_form_spectrum, closed_form_modes); nothing where the graph is built.
+/// Counts a graph with too many edges to hold in memory, for which its family's formulas are used
+/// (closed_form_spectrum, closed_form_modes); nothing if the graph can be built.
 std::optional<GraphCounts> counted(const TopologySpec& spec, PeerId n);
 
 }  // namespace gv

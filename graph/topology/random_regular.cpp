@@ -19,7 +19,7 @@ constexpr GraphParameter random_regular_parameters[] = {
         "degree", 3, 1, "number of neighbours per peer; peers times degree must be even"),
     seed_parameter};
 
-/// The graph as far as it is joined: for each peer room for `degree` neighbours.
+/// The graph during construction: room for `degree` neighbours of each peer.
 class Joined {
  public:
   Joined(PeerId n, PeerId degree)
@@ -51,7 +51,7 @@ class Joined {
   std::vector<PeerId> neighbors_;
 };
 
-/// Nothing when it gets stuck.
+/// Returns nothing if it gets stuck.
 std::optional<std::vector<Edge>> pair_half_edges(PeerId n, PeerId degree, SplitMix& rng) {
   std::vector<PeerId> half_edges;
   half_edges.reserve(std::size_t{n} * degree);
@@ -77,7 +77,7 @@ std::optional<std::vector<Edge>> pair_half_edges(PeerId n, PeerId degree, SplitM
   return joined.edges();
 }
 
-/// `edges`, sorted, as is what comes back.
+/// Returns the edges that are not in `edges`; both are sorted.
 std::vector<Edge> complement(PeerId n, const std::vector<Edge>& edges) {
   std::vector<Edge> others;
   auto next = edges.begin();
@@ -101,7 +101,7 @@ Topology build_random_regular(const GraphParameters& p, PeerId n) {
   if (std::uint64_t{n} * degree % 2 != 0)
     throw std::invalid_argument(what + "degree times peers must be even");
   SplitMix rng(p.seed());
-  // Pairing gets stuck on dense graphs: of those, the pairs that are left out are drawn.
+  // Pairing gets stuck on dense graphs: for these the missing pairs are drawn.
   const bool dense = degree > (n - 1) / 2;
   for (int attempt = 0; attempt < 1000; ++attempt) {
     const auto edges = pair_half_edges(n, dense ? n - 1 - degree : degree, rng);

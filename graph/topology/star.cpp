@@ -9,8 +9,8 @@ Topology build_star(const GraphParameters&, PeerId n) {
   return make_topology("star", n, edges);
 }
 
-/// Every edge has the weight 1 / n: W is 1 - 1 / n on what sums to zero over the leaves, and 0 on
-/// the hub's difference to them.
+/// Every edge has the weight 1 / n: W is 1 - 1 / n on vectors that sum to zero over the leaves, and
+/// 0 on the hub's difference to them.
 std::optional<ExtremeEigenvalues> star_extremes(const GraphParameters&, PeerId n) {
   return n == 2 ? ExtremeEigenvalues{1, 0, {}} : ExtremeEigenvalues{1.0 / n, 0, {}};
 }

@@ -9,7 +9,7 @@ namespace {
 
 using Adjacency = std::vector<std::vector<PeerId>>;
 
-/// Hops from `start` along `adjacency`; -1 where it cannot be reached.
+/// Returns the hops from `start` along `adjacency`; -1 for peers that cannot be reached.
 std::vector<std::int64_t> hops_from(const Adjacency& adjacency, PeerId start) {
   std::vector<std::int64_t> hops(adjacency.size(), -1);
   std::vector<PeerId> front{start};

@@ -92,7 +92,7 @@ TrainTest read_binary(const std::string& dir, std::uint32_t per_file) {
   return {train, test};
 }
 
-/// The numbers of one line; a word that is none names its column.
+/// The numbers of one line; an error names the column of a word that is not a number.
 class Row {
  public:
   Row(std::string where, std::string_view line) : where_(std::move(where)), left_(line) {}
@@ -117,7 +117,7 @@ class Row {
 
  private:
   [[noreturn]] void refuse(std::string_view word, unsigned most) const {
-    // What the word is made of comes from a file, and may not move the cursor of who reads this.
+    // The word is from a file: escape it, so that it cannot move the reader's cursor.
     fail(where_,
          shown(word) + " in column " + std::to_string(column_ + 1) +
              " is not a whole number of 0 to " + std::to_string(most),
@@ -130,7 +130,7 @@ class Row {
   bool last_ = false;
 };
 
-/// A first line that begins with no digit.
+/// Returns whether a first line is a header: it begins with no digit.
 bool is_header(const std::string& line) {
   return !line.empty() && (line[0] < '0' || line[0] > '9');
 }

@@ -15,15 +15,15 @@
 
 namespace gv {
 
-/// The bytes of a data set: our own, which are filled once, or those of a mapped file, which all
-/// processes of a machine share and nobody writes.
+/// The bytes of a data set: either its own, which are filled once, or those of a mapped file, which
+/// all processes of a machine share and none writes.
 class ByteTable {
  public:
   using value_type = std::uint8_t;
 
   ByteTable() = default;
   ByteTable(std::vector<std::uint8_t> own) : own_(std::move(own)) {}
-  /// `keep`: as long as it lives, the bytes stay.
+  /// The bytes are valid as long as `keep` lives.
   ByteTable(std::span<const std::uint8_t> mapped, std::shared_ptr<const void> keep)
       : mapped_(mapped), keep_(std::move(keep)) {}
 
@@ -49,7 +49,7 @@ class ByteTable {
 
 struct DataFacts;
 
-/// The shape of a picture, whose features lie as [channel][row][column], as in PyTorch.
+/// The shape of a picture, with features in the order [channel][row][column], as in PyTorch.
 struct ImageShape {
   std::uint32_t channels = 0;
   std::uint32_t height = 0;
@@ -58,8 +58,8 @@ struct ImageShape {
   bool operator==(const ImageShape&) const = default;
 };
 
-/// One picture as a minibatch sees it: pixel [y][x] shows what lies at [y + down][x + right], zero
-/// beyond the edges; then mirrored left to right. See draw_view.
+/// The view of one picture in a minibatch: pixel [y][x] is pixel [y + down][x + right] of the
+/// picture, zero beyond its edges; then mirrored left to right. See draw_view.
 struct View {
   std::int8_t down = 0;
   std::int8_t right = 0;
@@ -70,40 +70,40 @@ struct View {
 
 /// The set that samples are drawn from; immutable and shared once it is made. Its four forms:
 ///  - a table of floats, or of bytes (pictures, a quarter of the memory) that become floats when
-///    gathered: a row is a sample;
-///  - sparse rows, of which only what is not zero is kept;
-///  - a text: a row is where a window of it begins. The sample is `context` tokens, and of each the
-///    one that follows it is to be told.
+/// gathered: a row is a sample;
+///  - sparse rows, with only the values that are not zero;
+///  - a text: a row is the start of a window. The sample is `context` tokens, and the model
+/// predicts the token after each.
 struct Dataset {
   std::uint32_t rows = 0;
-  std::uint32_t features = 0;  ///< of a text: context
-  std::uint32_t classes = 0;   ///< 0: regression; of a text: vocabulary.size()
-  ImageShape image;            ///< all 0 unless features = channels x height x width pixels
+  std::uint32_t features = 0;  ///< for a text: context
+  std::uint32_t classes = 0;   ///< 0 for a regression; for a text: vocabulary.size()
+  ImageShape image;            ///< all 0 unless features are channels x height x width pixels
 
   ByteTable bytes;            ///< rows x features, or empty
   std::vector<float> floats;  ///< rows x features, or empty
-  /// A float is (byte / 255 - shift) * scale. One of each for all features, or one per channel.
+  /// A float is (byte / 255 - shift) * scale. One value each for all features, or one per channel.
   std::vector<float> shift{0};
   std::vector<float> scale{1};
-  std::vector<std::uint8_t> labels;  ///< rows, when classes > 0 and it is no text
-  std::vector<float> targets;        ///< rows, when regression
-  std::vector<float> optimum;        ///< x*, when known (linear)
+  std::vector<std::uint8_t> labels;  ///< rows, if classes > 0 and it is not a text
+  std::vector<float> targets;        ///< rows, for a regression
+  std::vector<float> optimum;        ///< x*, if known (linear)
 
-  SparseSamples sparse;  ///< rows of `features`, with labels of two classes; or empty
+  SparseSamples sparse;  ///< rows of `features`, with two classes; or empty
 
   std::vector<std::uint8_t> tokens;      ///< rows + context indices into the vocabulary, or empty
   std::vector<std::uint8_t> vocabulary;  ///< the characters (bytes), ascending
-  std::uint32_t context = 0;             ///< tokens in a window; 0: no text
+  std::uint32_t context = 0;             ///< tokens in a window; 0 if not a text
 
-  std::shared_ptr<const DataFacts> facts;  ///< of a user's own table or pictures; or null
+  std::shared_ptr<const DataFacts> facts;  ///< facts of a user's table or pictures; or null
 
   bool is_text() const { return context > 0; }
   bool is_sparse() const { return !sparse.ends.empty(); }
 
-  /// out[r * features + c] <- feature c of sample rows[r]. Of a table.
+  /// out[r * features + c] <- feature c of sample rows[r]. For a table.
   void gather(std::span<const std::uint32_t> rows, std::span<float> out) const;
-  /// Does the same with each picture as its view shows it; no views: as it is. What lies beyond the
-  /// edges is zero after normalization.
+  /// Gathers each picture through its view; unchanged without views. Pixels beyond the edges are
+  /// zero after normalization.
   void gather(std::span<const std::uint32_t> rows,
               std::span<const View> views,
               std::span<float> out) const;
@@ -111,8 +111,8 @@ struct Dataset {
   void gather_windows(std::span<const std::uint32_t> rows,
                       std::span<std::uint8_t> inputs,
                       std::span<std::uint8_t> targets) const;
-  /// Lists what an evaluation goes through: every row; of a text every context-th, so that each
-  /// token is told once.
+  /// Lists the rows of an evaluation: every row; for a text every context-th, so that each token is
+  /// predicted once.
   std::vector<std::uint32_t> evaluation_rows() const;
 };
 
@@ -124,12 +124,12 @@ struct TrainTest {
 /// Sets shift and scale of both to the mean and deviation of the training pixels.
 void standardize(Dataset& train, Dataset& test);
 
-/// IDX images and labels (MNIST family), plain or gzipped: train-images-idx3-ubyte[.gz],
-/// train-labels-idx1-ubyte[.gz], t10k-... in `dir`. Magic, dimensions and length are checked before
-/// anything is allocated; throws std::runtime_error "path: what, with the numbers". Pixels are
+/// Reads IDX images and labels (MNIST family), plain or gzipped: train-images-idx3-ubyte[.gz],
+/// train-labels-idx1-ubyte[.gz], t10k-... in `dir`. Checks magic, dimensions and length before any
+/// allocation; throws std::runtime_error "path: the error, with the numbers". Pixels are
 /// standardized by the training mean and deviation. Y. LeCun, "The MNIST database", file formats.
 TrainTest read_idx(const std::string& dir);
-/// The files that it reads; throws when one of them is missing.
+/// The files that read_idx reads; throws if one is missing.
 std::vector<std::string> idx_files(const std::string& dir);
 
 /// Procedurally drawn 28 x 28 digits: stroke skeletons, random affine map, thickness and noise.
@@ -149,10 +149,10 @@ TrainTest make_blobs(std::uint32_t train,
 TrainTest make_linear(
     std::uint32_t train, std::uint32_t test, std::uint32_t features, double noise, Rng rng);
 
-/// The changes that may befall a picture each time it is drawn into a minibatch.
+/// The random changes of a picture each time it is drawn into a minibatch.
 struct AugmentSpec {
-  bool crop = false;  ///< a random place of the picture inside a border of `crop_padding` zeros
-  bool flip = false;  ///< mirrored left to right, every other time
+  bool crop = false;  ///< shifted at random, with a border of `crop_padding` zeros
+  bool flip = false;  ///< mirrored left to right with probability 1/2
 
   bool any() const { return crop || flip; }
 };
@@ -162,10 +162,10 @@ struct AugmentSpec {
 inline constexpr std::int32_t crop_padding = 4;
 
 /// The next view: down and right uniform in [-crop_padding, crop_padding], mirrored with
-/// probability 1/2. Draws the same numbers whichever of the two is asked for.
+/// probability 1/2. Draws the same numbers for every spec.
 View draw_view(const AugmentSpec& spec, Rng& rng);
 
-/// out <- `picture` as the view shows it; both [channel][row][column] and apart.
+/// out <- `picture` through the view; both are [channel][row][column], without overlap.
 void look(const View& view,
           const ImageShape& shape,
           std::span<const float> picture,

@@ -16,12 +16,12 @@
 #include "optim/cache_home.h"
 #include "optim/state.h"
 
-// File of a decoded data set, little-endian, of the machine that made it:
+// File of a decoded data set, in the byte order of the machine that made it (little-endian):
 //   file  := hash:u64 header_bytes:u64 header body
 //   header := the state (state.h) of both sets: sizes, image, shift, scale, labels
 //   body   := the bytes of the training set, then those of the test set
-// hash is XXH3-64 of all that follows it. It is checked whenever the file is opened, so nothing of
-// a damaged or unfinished one is used.
+// hash is XXH3-64 of all that follows it. It is checked whenever the file is opened, so a damaged
+// or unfinished file is not used.
 
 namespace gv {
 namespace {
@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t prefix = 2 * sizeof(std::uint64_t);
 
-/// A file as it lies on the disk, to be read.
+/// A file mapped for reading.
 struct Mapped {
   std::span<const std::uint8_t> bytes;
   std::shared_ptr<const void> keep;
@@ -52,7 +52,7 @@ std::optional<Mapped> map_file(const std::string& path, bool ours) {
                 std::shared_ptr<const void>(memory, [size](void* m) { ::munmap(m, size); })};
 }
 
-/// Nothing: one of the files cannot be read, and whoever decodes them will say why.
+/// Returns the name of the decoded file; none if a file cannot be read, which `decode` will report.
 std::optional<std::string> name_of(const std::string& form, const std::vector<std::string>& files) {
   std::vector<std::uint64_t> hashes{XXH3_64bits(form.data(), form.size())};
   for (const std::string& path : files) {
@@ -95,7 +95,7 @@ std::uint32_t number(StateReader& in) {
   return static_cast<std::uint32_t>(value);
 }
 
-/// All but the bytes; `most`: of the file.
+/// Restores everything except the bytes; `most` is the size of the file.
 std::shared_ptr<Dataset> restore(StateReader& in, std::uint64_t most) {
   auto data = std::make_shared<Dataset>();
   data->rows = number(in);
@@ -154,8 +154,8 @@ bool write_all(int fd, const void* data, std::size_t size) {
   return true;
 }
 
-/// Writes under a name of its own first: nobody sees half a file. Process ids would not do, as
-/// containers that share a home count theirs alike.
+/// Writes under a unique name first, so that no process reads a partial file. Process ids are not
+/// unique: containers that share a home have equal ones.
 void write_decoded(const std::string& path, const TrainTest& data) {
   StateWriter header;
   save(*data.train, header);
@@ -183,7 +183,7 @@ void write_decoded(const std::string& path, const TrainTest& data) {
   fs::remove(part, ignored);
 }
 
-/// Removes what nobody has asked for in a month.
+/// Removes files that were not used for a month.
 void forget_old(const std::string& folder) {
   const auto then = fs::file_time_type::clock::now() - std::chrono::hours(24 * 30);
   std::error_code ignored;

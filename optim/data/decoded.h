@@ -8,15 +8,14 @@
 
 namespace gv {
 
-/// Returns where decoded data sets are kept: GRAPEVINE_CACHE, or else grapevine/data in
-/// XDG_CACHE_HOME or ~/.cache. Empty: nowhere.
+/// Returns the folder of decoded data sets: GRAPEVINE_CACHE, or else grapevine/data in
+/// XDG_CACHE_HOME or ~/.cache. Empty if there is none.
 std::string decoded_folder();
 
-/// Pictures that lie compressed or as text in `files`, decoded once per machine: the first process
-/// writes what `decode` gives into a file of `folder` named by the content of `files` and by `form`
-/// (which reader, of which version), and all map that file, so that it is in memory once.
-/// Whatever is wrong with the folder or the file costs time and nothing else: then `decode` is
-/// called. Throws what `decode` throws.
+/// Decodes pictures that are compressed or text in `files` once per machine. The first process
+/// writes the result of `decode` into a file of `folder`, named by the content of `files` and by
+/// `form` (reader and version); all processes map that file, so it is in memory once. On any
+/// problem with the folder or the file, calls `decode` instead. Throws the exceptions of `decode`.
 TrainTest decoded(const std::string& folder,
                   const std::string& form,
                   const std::vector<std::string>& files,

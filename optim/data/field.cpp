@@ -32,7 +32,7 @@ struct Decimal {
   }
 };
 
-/// Returns nothing for what is no decimal number, and for leading zeros.
+/// Returns nothing for words that are not decimal numbers, and for leading zeros.
 std::optional<Decimal> decimal_of(std::string_view word) {
   if (word.starts_with('+')) word.remove_prefix(1);
   Decimal found{.negative = word.starts_with('-')};

@@ -9,8 +9,7 @@
 
 namespace gv {
 
-/// Returns a word of a file for a message: `word`, at most 40 bytes of it, and `?` for whatever is
-/// not printable.
+/// Returns a word of a file for a message: at most 40 bytes, with `?` for each unprintable byte.
 inline std::string shown(std::string_view word) {
   constexpr std::size_t most = 40;
   std::string text = printable(word, most);
@@ -22,7 +21,7 @@ inline std::string shown(std::string_view word) {
 /// The bytes that some programs write before a UTF-8 text; they are not part of the text.
 inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
-/// The whole word as a number; a plus sign may stand before it.
+/// The whole word as a number; a plus sign may precede it.
 template <class Number>
 std::optional<Number> number_of(std::string_view word) {
   if (word.starts_with('+')) word.remove_prefix(1);
@@ -32,9 +31,9 @@ std::optional<Number> number_of(std::string_view word) {
   return value;
 }
 
-/// Returns the one way to write a number without exponent, plus sign and needless zeros: `+1.0` is
-/// `1`, `1e5` is `100000`. No digit is lost: a number of 19 digits keeps them all. Returns other
-/// words as they are, and so a number with leading zeros, which is a name: `01234`.
+/// Returns the canonical form of a number, without exponent, plus sign and needless zeros: `+1.0`
+/// is `1`, `1e5` is `100000`. No digit is lost: a number of 19 digits keeps all. Returns other
+/// words unchanged; so also numbers with leading zeros, which are names: `01234`.
 std::string plain_number(std::string_view word);
 
 }  // namespace gv

@@ -10,8 +10,7 @@
 // IDX file, all big-endian (Y. LeCun, C. Cortes & C. Burges, "The MNIST database", file formats):
 //   labels: 0x00000801 count:u32 label:u8[count]
 //   images: 0x00000803 count:u32 height:u32 width:u32 pixel:u8[count][height][width]
-// Plain or gzipped; zlib reads both alike, and like gzip overlooks what follows a whole gzip
-// stream.
+// Plain or gzipped; zlib reads both, and like gzip ignores bytes after a complete gzip stream.
 
 namespace gv {
 namespace {
@@ -27,7 +26,7 @@ constexpr const char* remedy = "take the four files of the data set as they are 
   throw std::runtime_error(path + ": " + what + "; " + remedy);
 }
 
-/// Reads a header number by number, then exactly the bytes it promises.
+/// Reads a header number by number, then exactly the number of bytes in it.
 class File {
  public:
   explicit File(std::string path) : path_(std::move(path)), file_(gzopen(path_.c_str(), "rb")) {
@@ -50,7 +49,7 @@ class File {
            static_cast<std::uint32_t>(b[2]) << 8 | b[3];
   }
 
-  /// A plain file shows its length beforehand; throws when it is not the header's.
+  /// Throws if the length of a plain file differs from the header's.
   void expect(std::uint64_t promised) const {
     if (gzdirect(file_) == 0) return;
     const std::uint64_t size = std::filesystem::file_size(path_);
@@ -61,7 +60,7 @@ class File {
     }
   }
 
-  /// Grows as the bytes come, so that a gzip header that lies allocates nothing.
+  /// Grows as bytes arrive, so that a false gzip header allocates nothing.
   std::vector<std::uint8_t> rest(std::uint64_t promised) {
     constexpr std::uint64_t piece = 1U << 20;
     std::vector<std::uint8_t> bytes;
@@ -84,7 +83,7 @@ class File {
   }
 
  private:
-  /// Fewer than n at the end of the file only.
+  /// Reads n bytes, fewer only at the end of the file.
   std::size_t read(std::uint8_t* to, std::size_t n) {
     const int got = gzread(file_, to, static_cast<unsigned>(n));
     int error = Z_OK;
@@ -115,7 +114,7 @@ void check_magic(File& file, std::uint32_t expected) {
   }
 }
 
-/// Rows and features into `data`; returns the bytes that must follow.
+/// Reads rows and features into `data`; returns the number of bytes that must follow.
 std::uint64_t read_image_header(File& file, Dataset& data) {
   check_magic(file, image_magic);
   data.rows = file.big_endian();

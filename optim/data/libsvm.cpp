@@ -19,7 +19,8 @@
 namespace gv {
 namespace {
 
-/// More than half of all would take too many draws, so those are drawn evenly.
+/// If more than half of all columns are needed, draws them evenly: drawing one by one would take
+/// long.
 std::vector<std::uint32_t> draw_columns(std::uint32_t features, std::uint32_t nonzeros, Rng& rng) {
   std::vector<std::uint32_t> columns;
   if (nonzeros > features / 2) {
@@ -68,7 +69,7 @@ std::shared_ptr<const Dataset> draw(std::uint32_t rows,
 constexpr std::uint32_t most_features = 100'000'000;
 constexpr std::uint32_t most_rows = 100'000'000;
 
-/// Columns are counted as the file counts them until the last line is read.
+/// Columns keep the file's numbers until the last line is read.
 class Reader {
  public:
   Reader(const std::string& path, std::optional<std::uint32_t> first_column)
@@ -96,7 +97,7 @@ class Reader {
     throw std::runtime_error(path_ + ":" + std::to_string(number_) + ": " + what);
   }
 
-  /// The next one of this line; empty: there is none.
+  /// Returns the next word of this line; empty if there is none.
   std::string_view word() {
     constexpr std::string_view blank = " \t\r";
     text_.remove_prefix(std::min(text_.find_first_not_of(blank), text_.size()));
@@ -154,8 +155,8 @@ class Reader {
   const std::string& path_;
   std::optional<std::uint32_t> first_column_;
   std::ifstream in_;
-  std::size_t number_ = 0;  ///< of the line
-  std::string_view text_;   ///< what is left of it
+  std::size_t number_ = 0;  ///< current line
+  std::string_view text_;   ///< rest of the line
   bool has_zero_ = false;
   LibSvmFile file_;
 };

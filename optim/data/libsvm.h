@@ -14,13 +14,13 @@ namespace gv {
 
 struct TrainTest;
 
-/// The features of one sample that are not zero, by ascending column.
+/// The nonzero features of one sample, by ascending column.
 struct SparseSample {
   std::span<const std::uint32_t> columns;
   std::span<const float> values;
 };
 
-/// Samples of which few features are not zero, one after the other (compressed rows).
+/// Samples with few nonzero features, concatenated (compressed rows).
 struct SparseSamples {
   std::vector<std::uint64_t> ends;  ///< row r ends before place ends[r], where row r + 1 begins
   std::vector<std::uint32_t> columns;
@@ -33,11 +33,10 @@ struct SparseSamples {
   }
 };
 
-/// Two classes of sparse samples: `nonzeros` features of each are not zero, of which low columns
-/// are more popular (column floor(features u^2), u uniform; all are alike where more than half of
-/// them are not zero), with values N(0, 1 / nonzeros). A
-/// sample's class is the side of a drawn plane on which it lies; a part `noise` of all labels is
-/// flipped. Throws std::invalid_argument unless 1 <= nonzeros <= features.
+/// Two classes of sparse samples, each with `nonzeros` nonzero features with values N(0, 1 /
+/// nonzeros). Low columns are more popular (column floor(features u^2), u uniform; all are equal if
+/// more than half are nonzero). A sample's class is its side of a drawn plane; a part `noise` of
+/// all labels is flipped. Throws std::invalid_argument unless 1 <= nonzeros <= features.
 TrainTest draw_sparse(std::uint32_t train,
                       std::uint32_t test,
                       std::uint32_t features,
@@ -45,12 +44,12 @@ TrainTest draw_sparse(std::uint32_t train,
                       double noise,
                       Rng rng);
 
-/// A text file in LIBSVM's format, one sample a line: "label column:value column:value ...",
+/// Reads a text file in LIBSVM's format, one sample a line: "label column:value column:value ...",
 /// columns from 1 on (from 0 if the training file has a column 0) and ascending; text after a # is
-/// a comment. Chang & Lin, "LIBSVM: a library for support vector machines", 2011. Of two
-/// classes: the smaller label is class 0.
-/// `test`: a file of the same classes; empty: the last tenth of `train`, and at least one sample,
-/// is held out. Throws std::runtime_error "path:line: what is wrong, and what to do".
+/// a comment. Chang & Lin, "LIBSVM: a library for support vector machines", 2011. There are two
+/// classes: the smaller label is class 0. `test` is a file of the same classes; if empty, the last
+/// tenth of `train`, at least one sample, is held out. Throws std::runtime_error "path:line: the
+/// error, and a remedy".
 TrainTest read_libsvm(const std::string& train, const std::string& test);
 
 /// The contents of one file in LIBSVM's format.
@@ -74,9 +73,8 @@ struct LibSvmFile {
   std::vector<std::size_t> label_ends;  ///< the end of each
 };
 
-/// Columns count from `first_column`, 0 or 1. If it is empty they count from 0 if the file has a
-/// column 0, as scikit-learn writes, else from 1. Throws std::runtime_error "path:line: what is
-/// wrong".
+/// Columns count from `first_column`, 0 or 1. If it is empty, they count from 0 if the file has a
+/// column 0, as scikit-learn writes, else from 1. Throws std::runtime_error "path:line: the error".
 LibSvmFile read_libsvm_file(const std::string& path,
                             std::optional<std::uint32_t> first_column = std::nullopt);
 

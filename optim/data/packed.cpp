@@ -15,7 +15,7 @@ std::vector<std::uint32_t> sorted(std::vector<std::uint32_t> rows) {
   return rows;
 }
 
-constexpr std::uint32_t has_views = 1U << 31;  ///< beside the number of samples
+constexpr std::uint32_t has_views = 1U << 31;  ///< flag in the number of samples
 
 class Writer {
  public:
@@ -38,7 +38,7 @@ class Reader {
  public:
   explicit Reader(const Buffer& from) : left_(from.data(), from.size()) {}
 
-  /// False: there are not so many any more.
+  /// Returns false if fewer are left.
   template <class Value>
   bool take(std::vector<Value>& to, std::size_t count) {
     if (left_.size() / sizeof(Value) < count) return false;
@@ -103,7 +103,7 @@ bool sound(const Dataset& data) {
          below(data.labels, data.classes) && below(data.tokens, data.classes);
 }
 
-/// A data set of no samples.
+/// A data set without samples.
 Dataset empty_like(const Dataset& like) {
   Dataset data;
   data.features = like.features;

@@ -45,7 +45,7 @@ std::vector<std::size_t> proportional_sizes(std::size_t total, const std::vector
   return sizes;
 }
 
-/// Draws for each class shares ~ Dir(alpha) over the peers, as in Yurochkin et al. 2019,
+/// Draws shares ~ Dir(alpha) over the peers for each class, as in Yurochkin et al. 2019,
 /// arXiv:1905.12022, section 4. Sizes differ too; dirichlet-equal has mixes of equal sizes.
 Partition dirichlet_once(const std::vector<Rows>& classes,
                          std::uint32_t peers,
@@ -134,8 +134,8 @@ const std::vector<double>& checked(const PartitionSpec& spec, std::uint32_t peer
   return sizes;
 }
 
-/// A text is cut into one stretch per peer. Windows that would reach into the next stretch are
-/// nobody's, so that no peer reads what belongs to another.
+/// Cuts a text into one stretch per peer. Windows that would reach into the next stretch belong to
+/// no peer, so that no peer reads text of another.
 Partition stretches(const Dataset& text, std::uint32_t peers, const PartitionSpec& spec) {
   const std::size_t tokens = std::size_t{text.rows} + text.context;
   const std::size_t needed = std::size_t{text.context} + 1;
@@ -185,8 +185,8 @@ Partition divide(const Dataset& data, std::uint32_t peers, const PartitionSpec& 
   throw std::invalid_argument("by-class: " + what);
 }
 
-/// Says whose each class is. Class after class is dealt from shuffled decks, each of all classes;
-/// of a deck that a peer begins with some cards of the last one in its hand, those come behind.
+/// Returns the owners of each class. Classes are dealt one by one from shuffled decks of all
+/// classes. If a peer begins a new deck, the cards that it already holds move to the deck's end.
 std::vector<Rows> owners_of(std::size_t classes,
                             std::uint32_t peers,
                             std::uint32_t each,
@@ -210,7 +210,7 @@ std::vector<Rows> owners_of(std::size_t classes,
 }
 
 /// Gamma variates in proportion to one draw from Dir(alpha, ..., alpha). With a tiny alpha all may
-/// underflow; in its limit the mix is of one class, and the others are alike behind it.
+/// underflow; in the limit the mix is of one class, and the other classes are equal.
 std::vector<double> drawn_mix(std::size_t classes, double alpha, Rng& rng) {
   std::vector<double> mix(classes);
   for (double& share : mix) share = rng.gamma(alpha);
@@ -219,7 +219,7 @@ std::vector<double> drawn_mix(std::size_t classes, double alpha, Rng& rng) {
   return mix;
 }
 
-/// A class that has rows left, by its share of the mix among those.
+/// Draws a class with rows left, by its share of the mix among such classes.
 std::size_t drawn_class(const std::vector<double>& mix, const std::vector<Rows>& left, Rng& rng) {
   double sum = 0;
   for (std::size_t c = 0; c < mix.size(); ++c) sum += left[c].empty() ? 0 : mix[c];

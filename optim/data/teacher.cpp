@@ -15,8 +15,8 @@ struct Teacher {
   std::vector<float> out;  ///< classes x teacher_width
 };
 
-/// He, Zhang, Ren & Sun 2015, arXiv:1502.01852: variance 2 / fan-in behind a ReLU. Features have
-/// the second moment 1, so the first layer takes 1 / fan-in.
+/// He, Zhang, Ren & Sun 2015, arXiv:1502.01852: variance 2 / fan-in after a ReLU. Features have the
+/// second moment 1, so the first layer uses 1 / fan-in.
 Teacher draw_teacher(std::uint32_t features, std::uint32_t classes, Rng rng) {
   Teacher teacher{std::vector<float>(std::size_t{teacher_width} * features),
                   std::vector<float>(std::size_t{classes} * teacher_width)};
@@ -29,7 +29,7 @@ Teacher draw_teacher(std::uint32_t features, std::uint32_t classes, Rng rng) {
   return teacher;
 }
 
-/// Sums go in the order of the weights, in double precision: the same labels everywhere.
+/// Sums in the order of the weights, in double precision: the labels are equal on all machines.
 std::vector<double> layer(const std::vector<float>& weights, const std::vector<double>& x) {
   std::vector<double> y(weights.size() / x.size());
   for (std::size_t i = 0; i < y.size(); ++i)

@@ -7,10 +7,10 @@
 
 namespace gv {
 
-/// A text file as windows of `context` tokens: each byte is one token, the vocabulary are the bytes
-/// that occur, ascending. The last tenth is the test set. Throws std::runtime_error "path: what is
-/// wrong, with the numbers, and what to do" when the file is missing, empty, over 2 GiB, or when
-/// either part holds no window and the character that follows it.
+/// Reads a text file as windows of `context` tokens: each byte is one token, and the vocabulary is
+/// the set of bytes that occur, ascending. The last tenth is the test set. Throws
+/// std::runtime_error "path: the error, with the numbers, and a remedy" if the file is missing,
+/// empty, over 2 GiB, or if either part has no window with a following character.
 TrainTest read_text(const std::string& path, std::uint32_t context);
 
 }  // namespace gv

@@ -7,8 +7,9 @@
 namespace gv {
 namespace {
 
-/// Vaswani et al. 2017, arXiv:1706.03762, equation 1 and section 3.2.3 (a position sees itself and
-/// what is before it): products of a head at a time, the weights kept for the way back.
+/// Vaswani et al. 2017, arXiv:1706.03762, equation 1 and section 3.2.3 (a position attends to
+/// itself and earlier ones): products of one head at a time; the weights are kept for the backward
+/// pass.
 class Attention : public SingleInputLayer {
  public:
   explicit Attention(const LayerPlace& place)
@@ -91,14 +92,15 @@ class Attention : public SingleInputLayer {
   }
 
  private:
-  /// The places where a head of a row begins: its queries (keys and values `width` further each),
-  /// its output, its weights [t][t], and as much for the gradient by its scores.
+  /// The offsets of a head of a row: its queries (keys and values are each `width` further), its
+  /// output, its weights [t][t], and its gradient by the scores.
   struct Head {
     std::size_t qkv, out;
     float* weights;
     float* score_gradient;
   };
-  /// Goes slice by slice through the rows; what is not kept for the way back is the slice's own.
+  /// Calls body for each head, slice by slice over the rows; memory not kept for the backward pass
+  /// belongs to the slice.
   template <class Body>
   void each_head(Body body) {
     const auto t = static_cast<std::size_t>(t_);
@@ -118,7 +120,7 @@ class Attention : public SingleInputLayer {
     });
   }
 
-  /// The first `seen` of the scores become weights, the rest zero.
+  /// Turns the first `seen` scores into weights, and sets the others to zero.
   void softmax_row(float* s, int seen) const {
     const float top = *std::max_element(s, s + seen);
     float sum = 0;

@@ -3,9 +3,8 @@
 
 #include "optim/host/host_layer.h"
 
-// oneDNN chooses how pictures and weights lie; weights are brought into that layout from the flat
-// vector at each pass, and their gradients back. Rows do not mix on the way through, so they are
-// convolved in slices.
+// oneDNN chooses the layouts of pictures and weights; each pass converts weights from the flat
+// vector to that layout, and gradients back. Rows are independent, so they are convolved in slices.
 
 namespace gv {
 namespace {
@@ -17,14 +16,15 @@ using Layout = dnnl::memory::desc;
 constexpr auto any = dnnl::memory::format_tag::any;
 constexpr auto best = dnnl::algorithm::convolution_auto;
 
-/// Tells what the library chooses for a whole batch; for a slice alone it might choose otherwise.
+/// Returns the algorithm that the library chooses for a whole batch; for a slice it might choose
+/// another.
 dnnl::algorithm algorithm_of(const dnnl::primitive_desc_base& whole) {
   const bool winograd =
       std::string_view(whole.impl_info_str()).find("wino") != std::string_view::npos;
   return winograd ? dnnl::algorithm::convolution_winograd : dnnl::algorithm::convolution_direct;
 }
 
-/// Zeros that the last windows need; with less, the outermost pixels would be left over.
+/// Zeros that the last windows need; with fewer, the outermost pixels would be skipped.
 std::int64_t end_padding(std::uint32_t in, std::uint32_t out, const Node& node) {
   return std::max<std::int64_t>(
       0, (std::int64_t{out} - 1) * node.stride + node.kernel - std::int64_t{in} - node.padding);
@@ -73,7 +73,7 @@ class Convolution : public HostLayer {
     return results;
   }
 
-  /// The gradient by the weights is one sum over all rows, and goes beside the one by the input.
+  /// The gradient by the weights is one sum over all rows, separate from the gradient by the input.
   void backward(std::span<const float> x, std::span<float> g) override {
     incoming_.gather();
     point_at(flat_gradient_, g.data() + weight_.offset);
@@ -101,8 +101,9 @@ class Convolution : public HostLayer {
   Layout any_in(std::uint32_t rows) const { return picture_of(rows, in_, any); }
   Layout any_out(std::uint32_t rows) const { return picture_of(rows, node_.out, any); }
 
-  /// Cuts the passes forward and back to the input, in these layouts. A flop takes about twice as
-  /// long as in a matrix product. Winograd's transform of the weights is made again for each slice.
+  /// Cuts the forward pass and the backward pass to the input into slices, in these layouts. A flop
+  /// takes about twice as long as in a matrix product. Each slice repeats Winograd's transform of
+  /// the weights.
   RowSlices slices(dnnl::algorithm algorithm, const Layout& in, const Layout& out) const {
     if (!with_rows(in, 1) || !with_rows(out, 1)) return {rows_, rows_};
     const double multiplies =
@@ -162,7 +163,7 @@ class Convolution : public HostLayer {
     });
   }
 
-  /// Takes what the forward pass has brought into layout `wanted`, or else brings `from` into it.
+  /// Reuses the forward pass' conversion to the layout `wanted`, or else converts `from`.
   Conversion again_or_of(const Conversion& forward,
                          const dnnl::memory& from,
                          const Layout& wanted) const {
@@ -246,7 +247,7 @@ class Convolution : public HostLayer {
   Layout any_weight_, bias_layout_;
   dnnl::memory x_;
   dnnl::memory flat_weight_, flat_bias_, flat_gradient_, flat_bias_gradient_;
-  convolution_forward::primitive_desc forward_;  ///< of all rows
+  convolution_forward::primitive_desc forward_;  ///< for all rows
   Conversion input_, weight_in_;
   std::vector<Primitive> run_forward_;  ///< slice by slice
   IncomingGradient incoming_;

@@ -11,9 +11,9 @@
 namespace gv {
 namespace {
 
-/// Columns (of a narrow C: rows) that a slice has at least, and where it may end. The library takes
-/// other kernels, with other sums, for fewer (64 x 127 x 784 of AVX-512); with as many, the bits
-/// are those of the whole product on all shapes tried there.
+/// Least number of columns of a slice (rows, for a narrow C), and unit of its borders. For fewer,
+/// the library uses other kernels with other sums (64 x 127 x 784 with AVX-512); with this many,
+/// the bits are those of the whole product on all tested shapes.
 constexpr std::size_t step = 128;
 
 void check(dnnl_status_t status) {

@@ -3,7 +3,7 @@
 namespace gv {
 
 /// C (m x n) <- alpha op(A) op(B) + beta C, single precision, row-major, leading dimensions in
-/// elements. op is the transpose where the flag says so; op(A) is m x k, op(B) is k x n. By oneDNN;
+/// elements. op is the transpose if its flag is set; op(A) is m x k, op(B) is k x n. Uses oneDNN;
 /// `grapevine bench gemm` measures it.
 void gemm(bool transpose_a,
           bool transpose_b,

@@ -11,7 +11,7 @@
 namespace gv {
 namespace {
 
-/// out <- sum of the parts, two of which are the common case.
+/// out <- sum of the parts; optimized for the common case of two.
 void sum_parts(const std::vector<dnnl::memory>& parts, float* out, std::size_t n) {
   const float* a = floats(parts[0]);
   if (parts.size() == 1) {
@@ -26,8 +26,8 @@ void sum_parts(const std::vector<dnnl::memory>& parts, float* out, std::size_t n
   }
 }
 
-/// out[k] <- value(k) where y[k] > 0, else zero. A mask of bits: under a plain condition g++ 12
-/// does not vectorize the sum of two parts, and ResNet-20 spends a tenth of its step here.
+/// out[k] <- value(k) if y[k] > 0, else zero. Uses a bit mask: under a plain condition g++ 12 does
+/// not vectorize the sum of two parts, and ResNet-20 spends a tenth of its step here.
 template <class Value>
 void where_positive(const float* y, std::size_t n, float* out, Value value) {
   for (std::size_t k = 0; k < n; ++k) {
@@ -220,7 +220,7 @@ class LayerNorm : public SingleInputLayer {
  private:
   float epsilon_;
   std::size_t weight_, bias_, channels_, positions_;
-  std::vector<float> mean_, inverse_;  ///< of each position
+  std::vector<float> mean_, inverse_;  ///< by position
 };
 
 class MaxPool : public PrimitiveLayer {
@@ -284,7 +284,7 @@ class MaxPool : public PrimitiveLayer {
 
   static constexpr auto kind = dnnl::algorithm::pooling_max;
   dnnl::memory::dims strides_, kernel_, none_{0, 0};
-  Lease where_;  ///< which element of its window was the maximum
+  Lease where_;  ///< index of the maximum in each window
 };
 
 /// The average over the whole picture.
@@ -315,7 +315,7 @@ class AveragePool : public SingleInputLayer {
   }
 
  private:
-  /// body(where the channel's first pixel lies, its number in [rows][channels])
+  /// body(offset of the channel's first pixel, its number in [rows][channels])
   template <class Body>
   void each_channel(Body body) const {
     for (std::size_t r = 0; r < layout_.rows; ++r)
@@ -333,7 +333,7 @@ IncomingGradient::IncomingGradient(HostMemory& memory,
                                    const dnnl::memory& y,
                                    bool relu)
     : y_(y), relu_(relu) {
-  GV_CHECK(!parts.empty(), "a layer whose output somebody uses");
+  GV_CHECK(!parts.empty(), "a layer whose output is used");
   for (const Lease& part : parts) {
     GV_CHECK(part.tensor.get_desc() == y.get_desc(), "gradients in the layout of the value");
     parts_.push_back(part.tensor);

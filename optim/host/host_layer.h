@@ -10,7 +10,7 @@
 
 namespace gv {
 
-/// The moments that the norms over the batch divide by: its own, or given ones.
+/// The source of a batch norm's moments: its batch, or given ones.
 enum class Moments : std::uint8_t { of_the_batch, given };
 
 /// Mean and (biased) variance of each channel before a batch norm, over many batches.
@@ -18,16 +18,16 @@ struct ChannelMoments {
   std::vector<float> mean, variance;
 };
 
-/// The place of a layer: its node, and what it is made of.
+/// The context of a layer: its node, and the inputs to its construction.
 struct LayerPlace {
   HostMemory& memory;
   const NeuralNetwork& network;
   const Node& node;
-  std::uint32_t rows = 0;           ///< of a batch
-  std::vector<Lease> inputs{};      ///< its values before it
-  bool relu = false;                ///< the layer also does the ReLU that alone follows it
-  bool training = false;            ///< a backward pass will come
-  ChannelMoments* given = nullptr;  ///< batch norm: its Moments::given, and what `measured` fills
+  std::uint32_t rows = 0;           ///< rows of a batch
+  std::vector<Lease> inputs{};      ///< values of its inputs
+  bool relu = false;                ///< the layer also computes its only consumer, a ReLU
+  bool training = false;            ///< true if there will be a backward pass
+  ChannelMoments* given = nullptr;  ///< batch norm: moments that are given or measured
 
   const Shape& in(std::size_t k = 0) const { return network.nodes[node.inputs[k]].out; }
   const Tensor& tensor(std::size_t k) const { return network.tensors[node.parameters[k]]; }
@@ -37,19 +37,20 @@ struct LayerPlace {
 class HostLayer {
  public:
   virtual ~HostLayer() = default;
-  /// Once, after it was made: where its value lies from each forward to the next.
+  /// Called once after construction: returns the place of its value in all forward passes.
   Lease hand_over() { return std::move(output_); }
   virtual void forward(std::span<const float> x, Moments moments) = 0;
 
-  /// Once, in the reverse order of nodes: from where the gradient by its output will come (one part
-  /// from each consumer, to be summed), to where those by its inputs go, each in the layout of that
-  /// input. `wanted` is false below the first parameter; the result is then empty.
+  /// Called once, in the reverse order of nodes. `parts` are the places of the gradients by its
+  /// output (one from each consumer, to be summed). Returns the places of the gradients by its
+  /// inputs, each in the layout of that input. `wanted` is false below the first parameter; the
+  /// result is then empty.
   virtual std::vector<Lease> prepare_backward(const std::vector<Lease>& parts, bool wanted) = 0;
-  /// g at its own parameters <- the gradient; the rest of g stays.
+  /// Writes the gradient by its own parameters into g; the rest of g is unchanged.
   virtual void backward(std::span<const float> x, std::span<float> g) = 0;
 
  protected:
-  /// Keeps `tensor` as the output, lent until it is handed over and dropped.
+  /// Sets the output, which is lent until it is handed over and dropped.
   void set_output(Lease output) {
     y_ = output.tensor;
     output_ = std::move(output);
@@ -61,7 +62,7 @@ class HostLayer {
 };
 
 /// The gradient by a layer's output before its ReLU: the sum of its parts where y > 0. A single
-/// part without a ReLU is taken as it lies.
+/// part without a ReLU is used in place.
 class IncomingGradient {
  public:
   IncomingGradient() = default;
@@ -71,7 +72,7 @@ class IncomingGradient {
                    bool relu);
   void gather();
   const Lease& lease() const { return sum_; }
-  /// Others may be lent its memory, once what is made of it has its own.
+  /// Frees its memory for other layers, once the results from it have their own.
   void drop() { sum_.hold.reset(); }
   const dnnl::memory& tensor() const { return sum_.tensor; }
 
@@ -82,7 +83,7 @@ class IncomingGradient {
   Lease sum_;
 };
 
-/// A layer of one input, whose gradient it lays down in that input's own layout.
+/// A layer with one input; writes the gradient in that input's layout.
 class SingleInputLayer : public HostLayer {
  public:
   std::vector<Lease> prepare_backward(const std::vector<Lease>& parts, bool wanted) final;
@@ -90,7 +91,7 @@ class SingleInputLayer : public HostLayer {
  protected:
   explicit SingleInputLayer(const LayerPlace& place)
       : memory_(place.memory), x_(place.inputs[0].tensor) {}
-  /// Once, while `incoming_` still holds its memory and `dx_` has its own: what backward() runs.
+  /// Called once, while `incoming_` still has its memory and `dx_` its own: prepares backward().
   virtual void make_backward() {}
 
   HostMemory& memory_;
@@ -98,7 +99,7 @@ class SingleInputLayer : public HostLayer {
   IncomingGradient incoming_;
 };
 
-/// One that is a primitive of oneDNN in each direction, row by row.
+/// A layer that is one primitive of oneDNN in each direction, row by row.
 class PrimitiveLayer : public SingleInputLayer {
  public:
   void forward(std::span<const float>, Moments) final { run_each(run_forward_); }
@@ -123,7 +124,7 @@ class PrimitiveLayer : public SingleInputLayer {
 using LayerPointer = std::unique_ptr<HostLayer>;
 LayerPointer make_host_convolution(const LayerPlace& place);
 LayerPointer make_host_linear(const LayerPlace& place);
-LayerPointer make_host_activation(const LayerPlace& place);  ///< relu that is nobody's, gelu
+LayerPointer make_host_activation(const LayerPlace& place);  ///< relu of its own, gelu
 LayerPointer make_host_max_pool(const LayerPlace& place);
 LayerPointer make_host_average_pool(const LayerPlace& place);
 LayerPointer make_host_picture_norm(const LayerPlace& place);  ///< batch and group

@@ -20,7 +20,7 @@ Primitive make_reorder(HostMemory& memory, const dnnl::memory& from, const dnnl:
 
 }  // namespace
 
-/// Owns every block; those on the shelf are free.
+/// Owns every block; `free` lists those that are not lent.
 struct HostMemory::Shelf {
   std::vector<std::unique_ptr<Buffer>> all;
   std::vector<Buffer*> free;
@@ -28,7 +28,7 @@ struct HostMemory::Shelf {
 
 HostMemory::HostMemory()
     : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_), shelf_(std::make_shared<Shelf>()) {
-  keep_library_on_this_thread();  // which makes the primitives
+  keep_library_on_this_thread();  // this thread makes the primitives
 }
 
 Lease HostMemory::lend(const Layout& layout) {

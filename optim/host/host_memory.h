@@ -14,14 +14,14 @@
 #include "optim/buffer.h"
 #include "optim/models/network_builder.h"
 
-// What the layers of a network on the CPU share: oneDNN's handles, and memory that is lent and
-// taken back while the network is put together, so that values that never live at the same time lie
-// at the same place. No pass lends any more.
+// Shared state of the layers of a network on the CPU: oneDNN's handles, and memory. Memory is lent
+// and returned while the network is assembled, so that values that never live at the same time
+// share memory. Passes lend nothing.
 
 namespace gv {
 
-/// A tensor, and the right to its memory: when the last copy of `hold` is gone, others may be lent
-/// it. Whoever only computes keeps `tensor` alone.
+/// A tensor, and the right to its memory: after the last copy of `hold` is gone, it may be lent
+/// again. Code that only computes keeps just `tensor`.
 struct Lease {
   dnnl::memory tensor;
   std::shared_ptr<const void> hold;
@@ -35,14 +35,15 @@ class HostMemory {
 
   dnnl::engine& engine() { return engine_; }
   dnnl::stream& stream() { return stream_; }
-  /// Zeros at first; later what the one before left there. Aligned to 64 bytes.
+  /// Lends memory, aligned to 64 bytes. It contains zeros at first, later the previous user's
+  /// values.
   Lease lend(const dnnl::memory::desc& layout);
-  /// A tensor somewhere in the flat parameter or gradient vector: point_at() says where.
+  /// A tensor in the flat parameter or gradient vector; point_at() sets its place.
   dnnl::memory floating(const dnnl::memory::desc& layout);
 
-  /// oneDNN's own scratch is bound to the thread that made a primitive; this one is not. Primitives
-  /// reserve it while they are made, and those of one place share it when they run: what may run at
-  /// the same time has places of its own.
+  /// Scratch memory that is not bound to the thread that made a primitive, unlike oneDNN's own.
+  /// Primitives reserve it when they are made, and those of one place share it when they run:
+  /// primitives that may run at the same time need different places.
   void reserve_scratch(std::size_t place, std::size_t bytes);
   void* scratch(std::size_t place);
 
@@ -52,7 +53,7 @@ class HostMemory {
   dnnl::engine engine_;
   dnnl::stream stream_;
   std::shared_ptr<Shelf> shelf_;
-  /// The scratch of a place; it is not lent, as what is on the shelf is in use when they run.
+  /// The scratch of a place. It is not lent, because lent memory is in use when primitives run.
   struct Scratch {
     std::size_t bytes = 0;
     std::unique_ptr<Buffer> buffer;
@@ -63,7 +64,7 @@ class HostMemory {
 inline float* floats(const dnnl::memory& tensor) {
   return static_cast<float*>(tensor.get_data_handle());
 }
-/// Counts the floats, with what oneDNN pads.
+/// Counts the floats, including oneDNN's padding.
 inline std::size_t float_count(const dnnl::memory& tensor) {
   return tensor.get_desc().get_size() / sizeof(float);
 }
@@ -90,7 +91,7 @@ class Primitive {
         place_(place) {
     memory.reserve_scratch(place, scratch_.get_size());
   }
-  /// The scratch is the caller's.
+  /// Attributes with scratch memory of the caller.
   static dnnl::primitive_attr attributes();
   void run();
   explicit operator bool() const { return memory_ != nullptr; }
@@ -100,11 +101,11 @@ class Primitive {
   dnnl::primitive primitive_;
   Arguments arguments_;
   dnnl::memory::desc scratch_;
-  std::size_t place_ = 0;  ///< of its scratch
+  std::size_t place_ = 0;  ///< place of its scratch
   bool bound_ = false;
 };
 
-/// A conversion to the same values in another layout; costs nothing where the layouts agree.
+/// A conversion of values to another layout; free if the layouts agree.
 class Conversion {
  public:
   Conversion() = default;
@@ -112,22 +113,22 @@ class Conversion {
   static Conversion of(HostMemory& memory,
                        const dnnl::memory& from,
                        const dnnl::memory::desc& wanted);
-  /// Makes what is computed in the layout `made` come to lie in `to`.
+  /// Converts a result in the layout `made` into `to`.
   static Conversion into(HostMemory& memory,
                          const dnnl::memory::desc& made,
                          const dnnl::memory& to);
   void run() {
     if (reorder_) reorder_.run();
   }
-  /// The other end: where `of` converts to, or where `into` converts from.
+  /// The other end: the target of `of`, the source of `into`.
   const dnnl::memory& tensor() const { return lease_.tensor; }
-  /// Returns the same tensor for one who comes after run().
+  /// Returns the converted tensor for a user after run().
   Conversion again() const {
     Conversion other;
     other.lease_ = lease_;
     return other;
   }
-  /// Others may be lent its memory, from the next primitive on.
+  /// Frees its memory for others, from the next primitive on.
   void drop() { lease_.hold.reset(); }
 
  private:
@@ -135,31 +136,30 @@ class Conversion {
   Primitive reorder_;
 };
 
-/// The layout of `rows` rows that lie as those of `layout`; empty where its rows do not lie one
-/// behind the other.
+/// The layout of `rows` rows in the form of `layout`; empty if its rows are not contiguous.
 std::optional<dnnl::memory::desc> with_rows(const dnnl::memory::desc& layout, std::uint32_t rows);
-/// Rows [begin, begin + rows) of a tensor for whose layout there is with_rows().
+/// Rows [begin, begin + rows) of a tensor whose layout has with_rows().
 dnnl::memory rows_of(const dnnl::memory& tensor, std::uint32_t begin, std::uint32_t rows);
 
-/// The way a picture lies: [rows][channels / block][pixels][block], with zeros behind the last
-/// channel. nchw is block 1, nhwc one block of all channels.
+/// The layout of a picture: [rows][channels / block][pixels][block], with zeros after the last
+/// channel. nchw has block 1, nhwc one block of all channels.
 struct PictureLayout {
   std::size_t rows, channels, height, width, block;
 
   std::size_t pixels() const { return height * width; }
   std::size_t blocks() const { return (channels + block - 1) / block; }
   std::size_t padded_channels() const { return blocks() * block; }
-  /// Returns the place of pixel 0 of channel c of a row.
+  /// Returns the offset of pixel 0 of channel c of a row.
   std::size_t at(std::size_t row, std::size_t c) const {
     return (row * blocks() + c / block) * pixels() * block + c % block;
   }
 };
-/// Empty for a layout of another kind.
+/// Returns the layout as a PictureLayout; empty for other layouts.
 std::optional<PictureLayout> picture_layout(const dnnl::memory::desc& layout);
-/// Returns that of a tensor of which it is known that it has one.
+/// Returns the PictureLayout of a tensor, which must have one.
 PictureLayout layout_of(const dnnl::memory& tensor);
 
-/// [rows][channels][height][width]; format any: as a primitive likes it.
+/// [rows][channels][height][width]; with format any, the primitive chooses.
 dnnl::memory::desc picture_of(std::uint32_t rows,
                               const Shape& shape,
                               dnnl::memory::format_tag format = dnnl::memory::format_tag::nchw);

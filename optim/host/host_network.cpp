@@ -41,12 +41,12 @@ std::span<float> HostNetwork::logits() {
 }
 
 std::span<const float> HostNetwork::outputs() const {
-  GV_CHECK(ends_.gradient_out, "a value that goes on");
+  GV_CHECK(ends_.gradient_out, "a value that continues");
   return {floats(output_.tensor()), float_count(output_.tensor())};
 }
 
 std::span<float> HostNetwork::output_gradients() {
-  GV_CHECK(ends_.gradient_out, "a value that goes on");
+  GV_CHECK(ends_.gradient_out, "a value that continues");
   return {floats(output_gradient_.tensor), float_count(output_gradient_.tensor)};
 }
 
@@ -69,7 +69,7 @@ void HostNetwork::backward(std::span<const float> x, std::span<float> g) {
   if (ends_.gradient_in) input_gradient_.gather();
 }
 
-/// Returns whether the ReLU that alone follows the node is done by its layer.
+/// Returns whether the node's layer also computes its only consumer, a ReLU.
 bool HostNetwork::takes_relu(std::uint32_t node) const {
   if (users_[node].size() != 1 || network_.nodes[users_[node][0]].op != Op::relu) return false;
   const Node& n = network_.nodes[node];
@@ -153,7 +153,7 @@ LayerPointer HostNetwork::layer_of(const LayerPlace& place) {
   return nullptr;
 }
 
-/// Makes what crosses lie plain, so that every part of a network has it alike.
+/// Makes the values at the end plain, so that all parts of a network use the same layout.
 void HostNetwork::prepare_outer_end() {
   const dnnl::memory& value = values_.back().tensor;
   const Shape& out = network_.nodes.back().out;
@@ -166,14 +166,14 @@ void HostNetwork::prepare_outer_end() {
 
 void HostNetwork::prepare_backward() {
   const std::size_t n = layers_.size();
-  std::vector<bool> learns(n);  // or what is before it does
+  std::vector<bool> learns(n);  // or a node before it learns
   learns[0] = ends_.gradient_in;
   for (std::size_t node = 1; node < n; ++node) {
     learns[node] = !network_.nodes[node].parameters.empty();
     for (const std::uint32_t input : network_.nodes[node].inputs)
       if (learns[input]) learns[node] = true;
   }
-  std::vector<std::vector<Lease>> parts(n);  // of the gradient by each node's value
+  std::vector<std::vector<Lease>> parts(n);  // parts of the gradient by each node's value
   parts.back() = {{ends_.gradient_out ? outer_.tensor() : logits_, nullptr}};
   for (std::size_t node = n; node-- > 1;) {
     const std::vector<std::uint32_t>& inputs = network_.nodes[node].inputs;

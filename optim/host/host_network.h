@@ -8,42 +8,42 @@
 
 namespace gv {
 
-/// The ends of a network that is a part of another: what lies beyond them.
+/// The ends of a network that is a part of another.
 struct NetworkEnds {
-  bool gradient_in = false;   ///< something before it learns: it gives the gradient by its input
-  bool gradient_out = false;  ///< what it computes goes on elsewhere, and its gradient comes back
+  bool gradient_in = false;   ///< an earlier part learns: compute the gradient by the input
+  bool gradient_out = false;  ///< a later part uses the output and returns its gradient
 };
 
-/// A network made ready for batches of `rows` rows on the CPU: layouts chosen, primitives made,
-/// memory lent once. One thread at a time; which one does not matter.
+/// A network prepared for batches of `rows` rows on the CPU: layouts chosen, primitives made,
+/// memory lent once. For one thread at a time, any thread.
 class HostNetwork {
  public:
-  /// Takes `training` where backward() is to come: then every value stays until it is used.
+  /// `training` is true if backward() will be called: every value then stays until it is used.
   HostNetwork(const NeuralNetwork& network,
               std::uint32_t rows,
               bool training,
               NetworkEnds ends = {});
 
-  /// Returns what is to be filled before forward(): floats [rows][elements of the input], or tokens
+  /// Returns the inputs, to fill before forward(): floats [rows][elements of the input], or tokens
   /// [rows][positions].
   std::span<float> inputs();
   std::span<std::uint8_t> tokens() { return tokens_; }
 
   void forward(std::span<const float> x, Moments moments);
-  /// [rows][positions][classes]; before backward() they are replaced by the gradient by them.
+  /// [rows][positions][classes]; before backward(), replace the logits by the gradient by them.
   std::span<float> logits();
-  /// g <- the gradient by x; forward() of the same x was the pass before.
+  /// g <- gradient by x; the pass before must be forward() with the same x.
   void backward(std::span<const float> x, std::span<float> g);
 
-  // What crosses the ends, [rows][elements of one] in the order of Shape. The value behind it, as
-  // forward() left it; before backward(), to be filled with the gradient by that value; after
-  // backward(), the gradient by inputs().
+  // The values at the ends, [rows][elements per row] in the order of Shape: the output of
+  // forward(); the gradient by the output, to fill before backward(); the gradient by inputs(),
+  // after backward().
   std::span<const float> outputs() const;
   std::span<float> output_gradients();
   std::span<const float> input_gradients() const;
 
-  /// One of each batch norm: what the last forward of_the_batch measured, and what one with given
-  /// moments takes.
+  /// By batch norm: the moments measured by the last forward of_the_batch, or used by one with
+  /// given moments.
   std::vector<ChannelMoments>& moments() { return moments_; }
 
  private:
@@ -61,15 +61,15 @@ class HostNetwork {
   HostMemory memory_;
   std::vector<std::uint8_t> tokens_;
   std::vector<ChannelMoments> moments_;
-  std::vector<LayerPointer> layers_;  ///< of each node; none for the input and for a ReLU that the
-                                      ///< layer before it does too
-  std::vector<Lease> values_;         ///< of each node, as long as others need it
-  std::vector<std::vector<std::uint32_t>> users_;  ///< of each node, ascending
+  std::vector<LayerPointer> layers_;  ///< by node; none for the input and for a ReLU that the
+                                      ///< preceding layer computes
+  std::vector<Lease> values_;         ///< by node, as long as others need it
+  std::vector<std::vector<std::uint32_t>> users_;  ///< users of each node, ascending
   dnnl::memory input_, logits_;
-  Conversion output_;                ///< plain, where it goes on
+  Conversion output_;                ///< plain, for a later part
   Lease output_gradient_;            ///< plain, from outside
-  Conversion outer_;                 ///< it, as the output lies
-  IncomingGradient input_gradient_;  ///< plain, as the input
+  Conversion outer_;                 ///< it, in the output's layout
+  IncomingGradient input_gradient_;  ///< plain, like the input
 };
 
 }  // namespace gv

@@ -2,7 +2,7 @@
 
 #include "optim/host/slices.h"
 
-// Apart from the slices, which are in programs without oneDNN and OpenMP too.
+// Separate from the slices, which are also in programs without oneDNN and OpenMP.
 
 namespace gv {
 

@@ -4,7 +4,8 @@
 namespace gv {
 namespace {
 
-/// Matrix products on the flat vector as it lies; a picture in blocks is laid plain before.
+/// Matrix products on the flat vector in place; a picture in blocks is first converted to the plain
+/// layout.
 class Linear : public HostLayer {
  public:
   explicit Linear(const LayerPlace& place)

@@ -13,7 +13,7 @@
 namespace gv {
 namespace {
 
-constexpr std::size_t most_sizes = 8;  ///< of batches whose networks are kept
+constexpr std::size_t most_sizes = 8;  ///< maximum number of kept networks, by size of the batch
 
 class NetworkObjective : public SampledObjective {
  public:
@@ -43,7 +43,7 @@ class NetworkObjective : public SampledObjective {
                   std::span<const View> views,
                   std::span<float> g) override {
     const auto batch = static_cast<std::uint32_t>(rows.size());
-    // A neighbour may hand over samples in parts of any size.
+    // A neighbour may send samples in parts of any size.
     if (training_.size() == most_sizes && !training_.contains(batch)) training_.clear();
     std::unique_ptr<HostNetwork>& made = training_[batch];
     if (!made) made = std::make_unique<HostNetwork>(network_, batch, true);
@@ -69,14 +69,14 @@ class NetworkObjective : public SampledObjective {
   }
 
   NeuralNetwork network_;
-  std::span<const float> weights_;     ///< of the classes; empty: all count alike
-  std::vector<std::uint32_t> sample_;  ///< of the own rows; empty without batch norm
+  std::span<const float> weights_;     ///< by class; empty if all are equal
+  std::vector<std::uint32_t> sample_;  ///< subset of its rows; empty without batch norm
   std::map<std::uint32_t, std::unique_ptr<HostNetwork>> training_;  ///< by size of the batch
   std::unique_ptr<NetworkForward> evaluation_;
   std::vector<std::uint8_t> labels_;
 };
 
-constexpr std::uint32_t chunk = 64;    ///< rows that are looked at at a time
+constexpr std::uint32_t chunk = 64;    ///< rows per chunk
 constexpr std::size_t sampled = 1024;  ///< rows that moments are measured on
 
 bool has_batch_norm(const NeuralNetwork& network) {
@@ -173,7 +173,7 @@ Score score_logits(std::span<const float> z,
 NetworkForward::NetworkForward(const NeuralNetwork& network)
     : network_(network), host_(network, chunk, false) {}
 
-/// A whole chunk from `first` on; where the rows end they begin again.
+/// Passes a whole chunk from `first` on; after the last row it starts again at the first.
 void NetworkForward::forward(std::span<const float> x,
                              const Dataset& data,
                              std::span<const std::uint32_t> rows,

@@ -15,24 +15,24 @@
 
 namespace gv {
 
-/// Softmax cross-entropy of a network on the CPU. Throws std::invalid_argument when the network
-/// was made for other data.
+/// Softmax cross-entropy of a network on the CPU. Throws std::invalid_argument if the network was
+/// made for other data.
 ///
-/// Batch norm when models are averaged: running means and variances are no parameters. They are
-/// not in x, travel nowhere and are averaged by nobody, so that what is proved of averaging holds
-/// for all of x. A gradient takes the moments of its own minibatch (Ioffe & Szegedy 2015,
-/// arXiv:1502.03167). An evaluation first measures the moments of the very x that it evaluates,
-/// over a fixed random sample of up to 1,024 of the peer's own training rows in batches of 64, and
-/// then takes those: "precise" batch norm, Wu & Johnson 2021, arXiv:2105.07576, section 3; a mean
-/// of models has no other right moments, Izmailov et al. 2018, arXiv:1803.05407, section 3.2.
+/// Batch norm with averaged models: running means and variances are not parameters. They are not in
+/// x, are not sent and not averaged, so that theorems about averaging hold for all of x. A gradient
+/// uses the moments of its own minibatch (Ioffe & Szegedy 2015, arXiv:1502.03167). An evaluation
+/// first measures the moments of its own x over a fixed random sample of up to 1,024 of the peer's
+/// training rows in batches of 64, and then uses those: "precise" batch norm, Wu & Johnson 2021,
+/// arXiv:2105.07576, section 3; a mean of models has no other right moments, Izmailov et al. 2018,
+/// arXiv:1803.05407, section 3.2.
 std::unique_ptr<Objective> make_network_objective(NeuralNetwork network, Share share);
 
-/// Throws std::invalid_argument when the network was made for other data.
+/// Throws std::invalid_argument unless the network was made for data like these.
 void check_fits(const NeuralNetwork& network, const Dataset& data);
 
 /// z (rows x classes, logits) <- (softmax(z) - onehot(label)) / rows, the gradient of the mean
 /// cross-entropy by the logits; returns that mean. With `weights`, one for each class, each row of
-/// both is multiplied by that of its label.
+/// both is multiplied by the weight of its label.
 double softmax_cross_entropy(std::span<float> z,
                              std::span<const std::uint8_t> labels,
                              std::size_t classes,
@@ -47,12 +47,12 @@ Score score_logits(std::span<const float> z,
                    std::span<const std::uint8_t> labels,
                    std::size_t classes);
 
-/// A network that only looks at samples, in the chunks and with the bits of every evaluation.
+/// A network that only evaluates samples, in chunks and with the bits of every evaluation.
 class NetworkForward {
  public:
   explicit NetworkForward(const NeuralNetwork& network);
 
-  /// Returns each batch norm's, in the network's order; those that are given by `Moments::given`.
+  /// Returns the moments of each batch norm, in the network's order, for `Moments::given`.
   std::vector<ChannelMoments>& moments() { return host_.moments(); }
   /// Measures the moments of x over these rows of the training set: "precise" batch norm, see
   /// network_objective.h.
@@ -61,7 +61,7 @@ class NetworkForward {
   Evaluation evaluate(std::span<const float> x,
                       const Dataset& data,
                       const std::vector<std::uint32_t>& rows);
-  /// The logits [rows][positions][classes]; a call of `take` for each chunk, from its first row on.
+  /// Calls `take` with the logits [rows][positions][classes] of each chunk, with its first row.
   void logits(std::span<const float> x,
               const Dataset& data,
               const std::vector<std::uint32_t>& rows,
@@ -80,8 +80,7 @@ class NetworkForward {
   std::vector<std::uint32_t> chunk_rows_;
 };
 
-/// The rows, of those of a share, on which its moments are measured; none for a network without
-/// batch norm.
+/// The rows of a share on which its moments are measured; none for a network without batch norm.
 std::vector<std::uint32_t> moment_rows(const NeuralNetwork& network, const Share& share);
 
 }  // namespace gv

@@ -7,23 +7,23 @@
 #include "optim/host/host_layer.h"
 
 // Batch norm (Ioffe & Szegedy 2015, arXiv:1502.03167, algorithm 1) and group norm (Wu & He 2018,
-// arXiv:1803.08494, equation 7) differ in what is averaged over: the elements of one "set" are a
+// arXiv:1803.08494, equation 7) differ in the elements that they average over: a "set" is a
 // channel of all rows, or a group of channels of one row. Everything else is common.
 
 namespace gv {
 namespace {
 
-// The four passes of a norm over one picture's block of channels. B channels lie side by side, the
-// next pixel's `step` floats further; every loop over B is a vector instruction or two. Sums are of
-// single precision over `single_run` pixels and of double beyond.
+// The four passes of a norm over one picture's block of channels. B channels are adjacent, the next
+// pixel is `step` floats further; every loop over B is a vector instruction or two. Sums are in
+// single precision over `single_run` pixels and in double beyond.
 
-/// y = a x + b, one of each for every channel.
+/// y = a x + b, with one a and b for every channel.
 struct Affine {
   const float* a;
   const float* b;
 };
 
-/// A block of pixels, from the first one's first channel.
+/// A block of pixels, from the first pixel's first channel.
 struct Pixels {
   std::size_t count, step;
 };
@@ -63,7 +63,7 @@ void scale(const float* x, Pixels pixels, Affine to, float* y) {
   }
 }
 
-/// sum += dz, product += dz x, where dz is dy, or dy where a x + b > 0.
+/// sum += dz, product += dz x; dz is dy, but with relu 0 unless a x + b > 0.
 template <std::size_t B, bool relu>
 void add_gradient_moments(
     const float* x, const float* dy, Pixels pixels, Affine to, double* sum, double* product) {
@@ -156,7 +156,8 @@ class PictureNorm : public SingleInputLayer {
     });
   }
 
-  /// The sign before the ReLU is found again from x: what comes is by y as it lies.
+  /// Recomputes the sign before the ReLU from x. The incoming gradient is by y, before the ReLU's
+  /// mask.
   void backward(std::span<const float> x, std::span<float> g) override {
     incoming_.gather();
     const float* dy = floats(incoming_.tensor());
@@ -188,7 +189,7 @@ class PictureNorm : public SingleInputLayer {
     return static_cast<double>(layout_.pixels() * (batch_ ? layout_.rows : group_));
   }
 
-  /// body<B>(where the block's first float lies, its pixels, its number in [rows][padded channels])
+  /// body<B>(offset of the block, its pixels, its number in [rows][padded channels])
   template <class Body>
   void each_block(Body body) const {
     if (layout_.block == 16) return each_block_of<16>(body);
@@ -203,7 +204,7 @@ class PictureNorm : public SingleInputLayer {
             layout_.at(r, c), Pixels{layout_.pixels(), layout_.block}, r * padded_ + c);
   }
 
-  /// Mean and 1 / sqrt(variance + epsilon) of each set, of this batch.
+  /// Computes mean and 1 / sqrt(variance + epsilon) of each set of this batch.
   void measure() {
     sum_.assign(sum_.size(), 0);
     product_.assign(product_.size(), 0);
@@ -268,15 +269,15 @@ class PictureNorm : public SingleInputLayer {
 
   bool batch_, relu_;
   double epsilon_;
-  std::size_t weight_, bias_;  ///< where they begin in the flat vector
+  std::size_t weight_, bias_;  ///< offsets in the flat vector
   PictureLayout layout_;
   std::size_t padded_;
-  std::size_t group_;  ///< channels in one
+  std::size_t group_;  ///< channels per group
   std::size_t sets_;
   ChannelMoments* given_;
-  std::vector<double> sum_, product_;          ///< [rows][padded channels], of a pass
-  std::vector<double> mean_, inverse_;         ///< of each set
-  std::vector<double> set_sum_, set_product_;  ///< A w and B w of each set
+  std::vector<double> sum_, product_;          ///< [rows][padded channels], sums of a pass
+  std::vector<double> mean_, inverse_;         ///< by set
+  std::vector<double> set_sum_, set_product_;  ///< A w and B w, by set
   std::vector<double> own_;                    ///< by the weights, then by the biases
   std::vector<float> a_, b_, p_, q_, r_;       ///< [rows][padded channels]; zero in the padding
 };

@@ -6,7 +6,7 @@
 namespace gv {
 namespace {
 
-/// The second input comes in the layout of the first; both get the gradient as it is.
+/// Converts the second input to the layout of the first; both get the unchanged gradient.
 class Add : public HostLayer {
  public:
   explicit Add(const LayerPlace& place)
@@ -75,7 +75,7 @@ class Shortcut : public SingleInputLayer {
                                          : dnnl::memory::format_tag::nchw;
     set_output(memory_.lend(picture_of(place.rows, place.node.out, format)));
     out_ = layout_of(y_);
-    // Channels that lie side by side at both ends are moved together.
+    // Channels that are adjacent at both ends are moved together.
     for (std::size_t c = 0; c < in_.channels;) {
       const std::size_t length = std::min(
           {in_.block - c % in_.block, out_.block - (c + before_) % out_.block, in_.channels - c});

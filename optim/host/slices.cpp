@@ -8,12 +8,12 @@
 namespace gv {
 namespace {
 
-/// About 60 us of one core; waking a thread takes 5 to 10, and cutting costs each slice a little.
+/// About 60 us of one core; waking a thread takes 5 to 10 us, and each cut costs a little.
 constexpr double flops_of_a_slice = 6e6;
 
 struct Team {
-  std::unique_ptr<Workers> workers;  ///< null: the thread alone
-  bool busy = false;                 ///< with slices: what they call is not divided
+  std::unique_ptr<Workers> workers;  ///< null for the thread alone
+  bool busy = false;                 ///< runs slices, whose own work is not divided
 };
 thread_local Team team;
 

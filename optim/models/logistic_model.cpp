@@ -15,21 +15,21 @@
 namespace gv {
 namespace {
 
-/// Elements of an x that this thread has for itself.
+/// Elements of an x that only this thread uses.
 struct Alone {
   std::span<float> x;
   float read(std::uint32_t k) const { return x[k]; }
   void add(std::uint32_t k, float change) const { x[k] += change; }
 };
 
-/// Elements that nobody writes to.
+/// Elements that no thread writes.
 struct Fixed {
   std::span<const float> x;
   float read(std::uint32_t k) const { return x[k]; }
 };
 
-/// Elements of an x that other threads write to meanwhile. An addition may be lost when two meet at
-/// one element; Hogwild! shows that this costs little where they seldom do.
+/// Elements of an x that other threads write concurrently. An addition may be lost if two meet at
+/// one element; Hogwild! shows that this costs little if they rarely do.
 struct Shared {
   std::span<float> x;
   float read(std::uint32_t k) const {
@@ -41,14 +41,14 @@ struct Shared {
   }
 };
 
-/// The findings in a minibatch: the slope of each sample's loss at its margin.
+/// The pass over a minibatch: the slope of each sample's loss at its margin.
 struct Seen {
   std::vector<float> slopes;
-  double loss = 0;  ///< the sum
+  double loss = 0;  ///< sum of the losses
 };
 
-/// f(w) = mean over the minibatch of log(1 + exp(-y a . w)), y = -1 or 1. Parameter: fc.weight
-/// [1, features]; no bias, as is usual for sparse data. Starts at zero.
+/// f(w) = mean over the minibatch of log(1 + exp(-y a . w)), y = -1 or 1. Parameter: fc.weight [1,
+/// features]; no bias, as usual for sparse data. Starts at zero.
 class LogisticRegression : public SampledObjective {
  public:
   explicit LogisticRegression(Share share)
@@ -84,7 +84,7 @@ class LogisticRegression : public SampledObjective {
     return {loss / test_->rows, static_cast<double>(right) / test_->rows};
   }
 
-  /// Counts what is not zero in the samples.
+  /// Counts the nonzero values of the samples.
   double gradient_flops(std::uint32_t batch) const override {
     return 4.0 * batch * static_cast<double>(train_->sparse.columns.size()) / train_->rows;
   }
@@ -106,7 +106,7 @@ class LogisticRegression : public SampledObjective {
     return z > 0 ? z + std::log1p(std::exp(-z)) : std::log1p(std::exp(z));
   }
 
-  /// a . x, in four sums: each addition waits for the one before it in its own only.
+  /// a . x, in four independent sums, so that additions do not all wait for each other.
   template <class Elements>
   static float product(const SparseSample& a, const Elements& x) {
     std::array<float, 4> sums{};
@@ -165,7 +165,7 @@ class LogisticRegression : public SampledObjective {
       workers_ = std::make_unique<Workers>(static_cast<int>(d.threads));
       team_ = d.threads;
     }
-    constexpr std::uint32_t together = 32;  // steps that a thread takes from the row at a time
+    constexpr std::uint32_t together = 32;  // steps that a thread takes at a time
     const std::size_t pieces = (d.steps + together - 1) / together;
     std::atomic<double> loss = 0;
     workers_->run(pieces, [&](std::size_t piece) {
@@ -187,7 +187,7 @@ class LogisticRegression : public SampledObjective {
     return loss;
   }
 
-  /// Each of the threads has looked at x and not written yet when another one is drawn.
+  /// Simulates the threads in one: each has read x and not yet written when another one is drawn.
   double in_turn(std::span<float> x, Descent d) {
     struct Turn {
       std::size_t step = 0;
@@ -211,7 +211,7 @@ class LogisticRegression : public SampledObjective {
     return loss;
   }
 
-  std::span<const float> weights_;    ///< of the classes; empty: all count alike
+  std::span<const float> weights_;    ///< by class; empty if all are equal
   std::vector<std::uint32_t> drawn_;  ///< rows of the steps of one descent
   Seen seen_;
   std::unique_ptr<Workers> workers_;

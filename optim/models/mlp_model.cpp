@@ -1,8 +1,8 @@
 #include "optim/models/model.h"
 #include "optim/models/network_builder.h"
 
-// ReLU layers under a softmax; He, Zhang, Ren & Sun 2015, arXiv:1502.01852, equation 10, for the
-// start.
+// ReLU layers below a softmax, started as in He, Zhang, Ren & Sun 2015, arXiv:1502.01852, equation
+// 10.
 
 namespace gv {
 

@@ -68,8 +68,8 @@ bool allowed(const ModelKey& key, const ModelValue& value) {
   return !widths.empty() && std::ranges::all_of(widths, in_range);
 }
 
-/// Says of each node whether its value depends on a parameter. What does not is the input, padded
-/// or pooled.
+/// Returns for each node whether its value depends on a parameter. Only the input, padded or
+/// pooled, does not.
 std::vector<bool> learnt(const NeuralNetwork& network) {
   std::vector<bool> depends;
   for (const Node& node : network.nodes)
@@ -79,7 +79,7 @@ std::vector<bool> learnt(const NeuralNetwork& network) {
   return depends;
 }
 
-/// Returns into how many maps the rows of a node's weight are cut.
+/// Returns the number of maps into which the rows of a node's weight are cut.
 std::uint32_t maps_of(const NeuralNetwork& network, std::uint32_t number) {
   const bool attended = std::ranges::any_of(network.nodes, [&](const Node& node) {
     return node.op == Op::attention && node.inputs.front() == number;

@@ -2,7 +2,7 @@
 
 namespace gv {
 
-// Each row stands in the file of its name: mlp_model.cpp and so on.
+// Each row is in the file with its name: mlp_model.cpp and so on.
 ModelRow mlp_model();
 ModelRow softmax_model();
 ModelRow lenet5_model();

@@ -9,7 +9,7 @@
 namespace gv {
 namespace {
 
-/// Multiplications of one row's forward pass.
+/// Number of multiplications in one row's forward pass.
 double multiplies(const NeuralNetwork& network, const Node& node) {
   const auto count = [&](std::size_t parameter) {
     return static_cast<double>(network.tensors[node.parameters[parameter]].count);
@@ -17,7 +17,7 @@ double multiplies(const NeuralNetwork& network, const Node& node) {
   const Shape& out = node.out;
   if (node.op == Op::convolution) return count(0) * out.height * out.width;
   if (node.op == Op::linear) return count(0) * out.positions;
-  // Scores and weighted values; the causal half is what is needed.
+  // Scores and weighted values; only the causal half is needed.
   if (node.op == Op::attention) return 1.0 * out.positions * out.positions * out.channels;
   return 0;
 }
@@ -126,7 +126,7 @@ std::uint32_t NetworkBuilder::shortcut(std::uint32_t x,
                                        std::uint32_t stride) {
   const Shape in = out(x);
   GV_CHECK(channels >= in.channels && (channels - in.channels) % 2 == 0,
-           "as many channels of zeros before as behind");
+           "as many channels of zeros before as after");
   return append({.op = Op::shortcut,
                  .inputs = {x},
                  .out = {.channels = channels,

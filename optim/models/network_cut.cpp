@@ -16,8 +16,8 @@ bool used_behind(const NeuralNetwork& network, std::uint32_t node) {
   });
 }
 
-/// Returns whether a batch or group norm behind the node has an input that lies as the node's value
-/// does: what has weights chooses a layout, and what has none takes that of its first input.
+/// Returns whether a later batch or group norm has an input with the layout of the node's value: an
+/// operation with weights chooses a layout, one without takes that of its first input.
 bool norm_sees_layout_of(const NeuralNetwork& network, std::uint32_t node) {
   std::vector<bool> alike(network.nodes.size());
   alike[node] = true;
@@ -30,7 +30,7 @@ bool norm_sees_layout_of(const NeuralNetwork& network, std::uint32_t node) {
   return false;
 }
 
-/// The place before a module, behind the module before it.
+/// The place before a module, after the preceding module.
 std::optional<Cut> place_before(const NeuralNetwork& network,
                                 const std::vector<std::uint32_t>& alive,
                                 const std::vector<Module>& modules,
@@ -51,13 +51,13 @@ std::string quoted(const std::string& name) {
   return "`" + name + "`";
 }
 
-/// The one that is nearest by `distance`, the earlier of two.
+/// Returns the name of the nearest place by `distance`, the earlier of two.
 template <class Distance>
 std::string nearest(const std::vector<Cut>& all, Distance distance) {
   return quoted(std::ranges::min_element(all, {}, distance)->name);
 }
 
-/// Counts the letters that two names have alike at both ends.
+/// Counts the equal letters of two names at both ends.
 std::ptrdiff_t likeness(const std::string& a, const std::string& b) {
   const auto head = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
   const auto tail = std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend()).first - a.rbegin();
@@ -88,7 +88,7 @@ std::ptrdiff_t likeness(const std::string& a, const std::string& b) {
          ": a batch or group norm stays with the layer before it; take " + taken);
 }
 
-/// Names them in the order of the network, separated by commas.
+/// Returns their names in the order of the network, separated by commas.
 std::string in_order(std::vector<Cut> cuts) {
   std::ranges::sort(cuts, {}, &Cut::node);
   std::string text;
@@ -96,12 +96,12 @@ std::string in_order(std::vector<Cut> cuts) {
   return text;
 }
 
-/// Says where pieces [0, i) of `flops` end, so that the largest of so many sums is the smallest.
+/// Returns the ends of stages over the pieces of `flops` that minimize the largest stage's sum.
 std::vector<std::size_t> smallest_largest(const std::vector<double>& flops, std::uint32_t stages) {
   const std::size_t n = flops.size();
   std::vector<double> before(n + 1);
   for (std::size_t k = 0; k < n; ++k) before[k + 1] = before[k] + flops[k];
-  std::vector<double> best = before;  // of the first pieces in one stage; then in two, ...
+  std::vector<double> best = before;  // for the first pieces in one stage; then in two, ...
   std::vector<std::vector<std::size_t>> from(stages, std::vector<std::size_t>(n + 1));
   for (std::size_t s = 1; s < stages; ++s) {
     std::vector<double> next(n + 1, std::numeric_limits<double>::infinity());

@@ -6,7 +6,7 @@
 #include "optim/check.h"
 #include "optim/models/model.h"
 
-// The oracle that the theory is exact for: a common diagonal Hessian, additive Gaussian noise.
+// The oracle for which the theory is exact: a common diagonal Hessian, additive Gaussian noise.
 
 namespace gv {
 namespace {
@@ -24,7 +24,7 @@ void check(const QuadraticSpec& spec, std::uint32_t peers) {
   }
 }
 
-/// b_i; empty when it is zero.
+/// b_i; empty if it is zero.
 std::vector<float> center(const QuadraticSpec& spec, std::uint32_t i, const Rng& rng) {
   if (!spec.centers.empty()) {
     GV_CHECK_EQUAL(spec.centers[i].size(), spec.dimension, "a centre has the dimension of x");
@@ -37,7 +37,7 @@ std::vector<float> center(const QuadraticSpec& spec, std::uint32_t i, const Rng&
   return b;
 }
 
-/// The elements of a vector in turn, again and again.
+/// Cycles through the elements of a vector.
 class Cycle {
  public:
   explicit Cycle(const std::vector<float>& values) : values_(values) {}
@@ -70,7 +70,7 @@ class Quadratic : public Objective {
     return gradient(x, center_, g);
   }
 
-  /// A sample is b_i and a noise.
+  /// A sample consists of b_i and noise.
   std::vector<Slice> draw(std::uint32_t, std::uint32_t parts) override {
     std::vector<Slice> slices;
     if (parts == 0) draw_sample();
@@ -114,7 +114,7 @@ class Quadratic : public Objective {
     return sample;
   }
 
-  /// g holds the noise and becomes the gradient. center: b_i; empty when it is zero.
+  /// g is the noise at first, and the gradient at the end. center is b_i; empty if it is zero.
   double gradient(std::span<const float> x, std::span<const float> center, std::span<float> g) {
     double value = 0;
     Cycle h(hessian_);

@@ -6,8 +6,8 @@
 #include "optim/rl/environments.h"
 
 // Sutton 1996, "Generalization in reinforcement learning: successful examples using sparse coarse
-// coding"; the equations are those of Sutton & Barto 1998, section 11.3, with the constants and the
-// one Runge-Kutta step of Acrobot-v1 (arXiv:1606.01540).
+// coding"; equations of Sutton & Barto 1998, section 11.3, with the constants and the single
+// Runge-Kutta step of Acrobot-v1 (arXiv:1606.01540).
 
 namespace gv {
 namespace {
@@ -16,10 +16,10 @@ constexpr std::uint32_t limit = 500;
 constexpr double gravity = 9.8;
 constexpr double to_centre = 0.5;  ///< from a link's joint to its centre of mass; links have
                                    ///< length, mass and moment of inertia 1
-constexpr double tau = 0.2;        ///< seconds of a step
+constexpr double tau = 0.2;        ///< seconds per step
 constexpr double pi = std::numbers::pi;
 
-using Values = std::array<double, 4>;  ///< both angles, both speeds
+using Values = std::array<double, 4>;  ///< two angles, two speeds
 
 Values slope(const Values& s, double torque) {
   const auto [theta1, theta2, omega1, omega2] = s;
@@ -41,7 +41,7 @@ Values moved(const Values& from, double h, const Values& along) {
   return to;
 }
 
-/// The classical rule of order 4 with one step.
+/// The classical Runge-Kutta rule of order 4, one step.
 Values runge_kutta(const Values& s, double torque) {
   const Values k1 = slope(s, torque);
   const Values k2 = slope(moved(s, tau / 2, k1), torque);
@@ -53,7 +53,7 @@ Values runge_kutta(const Values& s, double torque) {
   return to;
 }
 
-/// Returns the same angle within [-pi, pi].
+/// Returns the angle wrapped to [-pi, pi].
 double wrapped(double angle) {
   while (angle > pi) angle -= 2 * pi;
   while (angle < -pi) angle += 2 * pi;
@@ -84,7 +84,7 @@ class Acrobot : public Environment {
         std::cos(s[0]), std::sin(s[0]), std::cos(s[1]), std::sin(s[1]), s[2], s[3]};
     for (std::size_t k = 0; k < all.size(); ++k) seen[k] = static_cast<float>(all[k]);
   }
-  /// wrapped() goes by single turns.
+  /// Bounds the angles, because wrapped() subtracts single turns.
   bool is_state(std::span<const double> s) const override {
     return std::abs(s[0]) <= pi && std::abs(s[1]) <= pi && std::abs(s[2]) <= 4 * pi &&
            std::abs(s[3]) <= 9 * pi;

@@ -76,8 +76,8 @@ class HostActor : public Actor {
     chunk_.futures.push_back(one.future);
   }
 
-  /// Its own model is the target network as well. Errors that are no numbers are nobody's fault but
-  /// the model's: the memory would refuse them.
+  /// Uses its own model as the target network as well. Replaces errors that are not finite, which
+  /// the memory would refuse: they come from the model.
   void find_errors() {
     loss_.find_errors(x_, x_, chunk_, chunk_.weights);
     for (float& error : chunk_.weights) error = std::isfinite(error) ? std::abs(error) : 0;
@@ -94,7 +94,7 @@ class HostActor : public Actor {
   Drawn chunk_;
 };
 
-constexpr std::uint32_t greedy_episodes = 100;  ///< of an evaluation
+constexpr std::uint32_t greedy_episodes = 100;  ///< episodes per evaluation
 
 }  // namespace
 

@@ -15,20 +15,20 @@
 #include "optim/models/network_builder.h"
 #include "optim/rl/environment.h"
 #include "optim/rl/environments.h"
-#include "optim/rl/memory.h"
+#include "optim/rl/replay_memory.h"
 
 namespace gv {
 
-/// The probability with which an agent takes any action instead of the best one.
+/// The probability of a random action instead of the best one.
 struct ExploreSpec {
-  double from = 1, to = 0.05;  ///< falls in a straight line ...
-  std::uint64_t over = 5000;   ///< ... over so many of the agent's frames
-  double base = 0;             ///< above 0: each of N peers keeps its own, base^(1 + power i/(N-1))
+  double from = 1, to = 0.05;  ///< decreases linearly ...
+  std::uint64_t over = 5000;   ///< ... over this number of the agent's frames
+  double base = 0;             ///< if above 0, constant per peer: base^(1 + power i/(N-1)) of N
   double power = 7;
 
   bool each_its_own() const { return base > 0; }
-  /// Returns that of peer `peer` of `peers`, after so many frames of its own. Horgan et al. 2018,
-  /// arXiv:1803.00933, section 4.1, for each its own.
+  /// Returns the rate of peer `peer` of `peers` after this number of its frames. Rates per peer are
+  /// those of Horgan et al. 2018, arXiv:1803.00933, section 4.1.
   double rate(std::uint64_t frames, std::uint32_t peer, std::uint32_t peers) const {
     if (each_its_own()) return std::pow(base, 1 + (peers > 1 ? power * peer / (peers - 1.0) : 0.0));
     const double gone = over == 0 ? 1 : static_cast<double>(frames) / static_cast<double>(over);
@@ -36,62 +36,62 @@ struct ExploreSpec {
   }
 };
 
-/// An agent as a fleet file asks for it: the same for all peers.
+/// An agent in a fleet file: equal for all peers.
 struct AgentSpec {
   std::string environment;
-  std::uint32_t steps = 4;         ///< of each environment in a round
-  std::uint32_t environments = 1;  ///< side by side
+  std::uint32_t steps = 4;         ///< steps of each environment per round
+  std::uint32_t environments = 1;  ///< number of parallel environments
   double discount = 0.99;          ///< gamma
   std::uint32_t n_step = 10;
-  std::uint32_t memory = 20'000;  ///< transitions kept
-  std::uint32_t warm_up = 1000;   ///< transitions before the first gradient that is not zero
-  std::uint32_t refresh = 250;    ///< gradients from one target network to the next
-  double priority = 0;            ///< alpha; 0: all alike
+  std::uint32_t memory = 20'000;  ///< number of transitions kept
+  std::uint32_t warm_up = 1000;   ///< transitions before the first nonzero gradient
+  std::uint32_t refresh = 250;    ///< gradients between updates of the target network
+  double priority = 0;            ///< alpha; 0 for uniform sampling
   double correction = 0.4;        ///< beta, of the importance weights
   ExploreSpec explore{};
-  double step_seconds = 0;  ///< what a step of an environment takes, in simulate
-  /// Peers that act for those that learn, which then do not; 0: each learner acts itself.
+  double step_seconds = 0;  ///< duration of a step of an environment, in simulate
+  /// Number of peers that act for the learners, which then do not; 0 if each learner acts itself.
   std::uint32_t actors = 0;
-  std::uint32_t memories = 1;       ///< that they fill
-  double samples_per_insert = 16;   ///< learnt for each transition that is taken; 0: no limit
-  std::uint32_t model_every = 100;  ///< an actor's frames from one look at the model to the next
+  std::uint32_t memories = 1;       ///< number of memories that they fill
+  double samples_per_insert = 16;   ///< samples learnt per transition taken; 0 for no limit
+  std::uint32_t model_every = 100;  ///< an actor's frames between updates of its model
 
-  /// Counts those of one gradient, and with actors of one look for transitions that are complete.
+  /// Returns the frames per gradient, and with actors per act().
   std::uint64_t frames() const { return std::uint64_t{steps} * environments; }
-  /// Returns the most that an actor sends at once: an episode that ends completes up to n of them,
-  /// and each step one more.
+  /// Returns the maximum number of transitions per message of an actor: the end of an episode
+  /// completes up to n, and each step one more.
   std::size_t most_transitions() const {
     return std::size_t{environments} * (std::size_t{steps} + n_step);
   }
 };
 
-/// The place of an actor among those of a fleet.
+/// The place of an actor in its fleet.
 struct ActorPlace {
   std::uint32_t actor = 0;
   std::uint32_t actors = 1;
-  Rng rng{};              ///< the fleet's: each actor derives its own streams from it
+  Rng rng{};              ///< the fleet's; each actor derives its own streams
   double step_flops = 0;  ///< see AgentPlace
 };
 
-/// Acts for others with a model that it is given from time to time, and makes what happens into
-/// chunks of transitions for a memory, with their first errors where there are priorities: Horgan
-/// et al. 2018, "Distributed prioritized experience replay", arXiv:1803.00933, algorithm 1.
+/// Acts for learners with a model that is updated from time to time, and sends chunks of
+/// transitions to a memory, with first errors if there are priorities: Horgan et al. 2018,
+/// "Distributed prioritized experience replay", arXiv:1803.00933, algorithm 1.
 class Actor {
  public:
   virtual ~Actor() = default;
-  /// `steps` steps of each environment. Returns the transitions that are complete, packed; null
-  /// while there are none. At most AgentSpec::most_transitions() of them.
+  /// Takes `steps` steps of each environment. Returns the completed transitions, packed, at most
+  /// AgentSpec::most_transitions(); null if there are none.
   virtual std::shared_ptr<Buffer> act() = 0;
-  virtual double flops() const = 0;  ///< of one act()
-  /// x[begin ...] <- a piece, for use(). A piece beyond the end is our own mistake.
+  virtual double flops() const = 0;  ///< work of one act()
+  /// x[begin ...] <- piece, for use(). A piece beyond the end is a bug of the caller.
   virtual void load(std::size_t begin, std::span<const float> piece) = 0;
-  /// Acts with what was loaded from now on. False: it is no model, and the old one stays.
+  /// Starts using the loaded model. Returns false if it is not finite; the old one then stays.
   virtual bool use() = 0;
   virtual std::size_t size() const = 0;      ///< d
-  virtual std::uint64_t frames() const = 0;  ///< steps of all its environments
+  virtual std::uint64_t frames() const = 0;  ///< total steps of its environments
 };
 
-/// Makes one on the CPU. x: what it acts with until it is given another.
+/// Makes an actor on the CPU, which acts with x until it gets another model.
 std::unique_ptr<Actor> make_actor(const AgentSpec& spec,
                                   const EnvironmentRow& row,
                                   const NeuralNetwork& network,
@@ -100,13 +100,13 @@ std::unique_ptr<Actor> make_actor(const AgentSpec& spec,
 
 using TakeTransition = std::function<void(const Transition&)>;
 
-/// Makes the steps of one environment into transitions over n of them, and over fewer where the
-/// episode ends before: with a future where it was cut, without one where it was over. Sutton 1988,
-/// "Learning to predict by the methods of temporal differences".
+/// Combines the steps of one environment into transitions over n steps, or fewer at the end of an
+/// episode: with a future if it was cut, without one if it was over. Sutton 1988, "Learning to
+/// predict by the methods of temporal differences".
 class NStep {
  public:
   NStep(std::uint32_t n, double discount, std::uint32_t numbers);
-  /// A step from `seen` to `next`; calls `take` for each transition that it completes.
+  /// Adds a step from `seen` to `next`; calls `take` for each transition that it completes.
   void step(std::span<const float> seen,
             std::uint32_t action,
             const Environment::Step& step,
@@ -114,7 +114,7 @@ class NStep {
             const TakeTransition& take);
 
   void save(StateWriter& out) const;
-  /// Throws std::runtime_error for what is no beginning of n steps over so many actions.
+  /// Throws std::runtime_error for an invalid beginning of n steps over this number of actions.
   void restore(StateReader& in, std::uint32_t actions);
 
  private:
@@ -124,15 +124,15 @@ class NStep {
   std::uint32_t n_;
   double discount_;
   std::uint32_t numbers_;
-  std::uint32_t first_ = 0;  ///< place of the oldest step whose transition is not complete
-  std::uint32_t count_ = 0;  ///< of those steps
+  std::uint32_t first_ = 0;  ///< index of the oldest step with an incomplete transition
+  std::uint32_t count_ = 0;  ///< number of such steps
   std::vector<float> seen_;  ///< [n][numbers]
   std::vector<std::uint32_t> actions_;
   std::vector<float> rewards_;
 };
 
-/// Environments side by side, in which one network acts: all of them take a step together, and an
-/// episode that ended is followed by the next.
+/// Parallel environments with one network acting in all: all take a step together, and an episode
+/// that ended is followed by the next.
 class Acting {
  public:
   Acting(const EnvironmentRow& row,
@@ -140,12 +140,12 @@ class Acting {
          const NeuralNetwork& network,
          Rng starts,
          Rng explore);
-  /// One step of each, with x, and with any action at this probability; calls `take` for each
-  /// transition that is complete.
+  /// Takes one step of each with x, with a random action at probability `explore`; calls `take` for
+  /// each completed transition.
   void step(std::span<const float> x, double explore, const TakeTransition& take);
 
   void save(StateWriter& out) const;
-  /// Throws std::runtime_error for what an equally made one did not save.
+  /// Throws std::runtime_error for a state that was not saved by an equally made object.
   void restore(StateReader& in);
 
  private:
@@ -161,7 +161,7 @@ class Acting {
   std::vector<float> next_;
 };
 
-/// Mean return of greedy episodes from starts that are always the same, all side by side.
+/// Mean return of greedy episodes with fixed starts, all in parallel.
 class GreedyPlay {
  public:
   GreedyPlay(const EnvironmentRow& row, const NeuralNetwork& network, const Rng& starts);

@@ -4,19 +4,19 @@
 
 #include "optim/rl/environments.h"
 
-// Ball, paddle and wall on binary planes, in the spirit of MinAtar's Breakout (Young & Tian 2019,
-// arXiv:1903.03176). The rules are our own, and returns are not comparable to its.
+// Ball, paddle and wall on binary planes, inspired by MinAtar's Breakout (Young & Tian 2019,
+// arXiv:1903.03176). The rules are our own, and returns are not comparable to MinAtar's.
 
 namespace gv {
 namespace {
 
 constexpr std::uint32_t limit = 1000;
 constexpr std::uint32_t side = 10;
-constexpr std::uint32_t wall_top = 1;  ///< its first row
+constexpr std::uint32_t wall_top = 1;  ///< first row of the wall
 constexpr std::uint32_t wall_rows = 3;
 constexpr std::uint32_t paddle_row = side - 1;
 
-/// The places of things in the state.
+/// Indices of the state's values.
 enum Place : std::size_t { ball_x, ball_y, going_x, going_y, last_x, last_y, paddle, wall };
 constexpr std::size_t values = wall + std::size_t{wall_rows} * side;
 
@@ -24,7 +24,7 @@ bool is_wall_row(int y) {
   return y >= static_cast<int>(wall_top) && y < static_cast<int>(wall_top + wall_rows);
 }
 
-/// The game in whole numbers; the state holds each as a double.
+/// The game in whole numbers, each of which the state stores as a double.
 class Game {
  public:
   explicit Game(std::span<double> state) : state_(state) {}
@@ -33,7 +33,7 @@ class Game {
     const int to = at(paddle) + static_cast<int>(action) - 1;
     put(paddle, std::clamp(to, 0, static_cast<int>(side) - 1));
   }
-  /// The ball goes one place on, or bounces. Returns the bricks that broke: none or one.
+  /// Moves the ball by one place, or bounces it. Returns the number of broken bricks, 0 or 1.
   float move_ball() {
     int x = at(ball_x) + at(going_x);
     int y = at(ball_y) + at(going_y);
@@ -66,8 +66,8 @@ class Game {
     return state_[wall + static_cast<std::size_t>(y - static_cast<int>(wall_top)) * side +
                   static_cast<std::size_t>(x)];
   }
-  /// The paddle below the ball throws it back, and one before its path throws it where it came
-  /// from. Returns the ball's row.
+  /// The paddle below the ball reflects it; a paddle in its path sends it back in its own
+  /// direction. Returns the ball's row.
   int meet_paddle(int x, int y) {
     if (at(paddle) != x && at(paddle) != at(ball_x)) return y;
     if (at(paddle) == x && x != at(ball_x)) turn(going_x);
@@ -104,7 +104,7 @@ class Bricks : public Environment {
     game.rebuild_when_gone();
     return {broken, game.lost()};
   }
-  /// Planes: paddle, ball, where the ball was, wall.
+  /// Planes: paddle, ball, the ball's last place, wall.
   void show(std::span<const double> state, std::span<float> seen) const override {
     std::ranges::fill(seen, 0.0F);
     const auto mark = [&](std::size_t plane, double x, double y) {
@@ -116,7 +116,8 @@ class Bricks : public Environment {
     for (std::size_t k = wall; k < values; ++k)
       if (state[k] > 0) seen[(3 * side + wall_top) * side + (k - wall)] = 1;
   }
-  /// Places index planes, and the ball of an episode that continues is above the paddle's row.
+  /// Checks that places are inside the planes, and that the ball of an unfinished episode is above
+  /// the paddle's row.
   bool is_state(std::span<const double> state) const override {
     for (const Place place : {ball_x, last_x, paddle})
       if (!is_one_of(state[place], 0, side - 1)) return false;

@@ -12,10 +12,10 @@ namespace {
 constexpr std::uint32_t limit = 500;
 constexpr double gravity = 9.8;
 constexpr double pole_mass = 0.1;
-constexpr double total_mass = 1.1;  ///< with the cart's 1
+constexpr double total_mass = 1.1;  ///< cart (1) and pole
 constexpr double half_length = 0.5;
 constexpr double force = 10;
-constexpr double tau = 0.02;  ///< seconds of a step
+constexpr double tau = 0.02;  ///< seconds per step
 constexpr double widest = 2.4;
 constexpr double steepest = 12 * 2 * std::numbers::pi / 360;
 

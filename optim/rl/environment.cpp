@@ -15,7 +15,7 @@ void Environment::reset(Rng& rng, std::span<float> seen) {
 }
 
 Environment::Step Environment::step(std::uint32_t action, Rng& rng, std::span<float> seen) {
-  GV_CHECK(taken_ < limit_, "a step of an episode that goes on");
+  GV_CHECK(taken_ < limit_, "a step of an episode that continues");
   const Outcome outcome = advance(state_, action, rng);
   ++taken_;
   look(seen);

@@ -4,7 +4,7 @@
 
 namespace gv {
 
-// Each row stands in the file of its name: cart_pole.cpp and so on.
+// Each row is in the file with its name: cart_pole.cpp and so on.
 EnvironmentRow cart_pole();
 EnvironmentRow mountain_car();
 EnvironmentRow acrobot();

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "optim/rl/acting.h"
-#include "optim/rl/memory.h"
+#include "optim/rl/replay_memory.h"
 #include "optim/rl/served_memory.h"
 #include "optim/unknown_figure.h"
 
@@ -60,7 +60,7 @@ class QAgent : public Objective {
     return loss;
   }
 
-  /// The batch is what the memory draws for it.
+  /// The minibatch is the one that the memory drew for it.
   std::optional<double> gradient_over(std::span<const float> x,
                                       const Buffer& samples,
                                       std::span<float> g) override {
@@ -77,8 +77,8 @@ class QAgent : public Objective {
     return {-greedy_->mean_return(x), std::nullopt};
   }
 
-  /// A gradient is three passes; acting is one of a row, and the targets are two of a minibatch.
-  /// Who has actors does not act.
+  /// A gradient is three passes; acting is one of a row, and the targets are two of a minibatch. A
+  /// learner with actors does not act.
   double gradient_flops(std::uint32_t batch) const override {
     const double pass = network_.gradient_flops(1) / 3;
     const auto frames = place_.judged ? 0.0 : static_cast<double>(spec_.frames());

@@ -9,40 +9,40 @@
 #include "optim/models/network_builder.h"
 #include "optim/models/objective.h"
 #include "optim/rl/acting.h"
-#include "optim/rl/memory.h"
+#include "optim/rl/replay_memory.h"
 
 namespace gv {
 
-/// The errors that a learner found in the minibatch that it was last given: where there are
-/// priorities, one for each of its transitions. Written by its objective, and read between two
-/// gradients by whoever asks the memory for the next minibatch.
+/// The errors of a learner in its last minibatch: with priorities, one for each transition. Written
+/// by its objective, and read between two gradients by the code that asks the memory for the next
+/// minibatch.
 struct FoundErrors {
   std::vector<float> errors{};
 };
 
-/// The place of an agent among those of a fleet.
+/// The place of an agent in its fleet.
 struct AgentPlace {
   std::uint32_t peer = 0;
   std::uint32_t peers = 1;
-  Rng rng{};              ///< the fleet's: each agent derives its own streams from it
-  double step_flops = 0;  ///< flops in which the simulator counts one step of an environment
-  /// The place where a learner whose transitions come from a memory that actors fill says how wrong
-  /// it was. Null: it acts and remembers itself.
+  Rng rng{};              ///< the fleet's; each agent derives its own streams
+  double step_flops = 0;  ///< flops of a step of an environment, for the simulator
+  /// Receives the errors of a learner whose transitions come from a memory filled by actors. Null
+  /// if it acts and remembers itself.
   std::shared_ptr<FoundErrors> judged{};
 };
 
 /// An agent as an objective, a bundle of actor, learner and memory in the words of Nair et al.
-/// 2015, arXiv:1507.04296: each gradient acts a few steps with x, keeps them, and is that of QLoss
-/// on a minibatch of what was kept. Before the memory has `warm_up` transitions it is zero, and its
-/// loss is unknown_figure(). An evaluation is the mean return of greedy episodes, with the opposite
-/// sign. gradient_over() takes minibatches that a memory elsewhere has drawn (served_memory.h).
-/// Throws std::invalid_argument for an unknown environment, and for a network that was made for
-/// another or has batch norms, whose moments nobody measures here.
+/// 2015, arXiv:1507.04296. Each gradient acts a few steps with x, stores them, and is that of QLoss
+/// on a minibatch from the memory. Before the memory has `warm_up` transitions, the gradient is
+/// zero and the loss is unknown_figure(). An evaluation is the mean return of greedy episodes, with
+/// the opposite sign. gradient_over() takes minibatches drawn by a memory elsewhere
+/// (served_memory.h). Throws std::invalid_argument for an unknown environment, and for a network
+/// that was made for another one or has batch norms, whose moments are not measured here.
 std::unique_ptr<Objective> make_q_agent(const AgentSpec& spec,
                                         NeuralNetwork network,
                                         const AgentPlace& place);
 
-/// The index of the largest value, the first where several are; 0 where none is a number.
+/// Returns the index of the largest value, the first of equal ones; 0 if values[0] is NaN.
 std::uint32_t best_of(std::span<const float> values);
 
 /// The loss of a network of action values on transitions:
@@ -52,15 +52,15 @@ std::uint32_t best_of(std::span<const float> values);
 class QLoss {
  public:
   explicit QLoss(const NeuralNetwork& network) : network_(network) {}
-  /// g <- the gradient at x, in which y is constant; errors[k] <- Q(s_k, a_k; x) - y_k. Returns the
-  /// loss. `target`: x^-.
+  /// g <- gradient at x with constant y; errors[k] <- Q(s_k, a_k; x) - y_k. Returns the loss.
+  /// `target` is x^-.
   double value_and_gradient(std::span<const float> x,
                             std::span<const float> target,
                             const Drawn& drawn,
                             std::span<float> g,
                             std::vector<float>& errors);
 
-  /// errors[k] <- Q(s_k, a_k; x) - y_k alone.
+  /// Computes only errors[k] <- Q(s_k, a_k; x) - y_k.
   void find_errors(std::span<const float> x,
                    std::span<const float> target,
                    const Drawn& drawn,

@@ -10,7 +10,7 @@
 namespace gv {
 namespace {
 
-/// The words of one transition, beside what is seen.
+/// Number of words of one transition, without its observations.
 constexpr std::size_t words = 4;
 static_assert(sizeof(float) == 4);
 
@@ -42,7 +42,7 @@ class Reader {
     std::memcpy(to.data(), at_, count * sizeof(T));
     at_ += count * sizeof(T);
   }
-  /// False: a byte is neither 0 nor 1.
+  /// Returns false if a byte is neither 0 nor 1.
   bool take_seen(std::vector<float>& to, std::size_t count, bool binary) {
     if (!binary) return take(to, count), true;
     std::vector<std::uint8_t> bytes;
@@ -173,7 +173,7 @@ std::shared_ptr<Buffer> ServedMemory::minibatch(std::uint32_t learner,
   if (counts) learnt_ += drawn.rows();
   if (spec_.memory.priority > 0) {
     std::deque<HandedOut>& waiting = handed_out_[learner];
-    // A learner that was started again asks once more from its checkpoint on, with other errors.
+    // A restarted learner repeats its requests from its checkpoint on, with other errors.
     if (!waiting.empty() && number <= waiting.back().number) waiting.clear();
     waiting.push_back({number, drawn.places, inserted_});
     if (waiting.size() > most_handed_out) waiting.pop_front();
@@ -181,8 +181,8 @@ std::shared_ptr<Buffer> ServedMemory::minibatch(std::uint32_t learner,
   return pack_transitions(drawn, spec_.form);
 }
 
-/// Transition t stands at place t mod P, so the place was written again by the first one from
-/// `since` on that does.
+/// Transition t is at place t mod P, so the place was overwritten by the first such transition from
+/// `since` on.
 bool ServedMemory::rewritten(std::uint32_t place, std::uint64_t since) const {
   const std::uint64_t places = spec_.memory.places;
   const std::uint64_t next = since + (place + places - since % places) % places;

@@ -8,7 +8,7 @@
 
 #include "optim/check.h"
 #include "optim/dot.h"
-#include "optim/train/mixing.h"
+#include "optim/train/mix_models.h"
 #include "optim/train/muon.h"
 #include "optim/train/replica.h"
 
@@ -67,8 +67,8 @@ class HostReplica : public Replica {
     return objective_->backward(of(at).floats(), {batch_, k}, in, out, g_.floats());
   }
   double gradient_flops() const override { return objective_->gradient_flops(batch_); }
-  /// About 50 us: the way to another thread and back costs more than it saves, and a piece just
-  /// received is still in this core's cache. Muon takes longer than such work is said to.
+  /// About 50 us: below that, moving to another thread and back costs more than it saves, and a
+  /// received piece is still in this core's cache. Muon takes longer than its flops suggest.
   bool runs_inline(double flops) const override { return flops < 1e6 && !muon_; }
   void evaluate() override { evaluation_ = objective_->evaluate(x_.floats()); }
   Evaluation evaluation() const override { return evaluation_; }
@@ -179,7 +179,7 @@ class HostReplica : public Replica {
     check_flows(flows, r.count);
   }
 
-  /// Returns where the gradient that begins now is taken.
+  /// Returns the x of the gradient that begins now.
   std::span<const float> gradient_at() {
     return std::exchange(at_copy_, false) ? frozen_->floats() : x_.floats();
   }
@@ -203,14 +203,14 @@ class HostReplica : public Replica {
   std::uint32_t batch_;
   Buffer x_;
   Buffer g_;
-  std::optional<Buffer> frozen_;  ///< x as freeze() found it
+  std::optional<Buffer> frozen_;  ///< copy of x at freeze()
   bool at_copy_ = false;          ///< the next gradient is taken at frozen_
   std::deque<Buffer> named_;      ///< from index 2 on
   NamedState names_;
-  std::unique_ptr<Muon> muon_;  ///< null: the optimizer acts on each element alone
+  std::unique_ptr<Muon> muon_;  ///< null if the optimizer is elementwise
   std::unique_ptr<Optimizer> elementwise_;
   Optimizer& optimizer_;
-  double weight_;  ///< of its own steps: LearningRate::own_rate
+  double weight_;  ///< weight of its own steps: LearningRate::own_rate
   double loss_ = 0;
   Evaluation evaluation_;
 };

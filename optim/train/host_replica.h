@@ -7,8 +7,8 @@
 
 namespace gv {
 
-/// Replica in host memory. x starts as objective->initialize(x, init). `matrices`: what an
-/// optimizer of kind `muon` steps as matrices (muon.h); the others have no use for them.
+/// Makes a replica in host memory. x starts as objective->initialize(x, init). `matrices` are the
+/// matrices of an optimizer of kind `muon` (muon.h); the others ignore them.
 std::unique_ptr<Replica> make_host_replica(std::unique_ptr<Objective> objective,
                                            const OptimizerSpec& optimizer,
                                            std::uint32_t batch,

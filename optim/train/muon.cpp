@@ -21,12 +21,12 @@ constexpr float least_norm = 1e-7F;
 /// The root mean square of AdamW's usual steps.
 constexpr double usual_length = 0.2;
 
-/// A stretch of x: of a matrix, or of what lies between two. `place`: where it begins among all
-/// stretches of its kind.
+/// A stretch of x: a matrix, or the part between two. `place` is its offset among all stretches of
+/// its kind.
 struct Stretch {
   Range range;
   std::size_t place = 0;
-  std::optional<HiddenMatrix> matrix{};  ///< none: stepped by AdamW
+  std::optional<HiddenMatrix> matrix{};  ///< none if stepped by AdamW
 
   std::size_t end() const { return range.begin + range.count; }
 };
@@ -135,7 +135,7 @@ class MuonOptimizer : public Muon {
 
   OptimizerSpec spec_;
   std::vector<Stretch> stretches_;
-  std::vector<float> momentum_, direction_;  ///< B and O, one matrix after the other
+  std::vector<float> momentum_, direction_;  ///< B and O, matrices concatenated
   std::unique_ptr<Optimizer> others_;
   std::uint64_t t_ = 0;
   double gamma_ = 0;
@@ -156,7 +156,7 @@ class FollowedByMuon : public WrappedObjective {
 
 }  // namespace
 
-/// Multiplies from whichever side the product is the smaller one: (X X^T) X = X (X^T X).
+/// Multiplies from the side with the smaller product: (X X^T) X = X (X^T X).
 void orthogonalize(std::span<float> matrix, std::uint32_t rows, std::uint32_t columns) {
   const auto [a, b, c] = quintic;
   const auto m = static_cast<int>(rows), n = static_cast<int>(columns);

@@ -63,7 +63,7 @@ class Sgd : public Optimizer {
   double gamma_ = 0;
 };
 
-/// Adam, and AdamW, whose decay is no part of the gradient.
+/// Adam, and AdamW, whose decay is not part of the gradient.
 template <bool decoupled>
 class Adam : public Optimizer {
  public:
@@ -122,8 +122,8 @@ class Adam : public Optimizer {
 
   OptimizerSpec spec_;
   std::vector<float> first_, second_;
-  std::uint64_t t_ = 0;     ///< of the schedule
-  std::uint64_t seen_ = 0;  ///< steps in the moments; not t_ after skip_to
+  std::uint64_t t_ = 0;     ///< step of the schedule
+  std::uint64_t seen_ = 0;  ///< steps in the moments; differs from t_ after skip_to
   double gamma_ = 0, correction1_ = 1, correction2_ = 1;
 };
 
@@ -168,9 +168,9 @@ class AdaGrad : public Optimizer {
   double gamma_ = 0;
 };
 
-/// AdaGrad that takes back what a late gradient would have changed. McMahan & Streeter,
-/// "Delay-tolerant algorithms for asynchronous distributed online learning", NIPS 2014,
-/// Algorithm 1. z begins at 1, so that the first steps are no longer than gamma.
+/// AdaGrad that revises earlier steps for late gradients. McMahan & Streeter, "Delay-tolerant
+/// algorithms for asynchronous distributed online learning", NIPS 2014, Algorithm 1. z begins at 1,
+/// so that the first steps are not longer than gamma.
 class AdaptiveRevision : public Optimizer {
  public:
   AdaptiveRevision(const OptimizerSpec& spec, std::size_t d)
@@ -233,8 +233,8 @@ void check(const LearningRate& schedule) {
     throw std::invalid_argument("schedule `step` every 0 steps: at least 1");
 }
 
-/// Returns which part of its decay to zero a schedule has done by step t: the decay begins behind
-/// the warm-up, and ends with the run.
+/// Returns the completed part of a schedule's decay to zero at step t. The decay begins after the
+/// warm-up, and ends with the run.
 double decayed(const LearningRate& schedule, std::uint64_t t) {
   if (t <= schedule.warmup) return 0;
   if (schedule.total <= schedule.warmup) return 1;
@@ -302,7 +302,7 @@ class AccumulatedAdam : public Optimizer {
     return spec_.kind == "adamw" ? "accumulated adamw" : "accumulated adam";
   }
 
-  /// The window is over.
+  /// Ends the window: updates M and V by its mean gradient.
   void take_mean(std::size_t offset, std::size_t count) {
     const auto beta1 = static_cast<float>(spec_.beta1);
     const auto beta2 = static_cast<float>(spec_.beta2);
@@ -315,9 +315,9 @@ class AccumulatedAdam : public Optimizer {
 
   OptimizerSpec spec_;
   std::vector<float> first_, second_;  ///< M, V
-  std::vector<float> mean_;            ///< of the window's gradients, as far as it has come
-  std::uint64_t t_ = 0;                ///< of the schedule
-  std::uint64_t seen_ = 0;             ///< steps taken; not t_ after skip_to
+  std::vector<float> mean_;            ///< mean of the window's gradients until now
+  std::uint64_t t_ = 0;                ///< step of the schedule
+  std::uint64_t seen_ = 0;             ///< steps taken; differs from t_ after skip_to
   double gamma_ = 0, correction1_ = 1, correction2_ = 1;
 };
 
@@ -400,7 +400,7 @@ void Optimizer::revise(std::size_t,
 }
 
 double LearningRate::rate(double lr, GradientStep step) const {
-  // The fleet's steps by then: step.value * mean_steps / own_steps, without the overflow.
+  // The fleet's number of steps: step.value * mean_steps / own_steps, without overflow.
   const std::uint64_t t =
       step.value / own_steps * mean_steps + step.value % own_steps * mean_steps / own_steps;
   double gamma = lr;

@@ -13,7 +13,7 @@
 namespace gv {
 namespace {
 
-constexpr std::size_t most_answers = 4096;  ///< rows of a table that are answered at a time
+constexpr std::size_t most_answers = 4096;  ///< rows of a table per call of `take`
 
 std::vector<std::uint32_t> all_rows(const Dataset& data) {
   std::vector<std::uint32_t> rows(data.rows);
@@ -60,7 +60,7 @@ class NetworkPredictor : public Predictor {
   NetworkForward forward_;
 };
 
-/// A model whose arithmetic is in its objective: one weight for each feature, perhaps a bias.
+/// A model with its arithmetic in its objective: one weight for each feature and an optional bias.
 class LinearPredictor : public Predictor {
  public:
   LinearPredictor(ModelSpec spec, std::vector<float> x)
@@ -102,7 +102,7 @@ class LinearPredictor : public Predictor {
   std::vector<float> x_;
 };
 
-/// "bn1" of "bn1.weight", of each batch norm in the network's order, with its channels.
+/// Returns "bn1" of "bn1.weight" for each batch norm in the network's order, with its channels.
 std::vector<std::pair<std::string, std::uint32_t>> norms_of(const NeuralNetwork& network) {
   std::vector<std::pair<std::string, std::uint32_t>> norms;
   for (const Node& node : network.nodes) {

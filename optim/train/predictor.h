@@ -13,22 +13,22 @@
 
 namespace gv {
 
-/// A running mean or variance of a batch norm, as PyTorch names it ("bn1.running_mean"). It is no
+/// A running mean or variance of a batch norm, with PyTorch's name ("bn1.running_mean"). Not a
 /// parameter: see optim/host/network_objective.h.
 struct RunningMoment {
   std::string name;
-  std::vector<float> values;  ///< one of each channel
+  std::vector<float> values;  ///< by channel
 };
 
-/// A trained model that answers, on the CPU and with the bits of an evaluation during training.
+/// A trained model for predictions, on the CPU and with the bits of an evaluation during training.
 class Predictor {
  public:
   virtual ~Predictor() = default;
-  /// Numbers of one answer: logits of a classification, the value of a regression, or the margin
-  /// a . w of a logistic regression, which is class 1 above 0.
+  /// Length of one answer: logits of a classification, the value of a regression, or the margin a .
+  /// w of a logistic regression, which is class 1 above 0.
   virtual std::size_t outputs() const = 0;
-  /// `take` gets some rows' answers at a time, [rows][outputs()], from row `first` on. Of a text
-  /// there are none: throws std::invalid_argument.
+  /// Calls `take` with the answers of some rows at a time, [rows][outputs()], from row `first` on.
+  /// Throws std::invalid_argument for a text.
   virtual void answer(
       const Dataset& data,
       const std::function<void(std::size_t first, std::span<const float> answers)>& take) = 0;
@@ -36,8 +36,8 @@ class Predictor {
   virtual Evaluation evaluate(const Dataset& data) = 0;
 };
 
-/// `like`: a data set of the same features and classes; its samples do not matter. `x` and
-/// `moments` are the model's. Throws std::invalid_argument where they do not fit together.
+/// `like` is a data set with the same features and classes; its samples do not matter. `x` and
+/// `moments` are the model's. Throws std::invalid_argument if they do not fit together.
 std::unique_ptr<Predictor> make_predictor(const ModelSpec& spec,
                                           const Dataset& like,
                                           std::vector<float> x,
@@ -46,22 +46,22 @@ std::unique_ptr<Predictor> make_predictor(const ModelSpec& spec,
 /// The parameters of a model for data like these. Throws std::invalid_argument.
 std::vector<Parameter> model_parameters(const ModelSpec& spec, const Dataset& like);
 
-/// Returns what the batch norms of x measure on the samples of `share`, mean and variance of each
-/// in turn; nothing for a model without. To be saved beside x.
+/// Returns mean and variance of each batch norm of x, measured on the samples of `share`, to save
+/// with x; nothing for a model without batch norms.
 std::vector<RunningMoment> running_moments(const ModelSpec& spec,
                                            const Share& share,
                                            std::span<const float> x);
-/// Returns the same without values: the names, and how many numbers each has.
+/// Returns the names of the moments, and their numbers of values.
 std::vector<Parameter> running_moment_shapes(const ModelSpec& spec, const Dataset& like);
 
 struct AgentPlace;
 struct AgentSpec;
 
-/// The objective of a model on a peer's share of the data, on the CPU. Throws
-/// std::invalid_argument when the share has no data, and when model and data do not fit.
+/// Makes the objective of a model on a peer's share of the data, on the CPU. Throws
+/// std::invalid_argument if the share has no data, or model and data do not fit.
 std::unique_ptr<Objective> make_objective(const ModelSpec& spec, Share share);
-/// Does the same for an agent that acts with the model (optim/rl/q_agent.h). Throws
-/// std::invalid_argument when model and environment do not fit.
+/// Makes the objective of an agent that acts with the model (optim/rl/q_agent.h). Throws
+/// std::invalid_argument if model and environment do not fit.
 std::unique_ptr<Objective> make_agent(const ModelSpec& model,
                                       const AgentSpec& spec,
                                       const AgentPlace& place);

@@ -6,7 +6,7 @@
 
 #include "optim/check.h"
 #include "optim/dot.h"
-#include "optim/train/mixing.h"
+#include "optim/train/mix_models.h"
 #include "optim/unknown_figure.h"
 
 namespace gv {
@@ -73,7 +73,7 @@ std::span<float> ProgramReplica::from(Vector v, std::size_t begin) const {
   return std::span(const_cast<float*>(own.data()), own.size()).subspan(begin);
 }
 
-/// No block reaches over the end of a piece of x, so that each one of any vector is contiguous.
+/// No block crosses the end of a piece of x, so each block of any vector is contiguous.
 template <class Body>
 void ProgramReplica::by_blocks(Range r, Body body) const {
   const std::size_t end = r.begin + r.count;
@@ -145,7 +145,7 @@ void ProgramReplica::axpby(float a, Vector from, float b, Vector to, Range r) {
   by_blocks(r, [&](Range block) { gv::axpby(a, at(from, block), b, at(to, block)); });
 }
 
-/// v[r] in one piece: where it lies, or copied.
+/// Returns v[r] in one piece: in place, or copied.
 std::span<const float> ProgramReplica::joined(Vector v, Range r, std::vector<float>& copy) const {
   GV_CHECK(r.begin + r.count <= size(), "a range inside the vector");
   if (r.count == 0) return {};

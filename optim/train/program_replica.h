@@ -18,7 +18,7 @@
 
 namespace gv {
 
-/// The next thing that a program that brings its own gradients is to do.
+/// The next turn of a program that computes its own gradients.
 enum class Turn : std::uint8_t {
   none,  ///< nothing yet
   gradient,
@@ -26,32 +26,32 @@ enum class Turn : std::uint8_t {
   gradient_and_step,
   evaluate,
   save,
-  over,  ///< nothing ever again
+  over,  ///< no further turn
 };
 
-/// The word of a program at the end of its turn; nothing: as before.
+/// The results that a program reports at the end of its turn; empty values keep the previous ones.
 struct Told {
-  std::optional<double> loss{};            ///< of the gradient
-  std::optional<double> rate{};            ///< gamma of the step that comes
-  std::optional<Evaluation> evaluation{};  ///< of x
-  /// The bytes of the turn `save`, which only the program reads; null: as before.
+  std::optional<double> loss{};            ///< loss of the gradient
+  std::optional<double> rate{};            ///< gamma of the next step
+  std::optional<Evaluation> evaluation{};  ///< evaluation of x
+  /// The bytes of the turn `save`, which only the program reads; null keeps the previous ones.
   std::shared_ptr<const std::string> state{};
 };
 
-/// Stands between a replica and the program that trains it. The replica asks for a turn as the last
-/// thing that a job does, and that job has ended when the program has had its turn: until then no
-/// other job of the replica may begin.
+/// Connects a replica and the program that trains it. The replica requests a turn as the last
+/// action of a job, and that job ends with the program's turn: until then no other job of the
+/// replica may begin.
 class Turns {
  public:
   virtual ~Turns() = default;
-  virtual void ask(Turn turn) = 0;  ///< in a job
-  virtual Told told() const = 0;    ///< the newest of each
+  virtual void ask(Turn turn) = 0;  ///< called in a job
+  virtual Told told() const = 0;    ///< newest value of each
 };
 
-/// Adds what is told to what is known.
+/// Replaces the values of `known` that `told` has.
 void take(const Told& told, Told& known);
 
-/// Turns that are taken at once, inside the job that asks for them.
+/// Turns that run at once, inside the job that asks for them.
 class TurnsAtOnce : public Turns {
  public:
   explicit TurnsAtOnce(std::function<Told(Turn)> program) : program_(std::move(program)) {}
@@ -65,7 +65,7 @@ class TurnsAtOnce : public Turns {
   Told told_;
 };
 
-/// A vector that lies in pieces of somebody else's memory, one behind the other.
+/// A vector that consists of consecutive pieces in another owner's memory.
 class Segments {
  public:
   Segments() = default;
@@ -73,7 +73,7 @@ class Segments {
 
   std::size_t size() const { return ends_.empty() ? 0 : ends_.back(); }
   std::size_t count() const { return pieces_.size(); }
-  const std::vector<std::size_t>& ends() const { return ends_; }  ///< of each piece, in floats
+  const std::vector<std::size_t>& ends() const { return ends_; }  ///< end of each piece, in floats
   /// Returns the floats from `begin` on to the end of their piece. begin < size().
   std::span<float> from(std::size_t begin) const;
 
@@ -82,24 +82,25 @@ class Segments {
   std::vector<std::size_t> ends_;
 };
 
-/// Replica whose x and g are a program's tensors in host memory, read and written where they lie.
+/// Replica whose x and g are a program's tensors in host memory, read and written in place.
 /// Gradients, steps, evaluations and the state of the optimizer are turns of the program (Turns);
 /// all else is the arithmetic of HostReplica, with its bits. The program may change x in any of its
 /// turns.
 class ProgramReplica : public Replica {
  public:
-  /// x and `turns` outlive the replica. gradient_flops: what one gradient is taken to cost where
-  /// the clock is a simulator's.
+  /// x and `turns` must outlive the replica. `gradient_flops` is the work of one gradient on a
+  /// simulator's clock.
   ProgramReplica(Segments x, Turns& turns, double gradient_flops = 0);
 
-  /// The gradients of the turn at hand; cut as x is. They must stay until the turn after the next
-  /// gradient. Without them g is a vector of the replica's own, zero at first. Between two jobs.
+  /// Sets the gradients of the current turn, in pieces like those of x. They must stay until the
+  /// turn after the next gradient. Without them g is a vector of the replica's own, zero at first.
+  /// Call between two jobs.
   void point_gradients(Segments g);
-  /// x has moved; cut as before. Between two jobs.
+  /// Sets the new place of x, in pieces as before. Call between two jobs.
   void point_parameters(Segments x);
-  /// The program has no memory for g any more: g is zero from now on. Between two jobs.
+  /// Sets g to zero, because the program has freed its memory for g. Call between two jobs.
   void forget_gradients();
-  /// The program's part of a state that was restored; once.
+  /// Returns the program's part of a restored state; once.
   std::optional<std::string> take_restored();
 
   std::size_t size() const override { return x_.size(); }
@@ -110,7 +111,7 @@ class ProgramReplica : public Replica {
   void gradient() override { turns_.ask(Turn::gradient); }
   void step() override { turns_.ask(Turn::step); }
   void gradient_and_step() override { turns_.ask(Turn::gradient_and_step); }
-  /// Returns unknown_figure() if the program has told none.
+  /// Returns unknown_figure() if the program has reported none.
   double loss() const override { return turns_.told().loss.value_or(unknown_figure()); }
   double rate() const override { return turns_.told().rate.value_or(0); }
   NotFinite mix(Range r, const Flows& flows) override;
@@ -126,14 +127,14 @@ class ProgramReplica : public Replica {
   bool decode(const Codec& codec, Vector v, Range r, const Buffer& in) override;
   bool finite() const override;
   void evaluate() override { turns_.ask(Turn::evaluate); }
-  /// Not a number before the program has said one.
+  /// NaN until the program has reported one.
   Evaluation evaluation() const override;
   bool is_lent() const override { return true; }
   void prepare() override { turns_.ask(Turn::save); }
   double gradient_flops() const override { return gradient_flops_; }
   void save(StateWriter& out) const override;
   void restore(StateReader& in) override;
-  /// The schedule of the rate is the program's.
+  /// Does nothing: the schedule of the rate is the program's.
   void skip_to(GradientStep) override {}
 
  private:
@@ -147,13 +148,13 @@ class ProgramReplica : public Replica {
 
   Segments x_;
   Segments g_;                            ///< the program's, or empty
-  mutable std::vector<float> own_g_;      ///< made when it is first asked for
+  mutable std::vector<float> own_g_;      ///< made at first use
   std::deque<std::vector<float>> named_;  ///< from index 2 on
   NamedState names_;
   Turns& turns_;
   double gradient_flops_;
   std::optional<std::string> restored_;
-  mutable std::array<std::vector<float>, 2> joined_;  ///< kept for their memory
+  mutable std::array<std::vector<float>, 2> joined_;  ///< kept for reuse of their memory
 };
 
 }  // namespace gv

@@ -4,14 +4,14 @@
 #include <limits>
 #include <stdexcept>
 
-// Grammar of what has names, at the end of a training state (state.h):
+// Grammar of named vectors and scalars, at the end of a training state (state.h):
 //   named  := | "named" count:u64 (name vector)* count:u64 (name double)*
-//   name   := name-as-in-state.h neighbour:u64           0: of none; else the neighbour's id + 1
+//   name   := name-as-in-state.h neighbour:u64           0 without one; else its id + 1
 
 namespace gv {
 namespace {
 
-constexpr std::uint32_t first_index = 2;  // behind x and g
+constexpr std::uint32_t first_index = 2;  // after x and g
 
 }  // namespace
 

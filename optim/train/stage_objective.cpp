@@ -20,17 +20,17 @@ namespace {
 struct Drawn {
   std::vector<std::uint32_t> rows{};
   std::vector<View> views{};
-  /// The place where their stream stood before; only where other minibatches may be under way too.
+  /// State of the stream before the draw; only if other minibatches may be in flight too.
   std::optional<Minibatches> before{};
 };
 
 /// A microbatch that went forward and has not come back.
 struct Slot {
   std::uint32_t microbatch = 0;
-  std::uint64_t pass = 0;                ///< counts all that went forward
+  std::uint64_t pass = 0;                ///< number of the forward pass
   std::shared_ptr<const Drawn> drawn;    ///< its minibatch; null between the ends of the chain
-  std::unique_ptr<HostNetwork> network;  ///< holds its values; null where they are recomputed
-  std::vector<float> input;              ///< what they are recomputed from; not at the first stage
+  std::unique_ptr<HostNetwork> network;  ///< has its values; null if they are recomputed
+  std::vector<float> input;              ///< input for recomputation; unused at the first stage
 };
 
 class StageObjective : public Objective {
@@ -133,7 +133,7 @@ class StageObjective : public Objective {
   }
 
  private:
-  /// A minibatch of so many rows.
+  /// Begins a minibatch of `batch` rows.
   void begin(std::uint32_t batch) {
     GV_CHECK(under_way_.size() <= (spec_.minibatches - 1) * spec_.microbatches,
              "a minibatch begins when an earlier one has come back");
@@ -152,7 +152,7 @@ class StageObjective : public Objective {
     drawn_ = drawn;
   }
 
-  /// Returns what crosses a cut with one microbatch; nothing where there is no cut.
+  /// Returns the values of one microbatch at a cut; empty without a cut.
   template <class AnyBuffer>
   auto crossing(AnyBuffer* buffer, std::size_t floats_of_a_row) const
       -> decltype(buffer->floats()) {
@@ -210,19 +210,19 @@ class StageObjective : public Objective {
   }
 
   StageSpec spec_;
-  Range whole_;     ///< where the stage stands in the whole's vector
-  MemberPart own_;  ///< what is ours of it
+  Range whole_;     ///< the stage's range of the whole vector
+  MemberPart own_;  ///< this member's part of the stage
   const Part& part_;
   std::shared_ptr<const Dataset> train_;  ///< null between the first and the last stage
-  std::span<const float> weights_;        ///< of the classes; empty: all count alike
+  std::span<const float> weights_;        ///< by class; empty if all are equal
   std::optional<Minibatches> batches_;
   std::shared_ptr<const Drawn> drawn_;  ///< the newest minibatch
-  std::uint32_t rows_ = 0;              ///< of a microbatch
-  std::uint32_t forwarded_ = 0;         ///< microbatches of it that went forward here
+  std::uint32_t rows_ = 0;              ///< rows of a microbatch
+  std::uint32_t forwarded_ = 0;         ///< its microbatches that went forward here
   std::uint64_t passes_ = 0;
   std::deque<Slot> under_way_;
   std::vector<std::unique_ptr<HostNetwork>> free_;
-  std::optional<std::uint64_t> held_;  ///< whose values the last network that ran forward holds
+  std::optional<std::uint64_t> held_;  ///< pass whose values are in the last network that ran
   std::vector<std::uint8_t> labels_, tokens_;
 };
 
@@ -292,7 +292,7 @@ class MemberObjective : public Objective {
   }
 
   std::vector<std::unique_ptr<Objective>> pieces_;
-  std::vector<Range> ranges_;  ///< of x, of each
+  std::vector<Range> ranges_;  ///< range of x of each piece
 };
 
 }  // namespace

@@ -9,51 +9,51 @@
 
 namespace gv {
 
-/// One stage of a network that a chain of peers divides between them.
+/// One stage of a network that a chain of peers divides.
 struct StageSpec {
-  NeuralNetwork network;  ///< the whole
+  NeuralNetwork network;  ///< the whole network
   std::vector<Cut> cuts;  ///< between all stages of the chain
   std::uint32_t stage = 0;
-  /// A stage between two neighbouring cuts may have members, which divide its layer if that can be
-  /// divided (network_cut.h): the number of this member.
+  /// The number of this member. A stage between two neighbouring cuts may have members, which
+  /// divide its layer if it is divisible (network_cut.h).
   std::uint32_t member = 0;
   std::uint32_t members = 1;
-  std::uint32_t microbatches = 1;  ///< of a minibatch, which they divide
-  bool recompute = false;  ///< of a microbatch under way, its input alone is kept: arXiv:1604.06174
-  /// The number that may be under way at a time. More than one: the next goes forward before the
-  /// one before has come back, and they have no microbatches.
+  std::uint32_t microbatches = 1;  ///< parts of a minibatch
+  bool recompute = false;  ///< keeps only the input of a microbatch in flight: arXiv:1604.06174
+  /// Maximum number of minibatches in flight. If above 1, the next goes forward before the one
+  /// before has come back, and microbatches is 1.
   std::uint32_t minibatches = 1;
-  /// It has each of the microbatches whose number is `copy` mod `copies`; others have the rest.
+  /// The stage's copy number `copy` has the microbatches whose number is `copy` mod `copies`.
   std::uint32_t copies = 1;
   std::uint32_t copy = 0;
 };
 
-/// The objective of a stage, for Objective::forward and backward: a microbatch's gradient has the
-/// bits that the whole network would find for its tensors. The first and the last stage draw each
-/// minibatch at the first microbatch they have, alike when they have the same share; the others
-/// need none. Each batch norm takes the moments of its microbatch, as in arXiv:1811.06965,
-/// section 2.2. Alone a stage has neither gradient nor evaluation. What it saves stands before the
-/// minibatches that are under way: whoever goes on from there draws them again.
+/// Makes the objective of a stage, for Objective::forward and backward: a microbatch's gradient has
+/// the bits of the whole network's for its tensors. The first and the last stage draw each
+/// minibatch when they get its first microbatch, identically if they have the same share; the
+/// others draw none. Each batch norm uses the moments of its microbatch, as in arXiv:1811.06965,
+/// section 2.2. A stage by itself has neither gradient nor evaluation. Its saved state is from
+/// before the minibatches in flight: a process that resumes draws them again.
 ///
-/// Throws std::invalid_argument when the network was made for other data.
+/// Throws std::invalid_argument if the network was made for other data.
 std::unique_ptr<Objective> make_stage_objective(StageSpec spec, Share share);
 
-/// One member of a stage whose layers several peers divide between them (network_cut.h). Its
-/// pieces, between all cuts that the network has, go one after the other: of n pieces the pass of
-/// microbatch k through piece p is number k n + p, for Objective::forward and backward.
+/// One member of a stage whose layers several peers divide (network_cut.h). Its pieces, between all
+/// cuts of the network, run in order: of n pieces the pass of microbatch k through piece p has
+/// number k n + p, for Objective::forward and backward.
 struct MemberSpec {
-  NeuralNetwork network;    ///< the whole
+  NeuralNetwork network;    ///< the whole network
   std::vector<Cut> cuts;    ///< all places()
-  std::uint32_t first = 0;  ///< of the pieces between them,
-  std::uint32_t end = 1;    ///< those of the stage
+  std::uint32_t first = 0;  ///< first piece of the stage
+  std::uint32_t end = 1;    ///< end of its pieces
   std::uint32_t microbatches = 1;
   bool recompute = false;
   std::uint32_t member = 0;
   std::uint32_t members = 1;
 };
 
-/// The x of a member is that of its pieces, one behind the other. In its first weights it has of
-/// the whole network's what is its own.
+/// Makes the objective of a member. Its x is the x of its pieces, concatenated. Its start values
+/// are its part of the whole network's.
 std::unique_ptr<Objective> make_member_objective(const MemberSpec& spec, const Share& share);
 
 }  // namespace gv

@@ -62,7 +62,7 @@ class FalseObjective : public WrappedObjective {
     if (loss) falsify(g);
     return loss;
   }
-  /// Makes what the steps have moved x by as false as a gradient.
+  /// Falsifies the movement of x by the steps like a gradient.
   double descend(std::span<float> x, const Descent& descent) override {
     const std::vector<float> before(x.begin(), x.end());
     const double loss = own().descend(x, descent);

@@ -11,8 +11,9 @@
 
 namespace gv {
 
-/// Another objective, as it is: what changes one thing about an objective derives from this and
-/// overrides that. Steps of threads and of stages are none of it, since they go past the gradient.
+/// Another objective, unchanged; a class that changes one aspect of an objective derives from this
+/// and overrides that. Steps of threads and of stages are not forwarded, since they bypass the
+/// gradient.
 class WrappedObjective : public Objective {
  public:
   explicit WrappedObjective(std::unique_ptr<Objective> own) : own_(std::move(own)) {}
@@ -46,23 +47,22 @@ class WrappedObjective : public Objective {
   std::unique_ptr<Objective> own_;
 };
 
-/// The objective whose gradients are no longer than `norm` > 0: g <- norm / ||g|| g where ||g|| is
-/// greater. Pascanu, Mikolov & Bengio, "On the difficulty of training recurrent neural networks",
-/// ICML 2013, arXiv:1211.5063, Algorithm 1. Losses and evaluations stay as they are, and so does a
-/// gradient that is not finite, so that whoever looks for those finds it. For gradients of whole
-/// minibatches: a part of one is as long as it is by chance.
+/// Makes an objective whose gradients have a length of at most `norm` > 0: g <- norm / ||g|| g if
+/// ||g|| is greater. Pascanu, Mikolov & Bengio, "On the difficulty of training recurrent neural
+/// networks", ICML 2013, arXiv:1211.5063, Algorithm 1. Losses, evaluations and gradients that are
+/// not finite are unchanged, so that checks for the latter see them. For gradients of whole
+/// minibatches: the length of a part's gradient is random.
 std::unique_ptr<Objective> make_clipped(std::unique_ptr<Objective> own, double norm);
 
-/// The false part of what a peer says of its gradients; a factor alone is also how an honest peer
-/// counts by its samples.
+/// The changes of a false gradient; an honest peer uses the factor to weight by its samples.
 struct FalseGradient {
-  float factor = 1;  ///< times each of them
-  /// The one of them, counted from 0, each coordinate of which is `value`; ~0: none.
+  float factor = 1;  ///< multiplies every gradient
+  /// The number of the gradient, from 0, whose coordinates all become `value`; ~0 for none.
   std::uint64_t at = ~std::uint64_t{0};
   float value = 0;
 };
 
-/// The objective with false gradients; its losses and evaluations are true.
+/// Makes an objective with false gradients; its losses and evaluations are true.
 std::unique_ptr<Objective> make_false(std::unique_ptr<Objective> honest, FalseGradient lie);
 
 }  // namespace gv

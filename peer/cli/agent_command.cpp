@@ -11,7 +11,8 @@ struct AgentArguments {
 };
 
 void agent_options(Options& options, AgentArguments& arguments) {
-  options.value("--nonce", arguments.nonce, "What the launcher knows this agent by").required();
+  options.value("--nonce", arguments.nonce, "Name under which the launcher knows this agent")
+      .required();
   options.value("--run", arguments.run, "The name of the run's folder on this machine").required();
   options.value("--leash", arguments.leash, "Seconds without a word of the launcher")
       .range(1.0, 1e9);

@@ -24,7 +24,7 @@ struct AlgorithmsArguments {
 
 using Rows = std::vector<const AlgorithmRow*>;
 
-/// All, or those of this kind.
+/// Returns all rows, or those of this kind.
 Rows rows_of(const std::string& kind) {
   Rows rows;
   for (const AlgorithmRow* row : algorithms())
@@ -39,10 +39,10 @@ std::vector<std::string> all_kinds() {
   return all;
 }
 
-/// A fleet in which it runs, and what a round costs there.
+/// Example fleet of a method, and the cost of a round there.
 struct Example {
   std::string text;
-  double models = 0;  ///< out of the busiest peer in a round, as models of 4 d bytes
+  double models = 0;  ///< sent by the busiest peer in a round, in models of 4 d bytes
 };
 
 Example example_of(const AlgorithmRow& row) {
@@ -56,19 +56,22 @@ Example example_of(const AlgorithmRow& row) {
 std::string_view meaning_of(const AlgorithmRow& row) {
   switch (row.promise) {
     case Promise::nothing:
-      return "nothing: each trains alone, or what is missing is made up for later";
+      return "nothing: each trains alone, or makes up later for what is missing";
     case Promise::mean:
-      return "the mean of all models is what it would be, whatever is late or lost; who dies takes "
+      return "the mean of all models is what it would be, whatever is late or lost; a peer that "
+             "dies takes "
              "its own along";
     case Promise::tracking:
       return "the same, and what the peers remember of each other sums to zero";
     case Promise::push_sum:
-      return "the sums of the masses and of their weights stay; who dies takes its own along";
+      return "the sums of the masses and of their weights stay; a peer that dies takes its own "
+             "along";
     case Promise::agreement:
       return "all hold the same bits after each round; a death ends the run";
     case Promise::once:
       if (row.succeeds)
-        return "the servers count each update once; who dies is replaced by `launch: { restart: "
+        return "the servers count each update once; a peer that dies is replaced by `launch: { "
+               "restart: "
                "on-failure }`, else a server's death ends the run";
       return "the servers count each update once; a server's death ends the run";
   }
@@ -93,7 +96,7 @@ std::string_view name_of(Promise promise) {
   return "";
 }
 
-/// The codecs that a row takes.
+/// Returns the codecs that a row takes.
 std::vector<std::string> codecs_of(const AlgorithmRow& row) {
   std::vector<std::string> words = codec_words();
   if (row.codecs == Codecs::none) words.clear();
@@ -102,7 +105,7 @@ std::vector<std::string> codecs_of(const AlgorithmRow& row) {
   return words;
 }
 
-/// Says whether programs that bring their own gradients can train by it, and what it asks of them.
+/// Returns whether programs with their own gradients can use the method, and its requirements.
 Json programs_of(const AlgorithmRow& row) {
   const ProgramUse& use = row.program;
   if (!use.objection.empty()) return Json{{"runs", false}, {"why", use.objection}};
@@ -113,7 +116,7 @@ Json programs_of(const AlgorithmRow& row) {
               {"rate", use.rate}};
 }
 
-/// Returns whether agents can be trained by it, and what that is called.
+/// Returns whether the method can train agents, and its name for them.
 Json agents_of(const AlgorithmRow& row) {
   const AgentUse use = agent_use(row);
   const auto given = [](std::string_view text) {
@@ -170,7 +173,7 @@ void print_paragraph(const std::string& text) {
   fmt::print("{}\n", wrapped("    " + text, 6));
 }
 
-/// Only what a reader would not expect: that it has another name there, or trains none.
+/// Prints only the unexpected: another name for agents, or that the method trains none.
 void print_agents(const AgentUse& use) {
   if (!use.objection.empty()) print_paragraph(fmt::format("agents: none; {}", use.objection));
   if (!use.name.empty()) print_paragraph(fmt::format("agents: {}; {}", use.name, use.source));
@@ -206,8 +209,8 @@ void print_text(const AlgorithmsArguments& arguments) {
   }
 }
 
-/// Prints each paper's entry once; a plug-in names its paper in its summary. The papers on agents
-/// are about all methods, and not about one that was asked for.
+/// Prints each paper's entry once; a plug-in names its paper in its summary. Papers on agents are
+/// printed only for all methods, not for a chosen one.
 void print_bibtex(const AlgorithmsArguments& arguments) {
   std::set<std::string> printed;
   const auto print = [&](std::string_view name) {

@@ -51,7 +51,7 @@ void print_text(const LedgerAudit& result) {
       result.findings.size());
 }
 
-/// Returns a word of run.json, which may come from anybody; "" if it has none.
+/// Returns a word of run.json, which is not trusted; "" if it has none.
 std::string about(const std::string& folder, const std::string& key) {
   try {
     const std::string path = folder + "/run.json";

@@ -27,7 +27,7 @@ std::size_t hosts_of(const Fleet& fleet) {
   return hosts.size();
 }
 
-/// Threads of the peers that share a node. `per_host`: as many as this machine alone would have.
+/// Returns the threads of the peers on a node. `per_host`: as many as one host of the file has.
 std::uint64_t cores_of(const Fleet& fleet, std::size_t nodes, bool per_host) {
   int threads = 1;
   for (const PeerSpec& peer : fleet.peers) threads = std::max(threads, peer.threads);
@@ -57,7 +57,7 @@ SlurmFleet batch_of(const BatchArguments& arguments, const Fleet& fleet) {
   return batch;
 }
 
-/// Hands it in and returns what sbatch prints: "1234", of some sites "1234;cluster".
+/// Submits the script and returns what sbatch prints: "1234", or at some sites "1234;cluster".
 std::string submitted(const std::string& script) {
   std::string said, wrong;
   try {
@@ -73,7 +73,7 @@ std::string submitted(const std::string& script) {
   throw std::runtime_error(fmt::format("sbatch has not taken {}:{}", script, wrong));
 }
 
-/// Its value is checked where the whole file is.
+/// Returns the value of launch.with, which is checked with the whole file.
 std::string launcher_in(const FleetOptions& file) {
   for (const auto& [key, value] : fleet_keys(file.file, file.sets))
     if (key == "launch.with") return value;

@@ -20,7 +20,7 @@ struct DeviceArguments {
   double beside = 0;
 };
 
-/// Makes the fleet where no file is given: the model of the README on digits.
+/// Makes the default fleet: the model of the README on digits.
 Assembly usual_fleet() {
   Fleet fleet;
   fleet.path = "bench device";
@@ -33,7 +33,7 @@ Assembly usual_fleet() {
   return Assembly(std::move(fleet));
 }
 
-/// The peers' batch, or what they have on average.
+/// Returns the peers' batch, or its average.
 std::uint32_t mean_batch(const Fleet& fleet) {
   double sum = 0;
   for (PeerId i = 0; i < fleet.trainers(); ++i) sum += fleet.peers[i].batch;
@@ -55,7 +55,7 @@ void print_row(const DeviceRow& row) {
   std::fflush(stdout);
 }
 
-/// Prints what to write into the fleet file, from the rows at its own batch.
+/// Prints the lines for the fleet file, from the rows at its own batch.
 void print_advice(const std::vector<DeviceRow>& rows, std::uint32_t base) {
   fmt::print("for the fleet file, as measured at batch {}:\n", base);
   for (const DeviceRow& row : rows) {

@@ -59,7 +59,7 @@ void print_exchange_row(const ExchangeRow& r) {
   std::fflush(stdout);
 }
 
-/// Prints what encryption costs, and what of it is the cipher.
+/// Prints the cost of encryption, and the cipher's part.
 void print_encrypted(const std::vector<ExchangeRow>& rows) {
   constexpr const char* line = "{:>5} {:>9} {:>8} {:>8}  {:>9} {:>9} {:>9} {:>5}  {:>7}\n";
   fmt::print(

@@ -4,8 +4,8 @@
 #include "peer/cli/written_file.h"
 #include "peer/fleet/json/json.h"
 #include "peer/runtime/exit_code.h"
-#include "peer/show/page/figures.h"
-#include "peer/show/page/picture_file.h"
+#include "peer/show/page/page_figures.h"
+#include "peer/show/page/svg_file.h"
 #include "peer/study/bench/bench.h"
 
 namespace gv::cli {
@@ -42,10 +42,10 @@ void print_json(const HogwildReport& report) {
                  .dump());
 }
 
-/// A column of figures: on the screen, and in the table of an answer.
+/// A column of figures, on the screen and in the table of an answer.
 struct Figure {
   const char* screen;
-  const char* page;  ///< "": not there
+  const char* page;  ///< "" if not in that table
   int width;
   int digits;
   double HogwildRow::*value;
@@ -97,7 +97,7 @@ std::string markdown(const HogwildReport& report) {
   return fmt::format("{}\n{}\n{}\n{} processors.\n", text, line, rows, report.processors);
 }
 
-/// Steps per second beside one thread's, without a lock and with one.
+/// Draws steps per second relative to one thread's, without a lock and with one.
 std::string picture(const HogwildReport& report) {
   LinePlot plot{.x_title = "threads", .y_title = "speed-up", .points = true};
   for (const std::string_view data : {"sparse", "dense"}) {

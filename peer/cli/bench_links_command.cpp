@@ -21,7 +21,7 @@ struct LinksArguments {
   std::string output;
 };
 
-/// lan.yaml: lan.links.yaml
+/// Returns lan.links.yaml for lan.yaml.
 std::string file_beside(const std::string& fleet) {
   std::filesystem::path path(fleet);
   return path.replace_extension(".links.yaml").string();

@@ -27,7 +27,7 @@ struct SpeedsArguments {
   double seconds = 2;
 };
 
-/// Its speed is 1, the unit of `speed` in a fleet file.
+/// Returns the slowest peer, whose speed is 1, the unit of `speed` in a fleet file.
 const PeerSpeed& slowest(const std::vector<PeerSpeed>& speeds) {
   return *std::ranges::min_element(speeds, {}, &PeerSpeed::samples_per_second);
 }
@@ -36,13 +36,13 @@ double speed_of(const PeerSpeed& row, const std::vector<PeerSpeed>& speeds) {
   return row.samples_per_second / slowest(speeds).samples_per_second;
 }
 
-/// Peers that stand together in the file: on one host, with one device each of a kind.
+/// Returns whether the file can group two peers: on one host, with the same kind of device.
 bool alike(const PeerSpec& a, const PeerSpec& b) {
   return a.host == b.host && a.device == b.device && a.threads == b.threads &&
          a.precision == b.precision;
 }
 
-/// The `peers:` of the file, with what each can do: the mean of a group's.
+/// Returns the `peers:` of the file with measured speeds: the mean of each group.
 std::string advice(const Fleet& fleet, const std::vector<PeerSpeed>& speeds) {
   constexpr std::size_t indent = 8;  // within the braces of a group
   std::string text = "for the fleet file:\n  peers:\n";

@@ -11,7 +11,7 @@
 namespace gv::cli {
 namespace {
 
-/// A key of a model, which is an option of its own.
+/// A key of a model, with its own option.
 struct KeyOption {
   ModelValue value;
   bool given = false;
@@ -74,7 +74,7 @@ Option value_option(Options& options,
   return options.value(name, std::get<std::uint32_t>(value), help);
 }
 
-/// Models may share a key: it is one option.
+/// Adds options for a model's keys; models may share a key.
 void key_options(Options& options, StepArguments& arguments, const ModelRow& model) {
   for (const ModelKey& key : model.keys) {
     const auto [option, first] = arguments.keys.try_emplace(key.name, KeyOption{key.usual});

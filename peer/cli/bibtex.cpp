@@ -7,7 +7,7 @@ namespace gv::cli {
 namespace {
 
 struct Paper {
-  std::string_view kinds;  ///< between spaces
+  std::string_view kinds;  ///< separated by spaces
   std::string_view entry;
 };
 

@@ -6,8 +6,8 @@
 
 namespace gv::cli {
 
-/// The papers of a method as BibTeX entries, or of the name under which methods train agents
-/// (peer/fleet/agent_reader.h); none of one whose papers are not known here, such as a plug-in's.
+/// Returns the papers of a method, or of a name under which methods train agents
+/// (peer/fleet/agent_reader.h), as BibTeX entries; none for unknown ones such as plug-ins.
 std::vector<std::string> bibtex_of(std::string_view kind);
 
 }  // namespace gv::cli

@@ -23,7 +23,7 @@ struct CheckpointArguments {
 
 constexpr auto between_looks = std::chrono::milliseconds(50);
 
-/// Waits until every peer's file is there; they get their names when they are whole.
+/// Waits until every peer's file exists; files get their names when they are complete.
 Round await_files(const std::string& folder, Round round) {
   constexpr int looks_after = 40;  // two seconds for the last file to be written
   ProgressLine progress;
@@ -38,7 +38,7 @@ Round await_files(const std::string& folder, Round round) {
   }
   throw std::runtime_error(
       fmt::format("{}: no checkpoint: not every peer has one of round {}; some had passed it "
-                  "already, or they say why in peers/*/stderr.log. Try it again",
+                  "already, or peers/*/stderr.log has the reason. Try it again",
                   folder,
                   round));
 }

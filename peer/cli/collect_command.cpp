@@ -15,7 +15,7 @@
 #include "peer/cli/run_end.h"
 #include "peer/cli/run_screen.h"
 #include "peer/cli/this_program.h"
-#include "peer/launch/agent/homecoming.h"
+#include "peer/launch/agent/fetch_files.h"
 #include "peer/launch/agent/ssh.h"
 #include "peer/launch/collected_run.h"
 #include "peer/launch/process.h"
@@ -38,8 +38,7 @@ struct CollectArguments {
   bool trust = false;
 };
 
-/// The end of the machine's name in "anna:runs/lan", "carl@[fd00::1]:runs/lan"; npos: there is
-/// none.
+/// Returns the end of the machine's name in "anna:runs/lan", "carl@[fd00::1]:runs/lan", or npos.
 std::size_t colon_of(const std::string& place) {
   const std::size_t bracket = place.find('[');
   const bool v6 = bracket == 0 || (bracket != std::string::npos && place[bracket - 1] == '@');
@@ -47,20 +46,20 @@ std::size_t colon_of(const std::string& place) {
   return end == std::string::npos ? place.find(':') : end + 1;
 }
 
-/// "anna:runs/lan". A path with a colon is written ./a:b.
+/// Returns whether the place is like "anna:runs/lan". A path with a colon is written ./a:b.
 bool is_remote(const std::string& place) {
   const std::size_t colon = colon_of(place);
   return colon != std::string::npos && colon > 0 && place.find('/') > colon;
 }
 
-/// ssh takes an IPv6 address without brackets.
+/// Returns the machine's name without brackets, as ssh takes an IPv6 address.
 std::string machine_of(const std::string& place) {
   std::string machine = place.substr(0, colon_of(place));
   std::erase_if(machine, [](char c) { return c == '[' || c == ']'; });
   return machine;
 }
 
-/// Takes what it wrote away again.
+/// A temporary folder, removed at the end.
 class FetchedFolder {
  public:
   explicit FetchedFolder(const std::string& beside) : path_(beside + ".fetched-XXXXXX") {
@@ -79,7 +78,7 @@ class FetchedFolder {
   std::string path_;
 };
 
-/// The peers' folders of another machine, through the user's own ssh.
+/// Fetches the peers' folders from another machine, by the user's own ssh.
 void fetch(const std::string& place, const std::string& into) {
   const std::string folder = place.substr(colon_of(place) + 1);
   const FetchedFolder fetched(into);
@@ -100,7 +99,7 @@ void fetch(const std::string& place, const std::string& into) {
   gather_peers(fetched.path(), into);
 }
 
-/// Returns where the run is put together: in the one folder where the peers left it, or that of -o.
+/// Returns the folder of the collected run: the only source, or that of -o.
 std::string target_of(const CollectArguments& arguments) {
   const std::string& first = arguments.from.front();
   if (arguments.into.empty() && (arguments.from.size() > 1 || is_remote(first)))
@@ -118,21 +117,21 @@ void gather(const CollectArguments& arguments, const std::string& into) {
       fetch(place, into);
     } else if (!fs::is_directory(place + "/peers")) {
       throw std::invalid_argument(
-          fmt::format("collect: {} has no peers/: is it where a peer wrote to?", place));
+          fmt::format("collect: {} has no peers/: is it the folder that a peer wrote to?", place));
     } else {
       gather_peers(place, into);
     }
   }
 }
 
-/// Returns whether a run that had a launcher left something on its hosts.
+/// Returns whether a run with a launcher left files on its hosts.
 bool is_rest_elsewhere(const std::string& folder) {
   const HostFolders hosts = read_host_folders(folder);
   return std::ranges::any_of(hosts, [](const auto& host) { return !host.second.fetched; });
 }
 
-/// Fetches what the launcher could not fetch at the end of the run, over ssh from the hosts that
-/// the user's own fleet file or else the folder names.
+/// Fetches the files that the launcher could not fetch at the end of the run, over ssh from the
+/// hosts in the user's own fleet file, or else in the folder's.
 int collect_rest(const std::string& run, const CollectArguments& arguments) {
   if (connect_live(run).open())
     throw std::invalid_argument(fmt::format("collect: {} is still running", run));
@@ -160,7 +159,7 @@ void refuse_ended(const std::string& folder) {
       folder));
 }
 
-/// Takes the file that the peers were started with, which is theirs to name, if none is given.
+/// Uses the file that the peers were started with, which is not trusted, if none is given.
 void find_file_of(const CollectedPeers& peers, const std::string& folder, CollectArguments& all) {
   const ReportsOf& whose = peers.begin()->second.whose;
   FleetOptions& file = all.file;
@@ -175,8 +174,7 @@ void find_file_of(const CollectedPeers& peers, const std::string& folder, Collec
                     printable(file.file, 200)));
 }
 
-/// The fleet of the peers. Where programs trained, one of them is started as `scout`, and says what
-/// the models are worth.
+/// Builds the peers' fleet. If programs trained, one is started as `scout` to evaluate the models.
 Assembly fleet_of(const CollectedPeers& peers, FleetOptions& file, std::unique_ptr<Scout>& scout) {
   const ReportsOf& whose = peers.begin()->second.whose;
   Fleet fleet = read_file(file);
@@ -193,7 +191,7 @@ Assembly fleet_of(const CollectedPeers& peers, FleetOptions& file, std::unique_p
           : "--set " + printable(fmt::format("{}", fmt::join(whose.sets, " --set ")), 400)));
 }
 
-/// Writes what `run` would have written as it began.
+/// Writes the files that `run` writes at its start.
 void begin(const Assembly& fleet, const RunFolder& folder, const FleetOptions& file) {
   const RunOrigin origin{.kind = "run",
                          .file = file.file,

@@ -30,28 +30,71 @@ Option repeatable(CLI::Option* option) {
   return Option(*option);
 }
 
-/// CLI11 has no suggestions of its own: "A subcommand is required" would be all for `rum`.
-void refuse_unknown_command(const Command& program, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return;
-  std::vector<std::string> known;
-  for (const Command& command : program.commands) known.push_back(command.name);
-  if (std::ranges::count(known, argv[1]) > 0) return;
-  const std::string guess = nearest(argv[1], known);
-  throw std::invalid_argument(fmt::format("unknown command `{}`\nhelp:  {}",
-                                          argv[1],
-                                          guess.empty()
-                                              ? "grapevine --help lists the commands"
-                                              : fmt::format("did you mean `{}`?", guess)));
+std::string suggestion(const std::string& guess, const std::string& otherwise) {
+  return guess.empty() ? otherwise : fmt::format("did you mean `{}`?", guess);
 }
 
-/// A help text of at most 80 columns.
+/// Suggests a command for a mistyped one, at any depth: CLI11 would only print "A subcommand is
+/// required".
+void refuse_unknown_command(const Command& program, int argc, char** argv) {
+  const Command* group = &program;
+  std::string path = program.name;
+  for (int i = 1; i < argc && argv[i][0] != '-' && !group->commands.empty(); ++i) {
+    const auto row = std::ranges::find(group->commands, argv[i], &Command::name);
+    if (row == group->commands.end()) {
+      std::vector<std::string> known;
+      for (const Command& command : group->commands) known.push_back(command.name);
+      throw std::invalid_argument(
+          fmt::format("unknown command `{}`\nhelp:  {}",
+                      argv[i],
+                      suggestion(nearest(argv[i], known), path + " --help lists the commands")));
+    }
+    group = &*row;
+    path += " " + group->name;
+  }
+}
+
+/// Returns the command that the arguments name, as far as they name one.
+const CLI::App& named_command(const CLI::App& app) {
+  const std::vector<CLI::App*> parsed = app.get_subcommands();
+  return parsed.empty() ? app : named_command(*parsed.front());
+}
+
+std::string words_of(const CLI::App& command) {
+  const CLI::App* group = command.get_parent();
+  return (group == nullptr ? "" : words_of(*group) + " ") + command.get_name();
+}
+
+/// Names the first argument that the command does not know, and the option that was probably meant.
+std::string unexpected_argument(const CLI::App& command, const std::string& usual_help) {
+  const std::vector<std::string> rest = command.remaining();
+  const auto option = std::ranges::find_if(rest, [](const auto& s) { return s.starts_with("-"); });
+  if (option == rest.end())
+    return fmt::format("unexpected argument `{}`\nhelp:  {}", rest.front(), usual_help);
+  const std::string name = option->substr(0, option->find('='));
+  std::vector<std::string> known;
+  for (const CLI::Option* each : command.get_options())
+    for (const std::string& known_name : each->get_lnames()) known.push_back("--" + known_name);
+  return fmt::format(
+      "unknown option `{}`\nhelp:  {}", name, suggestion(nearest(name, known), usual_help));
+}
+
+std::string parse_failure(const CLI::App& app, const CLI::Error& error) {
+  const CLI::App& command = named_command(app);
+  const std::string usual_help = words_of(command) + " --help shows the options";
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !command.remaining().empty())
+    return fmt::format("error: {}\n", unexpected_argument(command, usual_help));
+  return fmt::format("error: {}\nhelp:  {}\n", error.what(), usual_help);
+}
+
+/// Formats the help text in at most 80 columns.
 class NarrowFormatter : public CLI::Formatter {
  public:
   NarrowFormatter() { column_width(indent); }
   std::string make_option(const CLI::Option* option, bool argument) const override {
     std::string values = make_option_opts(option);
     std::string text = make_option_desc(option);
-    // A long list of words goes from behind the name into the text.
+    // A long list of words moves from the name into the text.
     const std::size_t open = values.find(":{"), close = values.find('}');
     if (open != std::string::npos && close != std::string::npos && close - open > indent) {
       std::string words = values.substr(open + 2, close - open - 2);
@@ -72,7 +115,7 @@ class NarrowFormatter : public CLI::Formatter {
 
  private:
   static constexpr std::size_t indent = 28;
-  /// A name that leaves no room has its text on the next line.
+  /// Puts the text on the next line after a long name.
   static std::string entry(std::string name, const std::string& text) {
     if (text.empty()) return name + "\n";
     if (name.size() >= indent) {
@@ -84,7 +127,7 @@ class NarrowFormatter : public CLI::Formatter {
   }
 };
 
-/// Adds the commands of a group; the one that is named in the arguments becomes `chosen`.
+/// Adds the commands of a group; sets `chosen` to the one that the arguments name.
 void add(CLI::App& app, const Command& group, std::function<int()>& chosen) {
   app.require_subcommand(1);
   for (const Command& row : group.commands) {
@@ -105,7 +148,7 @@ int report_error(const std::exception& e, int code) {
   return code;
 }
 
-/// Runs the command that the arguments name. Nothing is thrown.
+/// Runs the command that the arguments name. Throws nothing.
 int run_named_command(const Command& program, int argc, char** argv) {
   try {
     return run_command_line(program, version_text(), argc, argv);
@@ -236,7 +279,7 @@ void prepare_app(CLI::App& app, const Command& program) {
   app.footer("Examples:\n" + program.examples);
 }
 
-/// "{a,b}" behind the type's name are the words that a value may be.
+/// Reads the allowed values from the "{a,b}" after the type's name.
 OptionFacts facts_of(const CLI::Option& option) {
   OptionFacts facts{.names = {}, .value = "", .words = {}, .help = option.get_description()};
   facts.argument = option.get_positional();
@@ -298,8 +341,7 @@ int run_command_line(const Command& program, const std::string& version, int arg
   prepare_app(app, program);
   app.set_version_flag("--version", version);
   app.failure_message([](const CLI::App* command, const CLI::Error& error) {
-    return fmt::format(
-        "error: {}\nhelp:  {} --help shows what there is\n", error.what(), command->get_name());
+    return parse_failure(*command, error);
   });
   std::function<int()> chosen;
   add(app, program, chosen);
@@ -332,8 +374,8 @@ Command whole_program(const PeerParts& parts) {
 
 int run_program(int argc, char** argv, const PeerParts& parts) {
   reset_inherited();
-  // A pipe that nobody reads, and a file that is too large for a limit (ulimit -f), are told by
-  // write, as a full disk is. The processes that we start inherit the second.
+  // A closed pipe, and a file beyond its size limit (ulimit -f), make write() fail, as a full disk
+  // does. The processes that we start inherit the second.
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
   console::open();
   const int code = run_named_command(whole_program(parts), argc, argv);

@@ -24,20 +24,20 @@ class Option;
 
 namespace gv::cli {
 
-/// An option or argument that was added to a command; says more of it.
+/// An option or argument of a command, with functions that describe it further.
 class Option {
  public:
   explicit Option(CLI::Option& option) : option_(option) {}
   Option& required();
-  /// Makes the help text call a value `name`, such as "KEY.PATH=VALUE", not its type and range.
+  /// Sets a value's name in the help text, "KEY.PATH=VALUE", instead of its type and range.
   Option& call_values(const std::string& name);
-  /// Values outside are refused, and the help text names the range.
+  /// Refuses values outside the range, which the help text shows.
   Option& range(int low, int high);
   Option& range(double low, double high);
   Option& one_of(const std::vector<std::string>& words);
-  /// The help text shows the value that the option has now as its default.
+  /// Shows the option's current value as the default in the help text.
   Option& show_default();
-  /// Sets `given`, which must outlive the parsing, when the option is given.
+  /// Sets `given` when the option is given; `given` must outlive the parsing.
   Option& tell(bool& given);
   Option& hide();
 
@@ -46,9 +46,9 @@ class Option {
   bool named_ = false;  ///< by call_values
 };
 
-/// The words that a command accepts. A name without dashes is an argument; "-o,--output" has a
-/// short form too. What is referred to must outlive the parsing and keeps its value when nothing is
-/// given. An option with a vector may be repeated.
+/// Options and arguments of a command. A name without dashes is an argument; "-o,--output" also has
+/// a short form. Variables must outlive the parsing and keep their values if nothing is given. An
+/// option with a vector may be repeated.
 class Options {
  public:
   explicit Options(CLI::App& app) : app_(app) {}
@@ -63,11 +63,11 @@ class Options {
                std::optional<std::uint64_t>& value,
                const std::string& help);
   Option value(const std::string& name, std::vector<std::string>& value, const std::string& help);
-  /// Numbers, with commas between them.
+  /// Reads numbers separated by commas.
   Option list(const std::string& name, std::vector<double>& value, const std::string& help);
   Option list(const std::string& name, std::vector<std::uint32_t>& value, const std::string& help);
   Option list(const std::string& name, std::vector<std::uint64_t>& value, const std::string& help);
-  /// --json, which every command with something to tell has.
+  /// Adds --json, which every command with results has.
   void json(bool& value) { flag("--json", value, "Print JSON on stdout"); }
 
  private:
@@ -79,13 +79,14 @@ struct Command {
   std::string name;
   std::string summary;   ///< one sentence for the help text
   std::string examples;  ///< lines that end the help text
-  /// Adds the options, and returns what runs the command when they are read: with the exit code.
+  /// Adds the options. Returns the function that runs the command after parsing, with its exit
+  /// code.
   std::function<std::function<int()>(Options&)> prepare;
-  std::vector<Command> commands;  ///< of a group, which has no `prepare`
-  bool hidden = false;            ///< for programs: people need not know of it
+  std::vector<Command> commands;  ///< commands of a group, which has no `prepare`
+  bool hidden = false;            ///< called by programs, not shown to users
 };
 
-/// A row whose options fill an `Arguments`.
+/// Makes a row whose options fill an `Arguments`.
 template <class Arguments>
 Command command(std::string name,
                 std::string summary,
@@ -100,44 +101,42 @@ Command command(std::string name,
   return {std::move(name), std::move(summary), std::move(examples), prepare, {}, false};
 }
 
-/// The table: what `grapevine` can do. `parts` take the place of the real ones in the peers that
-/// run in this process.
+/// Returns the table of all commands. `parts` replace the real ones in peers of this process.
 std::vector<Command> commands(const PeerParts& parts);
 
-/// Reads the arguments of `program`, whose help text begins and ends with its summary and examples,
-/// and runs the command that they name. Returns its exit code, or exit_code::usage after an error
+/// Parses the arguments of `program`, whose help text begins and ends with its summary and
+/// examples, and runs the named command. Returns its exit code, or exit_code::usage after an error
 /// message on stderr. Throws what the command throws, and std::invalid_argument for an unknown one.
 int run_command_line(const Command& program, const std::string& version, int argc, char** argv);
 
-/// An option or an argument of a command, as its help text knows it.
+/// An option or an argument of a command, as in its help text.
 struct OptionFacts {
-  std::vector<std::string> names;  ///< "--output", "-o"; of an argument its name alone, "FILE"
-  std::string value;               ///< what a value is called, "TEXT"; "": a flag
-  std::vector<std::string> words;  ///< that a value may be; none: anything
+  std::vector<std::string> names;  ///< "--output", "-o"; for an argument only its name, "FILE"
+  std::string value;               ///< name of a value, "TEXT"; "" for a flag
+  std::vector<std::string> words;  ///< allowed values; any value if empty
   std::string help;
   bool argument = false;
 };
 
-/// A command that is not hidden, or a group of them.
+/// A visible command, or a group.
 struct CommandFacts {
-  std::vector<std::string> path;  ///< {"graph", "report"}; of the program itself empty
+  std::vector<std::string> path;  ///< {"graph", "report"}; empty for the program itself
   std::string summary;
   std::string examples;
-  std::string help;  ///< the whole text of --help
+  std::string help;  ///< whole text of --help
   std::vector<OptionFacts> options;
-  std::vector<std::string> commands;  ///< of a group
+  std::vector<std::string> commands;  ///< commands of a group
 };
 
-/// The program first, then each command behind its group: what completions, man pages and the
-/// reference are made of.
+/// Returns the program, then each command after its group: for completions, man pages, reference.
 std::vector<CommandFacts> describe(const Command& program);
 
-/// The row of the program itself, with all commands.
+/// Returns the row of the program itself, with all commands.
 Command whole_program(const PeerParts& parts = {});
 
-/// The program `grapevine`, whole: reads the arguments, runs the command they name, prints errors
-/// on stderr and returns the exit code (peer/runtime/exit_code.h). Nothing is thrown. `parts` take
-/// the place of the real ones in the command `peer`; a program with a planted bug is made so.
+/// Runs the program `grapevine`: parses the arguments, runs the named command, prints errors on
+/// stderr and returns the exit code (peer/runtime/exit_code.h). Throws nothing. `parts` replace the
+/// real ones in the command `peer`, for programs with a planted bug.
 int run_program(int argc, char** argv, const PeerParts& parts = {});
 
 }  // namespace gv::cli

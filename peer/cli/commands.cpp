@@ -2,7 +2,7 @@
 
 namespace gv::cli {
 
-// Each row stands in the file of its name: run_command.cpp and so on.
+// Each row is in the file of its name: run_command.cpp and so on.
 Command tour_command();
 Command run_command();
 Command simulate_command();

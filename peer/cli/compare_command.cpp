@@ -50,7 +50,7 @@ void print_json(const Comparison& comparison,
   fmt::print("{}\n", json.dump());
 }
 
-/// Prints the claims; beside a table for another program they go to stderr.
+/// Prints the claims; to stderr if the table is for another program.
 void print_claims(const std::vector<JudgedClaim>& claims, bool aside) {
   if (!claims.empty() && !aside) fmt::print("\n");
   for (const JudgedClaim& claim : claims)
@@ -78,7 +78,7 @@ int print_maps(const CompareArguments& arguments,
   return exit_code::done;
 }
 
-/// A map answers another question than the other tables.
+/// Refuses options of the other tables, because a map answers another question.
 void check_map(const CompareArguments& arguments) {
   if (!arguments.map) return;
   if (arguments.csv || !arguments.columns.empty() || !arguments.expect.empty())

@@ -16,7 +16,7 @@ std::string path_text(const CommandFacts& command) {
   return fmt::format("{}", fmt::join(command.path, " "));
 }
 
-/// Returns what may stand behind the command: the commands of a group, else its options.
+/// Returns the words that may follow the command: the commands of a group, else its options.
 std::vector<std::string> words_behind(const CommandFacts& command) {
   std::vector<std::string> words = command.commands;
   for (const OptionFacts& option : command.options)
@@ -33,14 +33,14 @@ std::string first_sentence(const std::string& text) {
   return text.substr(0, end);
 }
 
-/// Puts a text in a shell's single quotes; `escaped` stands for a quote within it.
+/// Quotes a text in a shell's single quotes; `escaped` replaces a quote in it.
 std::string quoted(const std::string& text, std::string_view escaped) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string(escaped) : std::string(1, c);
   return out + "'";
 }
 
-/// A line of a shell's `case` for each option of a command that takes one of some words.
+/// Returns a line of a shell's `case` for each option with a fixed set of words.
 std::string value_cases(const std::vector<CommandFacts>& all, std::string_view variable) {
   std::string text;
   for (const CommandFacts& command : all)
@@ -65,7 +65,7 @@ std::string word_cases(const std::vector<CommandFacts>& all, std::string_view va
   return text;
 }
 
-/// Returns the keys of the fleet file that `--set` takes, each with its `=`: all but those within
+/// Returns the keys of the fleet file that `--set` takes, each with its `=`: all except those in
 /// the items of lists.
 std::string settable_keys() {
   std::vector<std::string> keys;
@@ -85,7 +85,7 @@ std::string groups(const std::vector<CommandFacts>& all) {
   return fmt::format("{}", fmt::join(names, "|"));
 }
 
-/// A script that completes commands, options and their words; files everywhere else.
+/// Returns a script that completes commands, options and their words, and elsewhere files.
 std::string bash_completion(const std::vector<CommandFacts>& all) {
   return fmt::format(
       "# Completion of grapevine for bash, written by `grapevine completion bash`.\n"

@@ -33,7 +33,7 @@ constexpr const char* shades[] = {"·", "░", "▒", "▓", "█"};
 
 using Counts = std::vector<std::uint64_t>;
 
-/// Samples of each class among some rows.
+/// Returns the number of samples of each class among some rows.
 template <class Rows>
 Counts count_classes(const Dataset& data, const Rows& rows) {
   Counts counts(data.classes);
@@ -45,7 +45,7 @@ bool has_classes(const Dataset& data) {
   return data.classes > 0 && !data.is_text();
 }
 
-/// Cut or filled up to so many columns of the terminal.
+/// Returns a text cut or padded to `columns` of the terminal.
 std::string fitted(const std::string& text, std::size_t columns) {
   std::string shown = printable(text, 1000);
   if (columns_of(shown) > columns) shown = cut_to_columns(shown, columns - 1) + "…";
@@ -172,7 +172,7 @@ std::string class_table(const Assembly& fleet) {
   return text;
 }
 
-/// Shows how much of a class a peer has, beside what an equal share of it is.
+/// Returns a shade for a peer's part of a class, relative to an equal share.
 const char* shade_of(std::uint64_t count, std::uint64_t all, std::size_t peers) {
   if (count == 0) return shades[0];
   const double times = static_cast<double>(count) * static_cast<double>(peers) /
@@ -180,7 +180,7 @@ const char* shade_of(std::uint64_t count, std::uint64_t all, std::size_t peers) 
   return shades[times < 0.5 ? 1 : times < 1 ? 2 : times < 2 ? 3 : 4];
 }
 
-/// A row for each peer, a column for each class.
+/// Returns a row for each peer with a column for each class.
 std::string class_map(const Assembly& fleet) {
   const Dataset& data = *fleet.data.train;
   constexpr std::size_t room = width - 22;
@@ -208,7 +208,7 @@ std::string class_map(const Assembly& fleet) {
   return text;
 }
 
-/// A bar for each peer.
+/// Returns a bar for each peer.
 std::string size_map(const Assembly& fleet) {
   std::size_t most = 1;
   for (const auto& rows : fleet.partition) most = std::max(most, rows.size());
@@ -264,8 +264,7 @@ std::string environment_text(const std::string& name) {
       row.solved);
 }
 
-/// Tells people what a fleet trains on: columns, classes, and who has which of them. Lines of at
-/// most 80 columns.
+/// Returns a text about the data: columns, classes, and the classes of each peer. 80 columns wide.
 std::string data_text(const Assembly& fleet) {
   if (fleet.fleet.agent) return environment_text(fleet.fleet.data.environment);
   if (!fleet.data.train) return "data   drawn by the oracle: there are no samples\n";
@@ -275,7 +274,7 @@ std::string data_text(const Assembly& fleet) {
   return text + split_text(fleet);
 }
 
-/// Does the same for programs, `grapevine.data/1`.
+/// Returns the same facts for programs, as `grapevine.data/1`.
 std::string data_json(const Assembly& fleet) {
   Json json{{"schema", "grapevine.data/1"},
             {"name", fleet.fleet.name},
@@ -347,14 +346,14 @@ int write_statistics(const DataOptions& options) {
   return exit_code::done;
 }
 
-/// Lists the files of the data's folder that nobody trains on; none where there are no such files.
+/// Lists the files of the data's folder that no peer trains on; may be empty.
 std::vector<std::string> held_out_files(const Fleet& fleet) {
   const DataKind& kind = find_data_kind(fleet.data.kind);
   if (kind.held_out == nullptr) return {};
   return kind.held_out(fleet.data, data_rng(fleet));
 }
 
-/// Lists the rows of the user's own file that nobody trains on, or the pictures, in their order.
+/// Lists the rows of the user's own file, or the pictures, that no peer trains on, in their order.
 std::string held_out_text(const Fleet& fleet) {
   const std::vector<std::string> files = held_out_files(fleet);
   std::string text = "file\n";

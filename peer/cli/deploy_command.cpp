@@ -31,7 +31,7 @@ struct DeployArguments {
   throw std::invalid_argument("deploy: " + what);
 }
 
-/// "1.31"
+/// Parses "1.31".
 int minor_of(const std::string& version) {
   int minor = 0;
   const std::string_view text(version);
@@ -89,7 +89,7 @@ KubernetesKind kind_of(const std::string& word) {
   return word == "jobset" ? KubernetesKind::jobset : KubernetesKind::job;
 }
 
-/// SIGKILL comes after a peer has had the time to finish its round and to save.
+/// Returns the time until SIGKILL, enough for a peer to finish its round and to save.
 int grace_seconds(const Fleet& fleet) {
   constexpr std::int64_t least = 30;
   const auto grace = std::chrono::ceil<std::chrono::seconds>(2 * fleet.grace).count();
@@ -125,7 +125,7 @@ KubernetesFleet kubernetes_fleet(const DeployArguments& arguments, const Fleet& 
   return pods;
 }
 
-/// Tells on stderr what the manifests alone do not do.
+/// Prints on stderr the steps that the manifests alone do not do.
 void advise(const DeployArguments& arguments, const Fleet& fleet, const KubernetesFleet& pods) {
   const auto say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
   const std::string space = pods.space.empty() ? "" : "-n " + pods.space + " ";
@@ -164,7 +164,7 @@ int write_manifests(const DeployArguments& arguments, const Fleet& fleet) {
   return exit_code::done;
 }
 
-/// All of them, or below a folder for each host.
+/// Writes the units for all hosts, or in one folder per host.
 int write_units(const DeployArguments& arguments, const Fleet& fleet) {
   if (!arguments.image.empty()) refuse("--systemd starts no containers: leave --image out");
   if (!is_unit_path(arguments.program))

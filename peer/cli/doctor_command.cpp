@@ -58,7 +58,7 @@ std::string devices_text(const DataLook& look) {
   return text;
 }
 
-/// Says where a host is found, and what it has.
+/// Returns a host's address and hardware.
 std::string belongings(const HostCheck& host) {
   const HostFacts& facts = *host.facts;
   std::string text = "no address that others can reach";
@@ -121,15 +121,15 @@ void print_json(const LanCheck& check, const std::string& keys) {
                  .dump());
 }
 
-/// A sentence, and lines of what to do, behind "[!] " or the like.
+/// Prints a sentence and lines of help after "[!] " or another mark.
 void print_finding(const std::string& mark, const std::string& finding) {
   std::istringstream lines(mark + finding);
   for (std::string line; std::getline(lines, line);)
     fmt::print("{}\n", wrapped(line, line.starts_with("help:") ? 7 : 4));
 }
 
-/// Prints what `doctor FILE` says: two lines or more of each host, the roads, `keys` ("": nothing
-/// is to be said of them), and what is wrong; as JSON where that is asked for.
+/// Prints the result of `doctor FILE`: two lines or more for each host, the connections, `keys`
+/// (may be "") and the findings; as JSON if asked.
 void print_hosts(const LanCheck& check, const std::string& keys, bool json) {
   if (json) return print_json(check, keys);
   fmt::print("{:<10} {:>8} {:>9} {:>5} {:>6} {:>8} {:>10} {:>8}\n",
@@ -201,7 +201,7 @@ Finding host_name() {
   return {"host name", known, known ? name.data() : "unknown"};
 }
 
-/// Both are fine: peers train on the CPU then.
+/// Never a problem: without CUDA, peers train on the CPU.
 Finding cuda() {
   const CudaStatus status = cuda_status();
   if (!status.built) return {"CUDA", true, "not built in: " + status.problem};
@@ -216,7 +216,7 @@ Finding cuda() {
   return {"CUDA", true, list};
 }
 
-/// Fine without, too: the fleets that name it fall back to digits.
+/// Never a problem: fleets that name these data fall back to digits.
 Finding fashion_mnist() {
   const bool here = std::filesystem::is_directory("/usr/share/datasets/fashion-mnist");
   return {"Fashion-MNIST",
@@ -226,7 +226,7 @@ Finding fashion_mnist() {
                  "dataset-fashion-mnist)"};
 }
 
-/// Fine without, too: only scripts in Python need it.
+/// Never a problem: only scripts in Python need the package.
 Finding python_package() {
   constexpr const char* asks =
       "python3 -c 'import grapevine._library as g; print(g.library_path(), flush=True); g.load()' "
@@ -250,7 +250,7 @@ Finding python_package() {
   return {"Python package", true, fmt::format("python3 finds it, for {}", library)};
 }
 
-/// Says what the key files are good for; "" where there are none, and none are asked for.
+/// Returns the use of the key files; "" if there are none and none are required.
 std::string keys_text(const Fleet& fleet, const KeyCheck& keys) {
   const std::string& folder = fleet.security.keys;
   if (keys.good.empty() && keys.findings.empty()) {
@@ -269,7 +269,7 @@ std::string keys_text(const Fleet& fleet, const KeyCheck& keys) {
   return text;
 }
 
-/// The machines of a fleet: each, and the roads between neighbours. And the keys that lie here.
+/// Checks the machines of a fleet, the connections between neighbours, and the keys here.
 int examine_hosts(const FleetOptions& file) {
   console::never_wait();
   std::unique_ptr<Scout> scout;

@@ -24,10 +24,10 @@
 namespace gv::cli {
 namespace {
 
-/// Returns what the model in `path` is worth, which a fleet of programs has trained: the program of
-/// the fleet in `options` is started again, alone, and asked. `digest`: of that fleet when the run
-/// began; "": the user names another one. Throws std::invalid_argument if the fleet has changed
-/// since then or its program evaluates nothing, and std::runtime_error if it cannot be asked.
+/// Evaluates the model in `path`, which a fleet of programs has trained: starts the program of the
+/// fleet in `options` again, alone, and asks it. `digest`: of that fleet when the run began; "" for
+/// another fleet named by the user. Throws std::invalid_argument if the fleet has changed since
+/// then or its program cannot evaluate, and std::runtime_error if it cannot be started.
 Evaluation evaluate_by_program(const std::string& path,
                                const std::string& run_folder,
                                FleetOptions options,
@@ -39,7 +39,7 @@ Evaluation evaluate_by_program(const std::string& path,
   if (!scout || !scout->introduction().evaluates)
     throw std::invalid_argument(
         about_program(fleet.fleet,
-                      "its program says nothing of how good a model is",
+                      "its program does not evaluate models",
                       "give `evaluate=` to DistributedOptimizer, or load the run's model.pt"));
   return scout->evaluate(read_values(path, model_of(scout->introduction(), {})));
 }
@@ -54,11 +54,11 @@ struct EvaluateOptions {
   bool trust = false;
 };
 
-/// The data for an evaluation, and what they are called.
+/// Data for an evaluation, with their name.
 struct TestData {
   std::shared_ptr<const Dataset> set;
   std::string name;
-  std::optional<bool> same;  ///< whether it is the test set of the model's training
+  std::optional<bool> same;  ///< is this the test set of the model's training?
 };
 
 bool is_fleet_file(const std::string& path) {
@@ -66,7 +66,8 @@ bool is_fleet_file(const std::string& path) {
   return ending == ".yaml" || ending == ".yml";
 }
 
-/// A table is prepared by its own training set's means: other rows need the model's.
+/// Returns the test set of a fleet file. A table is normalized by its own training set's means:
+/// other rows need the model's.
 TestData test_of_fleet(const SavedModel& model, const FleetOptions& file) {
   const Assembly fleet = assemble(file);
   const Dataset& like = *model.card.like;
@@ -96,18 +97,18 @@ TestData test_of_fleet(const SavedModel& model, const FleetOptions& file) {
   return data;
 }
 
-/// The folder of the run that has saved the model, beside it or around peers/NNN.
+/// Returns the folder of the run that saved the model: the model's own, or around peers/NNN.
 std::string run_folder_of(const std::string& model) {
   const fs::path folder = fs::path(model).parent_path();
   for (const fs::path& place : {folder, folder / ".." / ".."})
     if (fs::exists(place / "run.json")) return place.lexically_normal().string();
   throw std::invalid_argument(
       model +
-      ": no run.json beside it says which data; name them: grapevine evaluate MODEL DATA, "
+      ": no run.json next to it names the data; name them: grapevine evaluate MODEL DATA, "
       "where DATA is a fleet file or a file of the same kind");
 }
 
-/// The user's own fleet file if there is one, or else that of the run.
+/// Returns the user's own fleet file if there is one, or else that of the run.
 FleetOptions fleet_file(const EvaluateOptions& options) {
   if (!options.data.empty()) return {.file = options.data, .sets = options.sets};
   FleetOptions file = options_named_by(run_folder_of(options.model), options.trust);
@@ -129,7 +130,7 @@ std::string samples_text(const Dataset& data) {
                         : fmt::format("{} samples", data.rows);
 }
 
-/// Only the program that has trained it knows its layers and its data.
+/// Returns whether a program trained the model: only that program knows its layers and its data.
 bool is_of_program(const EvaluateOptions& options) {
   const std::unique_ptr<TensorFile> file = open_tensors(options.model);
   return read_card(options.model, file->metadata()).model.kind == program_model;

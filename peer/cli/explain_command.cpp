@@ -22,8 +22,8 @@ struct ExplainArguments {
 
 using Rows = std::vector<const KeyRow*>;
 
-/// The key itself and what stands below it; or all keys that end so, as `lr` does
-/// train.optimizer.lr.
+/// Returns the row of the key and of the keys below it; or of all keys with this ending, as `lr`
+/// for train.optimizer.lr.
 Rows rows_for(const std::string& key) {
   Rows found, endings;
   for (const KeyRow& row : fleet_file_keys()) {
@@ -65,7 +65,7 @@ void print_whole(const KeyRow& row) {
   fmt::print("  {:<9}{}\n", "example", row.example);
 }
 
-/// One line of a list: the key and what it is.
+/// Prints one line of a list: the key and its meaning.
 void print_short(const KeyRow& row) {
   const std::string first = row.meaning.substr(0, row.meaning.find('\n'));
   fmt::print("{}\n", wrapped(fmt::format("  {:<34} {}", row.key, first), 37));

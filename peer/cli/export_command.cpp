@@ -20,7 +20,7 @@ struct ExportArguments {
   bool json = false;
 };
 
-/// A row that was asked for, and where it writes.
+/// A chosen row, and its destination.
 struct Asked {
   const Exporter& row;
   const std::string& place;
@@ -33,7 +33,7 @@ std::vector<Asked> asked(const ExportArguments& arguments) {
   return all;
 }
 
-/// "--csv FILE, --tensorboard DIR or --onnx FILE"
+/// Returns "--csv FILE, --tensorboard DIR or --onnx FILE".
 std::string choices() {
   std::string text;
   for (const Exporter& row : exporters())
@@ -49,7 +49,7 @@ std::string choices() {
 void check_arguments(const ExportArguments& arguments) {
   const std::vector<Asked> all = asked(arguments);
   if (all.empty())
-    throw std::invalid_argument(fmt::format("export: {} says what is wanted", choices()));
+    throw std::invalid_argument(fmt::format("export: {} selects what is exported", choices()));
   for (const Asked& one : all) {
     if (one.row.prints && one.place == "-" && arguments.json)
       throw std::invalid_argument(
@@ -60,7 +60,7 @@ void check_arguments(const ExportArguments& arguments) {
   }
 }
 
-/// find_run() knows runs alone.
+/// Returns the folder of a sweep, or of a run, since find_run() knows only runs.
 std::string folder_of(const std::string& named) {
   return std::filesystem::is_directory(named + "/trials") ? named : find_run(named);
 }
@@ -71,7 +71,7 @@ void export_evaluations(const ExportArguments& arguments, Written& written) {
   std::vector<ExportedRun> runs;
   for (const std::string& named : arguments.runs)
     for (const std::string& run : runs_of(folder_of(named))) runs.push_back(read_run(run));
-  for (const bool prints : {false, true})  // what may go to stdout is written last
+  for (const bool prints : {false, true})  // the row that may print to stdout is last
     for (const Asked& one : all)
       if (one.row.runs != nullptr && one.row.prints == prints)
         one.row.runs(one.place, runs, written);
@@ -83,7 +83,7 @@ void export_evaluations(const ExportArguments& arguments, Written& written) {
       fmt::format("{} evaluations of {} run{}\n", rows, runs.size(), runs.size() == 1 ? "" : "s");
 }
 
-/// The path that is named may be a model itself.
+/// Writes the models of the chosen rows. The named path may be a model itself.
 void export_models(const ExportArguments& arguments, Written& written) {
   const std::string& run = arguments.runs.front();
   for (const Asked& one : asked(arguments))
@@ -94,7 +94,7 @@ void export_models(const ExportArguments& arguments, Written& written) {
           written);
 }
 
-/// Says what was written so far, unless stdout is taken.
+/// Prints the names of written files, unless stdout is in use.
 void tell(const ExportArguments& arguments, Written& written) {
   const bool printed = std::ranges::any_of(
       asked(arguments), [](const Asked& one) { return one.row.prints && one.place == "-"; });

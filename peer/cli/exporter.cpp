@@ -2,7 +2,7 @@
 
 namespace gv::cli {
 
-// Each row stands in the file of its name: csv_export.cpp and so on.
+// Each row is in the file of its name: csv_export.cpp and so on.
 Exporter csv_export();
 Exporter tensorboard_export();
 Exporter onnx_export();

@@ -8,30 +8,29 @@
 
 namespace gv::cli {
 
-// The table of what `export` writes. A row stands in one file, *_export.cpp, and has an option of
-// its own.
+// Formats that `export` writes. Each row has its own file, *_export.cpp, and its own option.
 
-/// The files that were written, and what else is said of them.
+/// Names of the written files, and further output.
 struct Written {
   std::vector<std::string> files{};
-  Json said;             ///< for programs, beside the names of files
-  std::string screen{};  ///< for people; "": the names and counts are enough
+  Json said;             ///< for --json, besides the file names
+  std::string screen{};  ///< for people; "" if names and counts suffice
 };
 
 struct Exporter {
   std::string option;  ///< "--csv"
-  std::string place;   ///< what the help text calls its value: "FILE"
+  std::string place;   ///< name of its value in the help text: "FILE"
   std::string help;
-  bool prints = false;  ///< `-` stands for stdout
-  /// Writes the evaluations of all runs; null: see `model`.
+  bool prints = false;  ///< `-` means stdout
+  /// Writes the evaluations of all runs; null if the row writes a model.
   void (*runs)(const std::string& place,
                const std::vector<ExportedRun>& runs,
                Written& to) = nullptr;
-  /// Writes the model in `file`, of the one run that is named.
+  /// Writes the model in `file`, of the one named run.
   void (*model)(const std::string& place, const std::string& file, Written& to) = nullptr;
 };
 
-/// The table, in the order of the help text.
+/// Returns the table, in the order of the help text.
 const std::vector<Exporter>& exporters();
 
 }  // namespace gv::cli

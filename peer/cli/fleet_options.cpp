@@ -37,8 +37,8 @@ std::optional<std::string> text_in(const std::string& path) {
   }
 }
 
-/// Returns whether the models of a run depend on something that is not the same any more. Digests
-/// do not hold the peers' own files, which are on their machines.
+/// Returns whether an input of a run's models has changed. Digests do not cover the peers' own
+/// files, which are on their machines.
 bool other_bits(const std::string& run_folder, const Fleet& fleet) {
   const std::string path = run_folder + "/run.json";
   const JsonValue run = parse_json(file_bytes(path), path);
@@ -49,26 +49,11 @@ void print_notices(const std::vector<std::string>& notices) {
   for (const std::string& notice : notices) fmt::print(stderr, "notice: {}\n", notice);
 }
 
-/// A key without its path, `lr`, is told where it stands; what else is wrong the reader says.
-void check_set(const std::string& set) {
-  const std::string key = set.substr(0, set.find('='));
-  std::vector<std::string> places;
-  for (const KeyRow& row : fleet_file_keys()) {
-    if (row.key == key || row.key.starts_with(key + ".")) return;
-    if (row.key.ends_with("." + key)) places.push_back("`" + row.key + "`");
-  }
-  if (key.empty() || places.empty()) return;
-  throw std::invalid_argument(fmt::format("--set {}: unknown key `{}`\nhelp:  did you mean {}?",
-                                          printable(set, 100),
-                                          printable(key, 100),
-                                          fmt::join(places, " or ")));
-}
-
 void say(const std::string& line) {
   fmt::print(stderr, "{}\n", line);
 }
 
-/// Says how to start it, as a launcher does peer 0, for another task. It needs no run's folder.
+/// Returns the command that starts the program like peer 0, for another task and without a folder.
 std::vector<std::string> scout_words(const FleetOptions& options,
                                      const std::string& binary,
                                      const std::string& task) {
@@ -130,7 +115,6 @@ Fleet read_as_named(const FleetOptions& options, std::vector<std::string>* notic
 
 Fleet read_file(FleetOptions& options, std::optional<PeerId> only, bool launched) {
   find_fleet_file(options);
-  for (const std::string& set : options.sets) check_set(set);
   std::vector<std::string> notices;
   Fleet fleet = read_as_named(options, &notices);
   const bool here = only && *only < fleet.size() && fleet.peers[*only].host == "localhost";
@@ -145,7 +129,7 @@ Assembly assemble(const FleetOptions& given, std::optional<PeerId> only, bool la
     throw std::invalid_argument(about_program(
         fleet,
         "its gradients are the program's, and so are model and data",
-        "`grapevine run` starts it, and `grapevine plan` says how many seconds a round takes"));
+        "`grapevine run` starts it, and `grapevine plan` predicts the seconds of a round"));
   return Assembly(std::move(fleet), only);
 }
 

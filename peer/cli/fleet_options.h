@@ -19,41 +19,41 @@ struct FleetOptions {
   std::string file;
   std::vector<std::string> sets;
   bool json = false;
-  std::optional<Untrusted> untrusted{};  ///< a run's folder names the file, without --trust
+  std::optional<Untrusted> untrusted{};  ///< set if a run's folder names the file, without --trust
 };
 
-/// Adds --trust to a command that reads a run's folder and would run what that folder names.
+/// Adds --trust to a command that reads a run's folder and would run code that the folder names.
 void add_trust(Options& options, bool& trust);
 
-/// The fleet file and --set values that a run's folder names. Throws std::runtime_error.
+/// Returns the fleet file and --set values that a run's folder names. Throws std::runtime_error.
 FleetOptions options_named_by(const std::string& run_folder, bool trust);
 
 /// Adds FILE, --set and --json. Returns FILE's option.
 Option add_fleet_options(Options& options, FleetOptions& fleet);
 
-/// Completes the name of a fleet file: none is `fleet.yaml`, where that is there, and `wine` is
-/// `wine.yaml`, where there is no `wine`.
+/// Completes the name of a fleet file: none becomes `fleet.yaml` if that exists, and `wine` becomes
+/// `wine.yaml` if there is no `wine`.
 void find_fleet_file(FleetOptions& options);
 
-/// Reads the fleet file, whose name is completed in `options`; notices go to stderr. `only`,
+/// Completes the file's name in `options` and reads the fleet file; notices go to stderr. `only`,
 /// `launched`: see assemble.
 Fleet read_file(FleetOptions& options,
                 std::optional<PeerId> only = std::nullopt,
                 bool launched = false);
-/// Reads the fleet file, whose name is complete.
+/// Reads the fleet file without completing its name.
 Fleet read_as_named(const FleetOptions& options, std::vector<std::string>* notices);
-/// Reads the fleet file and makes it ready. `only`: see Assembly. `launched`: for a peer that a
-/// launcher has started, which has told the notices if it is on the same machine. Throws
-/// std::invalid_argument for a fleet with `program`, whose model, data and gradients are nothing
-/// that we have.
+/// Reads the fleet file and builds the fleet. `only`: see Assembly. `launched`: for a peer with a
+/// launcher, which has printed the notices if it is on the same machine. Throws
+/// std::invalid_argument for a fleet with `program`, of whose model, data and gradients we have
+/// none.
 Assembly assemble(const FleetOptions& options,
                   std::optional<PeerId> only = std::nullopt,
                   bool launched = false);
-/// Fills in `options` as the folder of a run that is to go on tells; returns the fleet's digest.
+/// Sets `options` from the folder of a run to be resumed; returns the fleet's digest.
 std::string read_again(const std::string& run_folder, FleetOptions& options);
-/// Throws std::invalid_argument if the fleet file is another one now, or the data are.
+/// Throws std::invalid_argument if the fleet file or the data have changed.
 void check_again(const std::string& run_folder, const Fleet& fleet, const std::string& digest);
-/// The fleet of a run that is to go on: both.
+/// Builds the fleet of a run to be resumed, with both functions above.
 Assembly assemble_again(const std::string& run_folder, FleetOptions& options);
 
 /// Checks the devices of peers to be started: see check_devices. Notices go to stderr.
@@ -62,31 +62,31 @@ void tell_devices(const Assembly& fleet, const std::vector<PeerId>& peers);
 /// diverge, and of ledgers that record nothing.
 void print_warnings(const Assembly& fleet);
 
-/// Makes a fleet ready that is to run, as assemble() does. Where programs train, one of them is
-/// asked what, and stays as `scout`; `binary`: the program `grapevine` that becomes it. Throws
-/// std::runtime_error where it cannot be asked.
+/// Builds a fleet to be run, as assemble() does. If programs train, one is started as `scout` to
+/// introduce the model, and keeps running; `binary`: the program `grapevine` that becomes it.
+/// Throws std::runtime_error if that fails.
 Assembly assemble_to_run(const FleetOptions& options,
                          const std::string& binary,
                          std::unique_ptr<Scout>& scout);
-/// Likewise for a fleet that read_file() has read from these options.
+/// Builds a fleet that read_file() has read from these options.
 Assembly assemble_to_run(Fleet fleet,
                          const FleetOptions& options,
                          const std::string& binary,
                          std::unique_ptr<Scout>& scout);
 
-/// Makes a fleet ready of which figures are wanted: where programs train, one of them takes some
-/// steps alone, so that what a model of the fleet's time says has their seconds.
+/// Builds a fleet to predict its figures. If programs train, one takes some steps alone, so that a
+/// model of the fleet's time knows their duration.
 Assembly assemble_to_plan(const FleetOptions& options);
 
-/// Returns how many times longer a step takes where the peers of this machine share its cores than
-/// one peer alone on it; of hosts elsewhere nothing is known, and it is 1.
+/// Returns the factor by which a step is slower when the peers of this machine share its cores than
+/// with one peer alone; 1 for hosts elsewhere.
 double crowding(const Fleet& fleet);
 
-/// The name of the file in the run's folder that holds what the scout has said.
+/// Name of the file in the run's folder with the scout's introduction.
 inline constexpr const char* start_name = "start.safetensors";
 
-/// Keeps what the scout has said in the run's folder, and returns the options by which peers find
-/// it; without a scout none.
+/// Writes the scout's introduction into the run's folder, and returns the options by which peers
+/// find it; none without a scout.
 std::vector<std::string> hand_over(const Scout* scout, const RunFolder& folder);
 
 }  // namespace gv::cli

@@ -30,7 +30,7 @@ Topology graph_of(const ExportOptions& o) {
   return build(parse_topology(o.topology), o.peers);
 }
 
-/// --format, else the extension of the output, else an edge list.
+/// Returns --format, else the extension of the output, else an edge list.
 std::string format_of(const ExportOptions& o) {
   if (!o.format.empty()) return o.format;
   return o.output.empty() ? "edges" : std::string(format_of_path(o.output));

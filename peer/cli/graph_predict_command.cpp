@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "graph/formats/matrix_file.h"
-#include "graph/predict/mixing.h"
+#include "graph/predict/mixing_rates.h"
 #include "graph/predict/quadratic.h"
 #include "graph/predict/sequence.h"
 #include "graph/predict/stable_rates.h"
@@ -38,7 +38,7 @@ struct PredictOptions {
   bool json = false;
 };
 
-/// Rows of numbers, as graph/formats/matrix_file.h reads them.
+/// Reads rows of numbers in the format of graph/formats/matrix_file.h.
 Centers read_centers(const std::string& path) {
   if (!std::filesystem::exists(path)) {
     throw std::invalid_argument("--spread: `" + path +
@@ -49,7 +49,7 @@ Centers read_centers(const std::string& path) {
   return centers;
 }
 
-/// Reads --spread: a number goes into the fleet, a file comes back.
+/// Reads --spread: sets a number in the fleet, returns the rows of a file.
 Centers spread_of(PredictOptions& o) {
   if (o.spread.empty()) return {};
   const char* end = o.spread.data() + o.spread.size();
@@ -59,7 +59,7 @@ Centers spread_of(PredictOptions& o) {
   return read_centers(o.spread);
 }
 
-/// The self weight that staleness asks for: one for all.
+/// Returns the self weight, which staleness requires to be equal for all.
 double common_self_weight(const MixingMatrix& w) {
   for (PeerId i = 1; i < w.size(); ++i) {
     if (std::abs(w.row(i).self - w.row(0).self) > 1e-12) {
@@ -75,17 +75,16 @@ double common_self_weight(const MixingMatrix& w) {
 }
 
 struct Prediction {
-  std::optional<Stationary> values;  ///< empty: it diverges, or is too much work
+  std::optional<Stationary> values;  ///< empty if it diverges, or is too much work
   std::optional<StableRates> rates;  ///< absent if unknown
   std::string method;
-  std::string refusal;  ///< why no fleet can have this order on this graph; "": one can
-  bool lazy_helps =
-      false;  ///< with these weights the stable rates begin at 0, and here they do not
+  std::string refusal;      ///< reason why no fleet can have this order on this graph, or ""
+  bool lazy_helps = false;  ///< with lazy weights the stable rates begin at 0, and here they do not
 
   bool stable(double rate) const { return values || (rates && rates->contains(rate)); }
 };
 
-/// Says why there are no values.
+/// Explains missing values.
 void explain(const Prediction& p, const PredictOptions& o) {
   const std::string what = fmt::format("order {} on {}", o.fleet.order, o.topology);
   if (p.stable(o.fleet.rate)) {
@@ -108,7 +107,7 @@ void explain(const Prediction& p, const PredictOptions& o) {
   }
 }
 
-/// Follows rounds whose matrices have no modes in common.
+/// Simulates rounds whose matrices have no modes in common.
 Prediction follow(const MixingSchedule& rounds, const PredictOptions& o, const Centers& centers) {
   constexpr PeerId most = 512;
   if (o.peers > most) {
@@ -131,7 +130,7 @@ Prediction follow(const MixingSchedule& rounds, const PredictOptions& o, const C
   return p;
 }
 
-/// Predicts one W for all rounds. `spec`: the topology, whose modes may have a formula.
+/// Predicts for one W in all rounds. `spec`: the topology, whose modes may have a formula.
 Prediction predict_matrix(const MixingMatrix& w,
                           const TopologySpec* spec,
                           PredictOptions& o,
@@ -147,7 +146,7 @@ Prediction predict_matrix(const MixingMatrix& w,
           .refusal = refusal_of_order(o.fleet.order, w)};
 }
 
-/// Parts that never hear of each other settle each by itself, and no fleet runs so.
+/// Refuses graphs in parts without any connection, which would settle separately; no fleet runs so.
 void require_connected_weights(Topology t, const MixingMatrix& w) {
   for (PeerId i = 0; i < t.size(); ++i)
     std::erase_if(t.neighbors[i], [&](PeerId j) {
@@ -156,7 +155,7 @@ void require_connected_weights(Topology t, const MixingMatrix& w) {
   require_connected(t);
 }
 
-/// Does so for all rounds together.
+/// Refuses schedules with such parts over all rounds together.
 void require_connected_rounds(const MixingSchedule& schedule, const ScheduleSpec& spec) {
   constexpr PeerId most = 4096;
   if (schedule.size() > most) return;
@@ -167,7 +166,7 @@ void require_connected_rounds(const MixingSchedule& schedule, const ScheduleSpec
                            : "; another seed, or more shifts to draw from (m)"));
 }
 
-/// Predicts by its modes, or along its own sequence where its matrices share none.
+/// Predicts a schedule by its modes, or along its own sequence if its matrices share none.
 Prediction predict_schedule(PredictOptions& o, const Centers& centers) {
   const ScheduleSpec spec = parse_schedule(o.topology);
   const auto schedule = make_schedule(spec, o.peers);
@@ -235,7 +234,7 @@ void print_json(const PredictOptions& o, const Prediction& p) {
   fmt::print("{}\n", out.dump());
 }
 
-/// "0.03663", with its uncertainty where it has one.
+/// Returns "0.03663", with its uncertainty if there is one.
 std::string figure(const Estimate& e) {
   return e.error > 0 ? fmt::format("{:.4g} +- {:.1g}", e.value, e.error)
                      : fmt::format("{:.4g}", e.value);

@@ -8,7 +8,7 @@
 #include "graph/formats/file_error.h"
 #include "graph/formats/graph_file.h"
 #include "graph/mixing/mixing.h"
-#include "graph/predict/mixing.h"
+#include "graph/predict/mixing_rates.h"
 #include "graph/schedules.h"
 #include "graph/spectrum/modes.h"
 #include "graph/topologies.h"
@@ -22,7 +22,7 @@
 namespace gv::cli {
 namespace {
 
-constexpr PeerId diameter_limit = 20'000;  ///< all pairs of peers are looked at
+constexpr PeerId diameter_limit = 20'000;  ///< all pairs of peers are examined
 
 struct ReportOptions {
   std::vector<std::string> topologies;
@@ -35,8 +35,8 @@ struct ReportOptions {
   std::string html;  ///< a file
 };
 
-/// Values of the whole spectrum; none for a directed W without orthogonal modes, or where a tenth
-/// is not known.
+/// Adds values of the whole spectrum; none for a directed W without orthogonal modes, or if the
+/// error exceeds a tenth.
 void add_modes(GraphRow& row,
                const MixingMatrix& w,
                const TopologySpec& spec,
@@ -60,7 +60,7 @@ void add_modes(GraphRow& row,
   Estimate lian = s1_lian(*modes);
   Estimate atc = s1_atc(*modes);
   if (atc.error > 0.01 * atc.value && !w.directed() &&
-      row.connected) {  // slow modes that an estimate blurs
+      row.connected) {  // slow modes blurred by an estimate
     if (const auto exact = selected_s1(SparseRows(w))) {
       lian = atc = *exact;
       atc.value -= (row.topology.size() - 1.0) / row.topology.size();
@@ -72,7 +72,7 @@ void add_modes(GraphRow& row,
   if (!options.html.empty()) row.modes = std::move(modes);
 }
 
-/// Computes it for a directed graph, where it has one.
+/// Returns push-sum's figures for a directed graph, if there are any.
 std::optional<PushSum> push_sum_of(const Topology& t) {
   if (!t.directed) return std::nullopt;
   try {
@@ -83,7 +83,7 @@ std::optional<PushSum> push_sum_of(const Topology& t) {
   }
 }
 
-/// W, or why not, and what would average instead.
+/// Returns W. Throws the reason if there is none, with the rate of push-sum, which would average.
 MixingMatrix matrix_of(const Topology& t, const std::string& weights) {
   try {
     return mixing_matrix(weights, t);
@@ -103,8 +103,7 @@ MixingMatrix matrix_of(const Topology& t, const std::string& weights) {
   }
 }
 
-/// Reports on a graph whose edges nobody wants to hold by its family's formulas; nothing where it
-/// has none, or the weights are others.
+/// Reports on a graph too large to build, by its family's formulas; nothing if it has none.
 std::optional<GraphRow> counted_row(const TopologySpec& spec, const ReportOptions& options) {
   const std::optional<GraphCounts> counts = counted(spec, options.peers);
   if (!counts) return std::nullopt;
@@ -151,7 +150,7 @@ GraphRow make_row(const TopologySpec& spec, const ReportOptions& options) {
   row.connected = is_connected(row.topology);
   const MixingMatrix w = matrix_of(row.topology, options.weights);
   if (options.more) row.push_sum = push_sum_of(row.topology);
-  // The name knows a shape that was left open.
+  // The name holds a shape that was left open.
   const TopologySpec full = spec.is_file() ? spec : parse_topology(row.topology.name);
   const auto start = std::chrono::steady_clock::now();
   row.spectrum = spectrum(w, &full, options.weights);

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "graph/predict/mixing.h"
+#include "graph/predict/mixing_rates.h"
 #include "graph/spectrum/modes.h"
 #include "peer/record/report/screen.h"
 
@@ -33,7 +33,7 @@ void print_line(const GraphRow& r) {
              estimate_cell(r.n_eff));
 }
 
-/// n times the Perron vector: 1 for all when degrees are equal.
+/// Returns the range of n times the Perron vector: 1 for all if degrees are equal.
 std::string weight_range(const GraphRow& r) {
   if (!r.push_sum) return "-";
   const auto [low, high] = std::ranges::minmax(r.push_sum->perron);

@@ -11,21 +11,21 @@
 
 namespace gv::cli {
 
-/// One object of the JSON document; `more`: with conductance, mixing time and transients.
+/// Returns one object of the JSON document; `more`: with conductance, mixing time and transients.
 Json to_json(const GraphRow& row, bool more);
 
-/// Prints the same as a table on stdout.
+/// Prints the rows as a table on stdout.
 void print_table(const std::vector<GraphRow>& rows, double discount, bool more);
 
-/// A graph's name in its column, 22 wide; one that is too long has a line of its own.
+/// Returns a graph's name in its column, 22 wide; a longer name gets its own line.
 std::string name_cell(const std::string& name);
-/// A family of topologies or schedules on stdout: a line, and one for each parameter.
+/// Prints a family of topologies or schedules: one line, and one for each parameter.
 template <class Family>
 void print_family(const Family& f) {
   const std::string form = form_of(f.parameters);
   const std::string name = form.empty() ? std::string(f.name) : fmt::format("{}:{}", f.name, form);
   const std::string cell = name_cell(name);
-  const std::size_t last = cell.find('\n') + 1;  // of a long name: the rest is in its own line
+  const std::size_t last = cell.find('\n') + 1;  // start of the last line of a long name
   fmt::print("{}{}\n",
              cell.substr(0, last),
              wrapped(fmt::format("{} {}", cell.substr(last), f.summary), 23));

@@ -37,7 +37,7 @@ std::string value_of(const FlatKeys& keys, std::string_view key) {
   return at == keys.end() ? "" : at->second;
 }
 
-/// Groups for so many new peers, each on the host that has the fewest: "{ host: ben, count: 1 }".
+/// Returns groups for new peers, each on the host with the fewest: "{ host: ben, count: 1 }".
 std::string new_groups(const Assembly& was, std::uint64_t count) {
   struct Place {
     std::string host;
@@ -62,8 +62,7 @@ std::string new_groups(const Assembly& was, std::uint64_t count) {
   return fmt::format("{}", fmt::join(groups, ", "));
 }
 
-/// A number alone says nothing of the groups of peers in the file: those stay where and as they
-/// were, and the new peers come behind them.
+/// Keeps the file's groups of peers if `--set peers` is only a number, and appends the new peers.
 void keep_groups(const Assembly& was, const std::string& groups, std::vector<std::string>& sets) {
   constexpr std::string_view key = "peers=";
   if (!groups.ends_with("]")) return;

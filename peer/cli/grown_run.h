@@ -9,18 +9,18 @@
 
 namespace gv::cli {
 
-/// A run that goes on in a new folder, as the fleet that it has become by `--set`.
+/// A run resumed in a new folder, as a fleet changed by `--set`.
 struct GrownRun {
-  std::string from;                       ///< the folder of the run that was
-  std::vector<Checkpoint> checkpoints{};  ///< of all peers, see grown_checkpoints
-  std::string lines{};                    ///< of metrics.jsonl until then
+  std::string from;                       ///< folder of the earlier run
+  std::vector<Checkpoint> checkpoints{};  ///< checkpoints of all peers, see grown_checkpoints
+  std::string lines{};                    ///< lines of metrics.jsonl until then
 };
 
-/// Takes the fleet file of a run, its `--set` values and those of `options` after them, which then
-/// holds all. Throws std::invalid_argument and std::runtime_error that say why it cannot go on so.
+/// Takes the fleet file and `--set` values of a run, adds those of `options`, and stores all in
+/// `options`. Throws std::invalid_argument and std::runtime_error if the run cannot be resumed so.
 GrownRun grow(const std::string& run_folder, FleetOptions& options);
 
-/// The folder of the run that goes on, with what `--resume` finds in one.
+/// Makes the folder of the resumed run, with what `--resume` needs.
 RunFolder begin_grown(const Assembly& fleet, const FleetOptions& options, const GrownRun& grown);
 
 }  // namespace gv::cli

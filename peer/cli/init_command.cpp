@@ -25,7 +25,7 @@ struct InitArguments {
   bool json = false;
 };
 
-/// An empty answer, and the end of what is typed, take the usual one.
+/// Asks a question. An empty answer or the end of the input means the default.
 void ask(std::string& answer, const std::string& question, const std::string& usual) {
   if (!answer.empty()) return;
   fmt::print(stderr, "{} [{}] ", question, usual);
@@ -43,7 +43,7 @@ void write_new(const std::string& path, const std::string& text) {
   if (!out) throw std::runtime_error(path + ": cannot be written");
 }
 
-/// Lists what the user would want to look at again.
+/// Lists the decisions that the user may want to review.
 std::string decisions_text(const std::vector<std::string>& decisions) {
   if (decisions.empty()) return "";
   std::string text = "; in the data:";
@@ -51,7 +51,7 @@ std::string decisions_text(const std::vector<std::string>& decisions) {
   return text;
 }
 
-/// A draft that does not read is no draft.
+/// Removes a draft that cannot be read.
 void check(const std::string& path) {
   try {
     assemble({.file = path, .sets = {}});

@@ -47,9 +47,9 @@ struct PeerOptions {
   std::string launched;
   std::string listen;
   double measure_seconds = 0;
-  std::string task = "peer";  ///< of a fleet of programs (own_program.h)
-  std::string start;          ///< likewise; from the folder of the fleet file
-  std::string where;          ///< likewise; "here": where its launcher is, whatever its host
+  std::string task = "peer";  ///< task in a fleet of programs (own_program.h)
+  std::string start;          ///< file with x_0, from the fleet file's folder
+  std::string where;          ///< "here": on the launcher's machine, whatever its host
   PeerPast past;
   double clock_seconds = 0;
 };
@@ -58,8 +58,8 @@ Time time_of(double seconds) {
   return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
 }
 
-/// Fills the same columns about this peer alone, which knows no other model; the time is that of
-/// its training, without the wait for the others to come.
+/// Returns a record of this peer alone, which knows no other model. The time is that of its
+/// training, without the wait for the others.
 FleetRecord alone(const Assembly& fleet, const Report& report) {
   FleetRecord record;
   record.round = report.round;
@@ -75,7 +75,7 @@ FleetRecord alone(const Assembly& fleet, const Report& report) {
   return record;
 }
 
-/// A server's part of the model is no model.
+/// Saves the model; a server's part is no model.
 void save(const Assembly& fleet, const Report& report) {
   if (report.model->floats().size() != fleet.dimension) return;
   const std::string folder = fmt::format("{}/peers/{:03}", fleet.fleet.output_dir, report.peer);
@@ -90,7 +90,7 @@ void save(const Assembly& fleet, const Report& report) {
              shell_word(fleet.fleet.output_dir));
 }
 
-/// A finished run keeps its models: only `run` and `simulate` write a summary.
+/// Refuses to overwrite a finished run: only `run` and `simulate` write a summary.
 void refuse_finished(const Fleet& fleet) {
   if (!std::filesystem::exists(fleet.output_dir + "/summary.json")) return;
   throw std::invalid_argument(
@@ -99,7 +99,7 @@ void refuse_finished(const Fleet& fleet) {
                   fleet.output_dir));
 }
 
-/// The step of Slurm that says where the peers are; nothing where the file, --at or --meet does.
+/// Returns the Slurm step that has the peers' addresses; nothing if the file, --at or --meet does.
 std::optional<SlurmStep> step_to_ask(const Fleet& fleet, PeerId id, const PeerOptions& options) {
   const bool by_file = std::ranges::any_of(
       fleet.peers, [](const PeerSpec& peer) { return peer.host != "localhost"; });
@@ -154,7 +154,7 @@ int run_by_hand(const Assembly& fleet,
     manual.addresses = pattern.addresses(fleet.fleet.size());
     manual.listen_address = pattern.listen_host();
   }
-  std::optional<Meeting> meeting;
+  std::optional<Rendezvous> meeting;
   if (!options.meet.empty()) {
     meeting.emplace(fleet, id, options.meet);
     manual.meet = [&](std::uint16_t port) {
@@ -169,7 +169,7 @@ int run_by_hand(const Assembly& fleet,
   return exit_code::failed;
 }
 
-/// Waits for engines that start again whatever ends, until they say that it is to end.
+/// Waits for the stop signal of engines that restart every process that ends.
 void stay_until_told(const std::string& folder) {
   fmt::print(stderr, "done; stays until SIGTERM, so that {} can be fetched\n", folder);
   const sigset_t ends = stop_signals();
@@ -178,8 +178,8 @@ void stay_until_told(const std::string& folder) {
   ::sigwait(&ends, &signal);
 }
 
-/// One that an engine may start several times: it joins those that train on, and never trains again
-/// what it has finished.
+/// Runs a peer that an engine may start several times: it joins peers that are training, and never
+/// repeats a finished training.
 int run_engine_peer(const Assembly& fleet, PeerId id, PeerOptions options, const PeerParts& parts) {
   const std::string folder = fmt::format("{}/peers/{:03}", fleet.fleet.output_dir, id);
   std::filesystem::create_directories(folder);
@@ -202,7 +202,7 @@ int run_engine_peer(const Assembly& fleet, PeerId id, PeerOptions options, const
   return code;
 }
 
-/// "[::]:27000", as a launcher writes it; else within this machine.
+/// Returns the peer's address "[::]:27000" from a launcher; else one within this machine.
 LaunchedPeer launched_peer(const PeerOptions& options) {
   LaunchedPeer launched{.folder = options.launched, .address = loopback_host()};
   if (options.listen.empty()) return launched;
@@ -212,7 +212,7 @@ LaunchedPeer launched_peer(const PeerOptions& options) {
   return launched;
 }
 
-/// Returns the one given, or what the engine says that has started this process.
+/// Returns the given id, or that of the engine that has started this process.
 PeerId own_id(const PeerOptions& options) {
   if (options.id) return static_cast<PeerId>(*options.id);
   const std::optional<EngineIdentity> engine = engine_identity();
@@ -220,7 +220,7 @@ PeerId own_id(const PeerOptions& options) {
     throw std::invalid_argument(
         "peer: which one? give --id N (srun, mpirun and indexed jobs of Kubernetes say it "
         "themselves)");
-  fmt::print(stderr, "this is peer {}, says {}\n", engine->id, engine->variable);
+  fmt::print(stderr, "this is peer {}, according to {}\n", engine->id, engine->variable);
   return engine->id;
 }
 
@@ -238,13 +238,13 @@ void check_id(PeerId id, const Fleet& fleet) {
       fmt::format("--id {}: {} has peers 0 .. {}", id, fleet.path, fleet.size() - 1));
 }
 
-/// Names the file with which training begins; "": it begins with the program's own tensors.
+/// Returns the file with x_0; "" if x_0 is in the program's own tensors.
 std::string start_of(const Fleet& fleet, const PeerOptions& options) {
   if (options.start.empty()) return fleet.start;
   return (std::filesystem::path(fleet.path).parent_path() / options.start).string();
 }
 
-/// Becomes the program, as this peer trains; those that serve hold parts of what these train.
+/// Becomes the program, as a peer that trains; servers hold parts of its model instead.
 [[noreturn]] void run_program_peer(const Fleet& fleet, PeerId id, const PeerOptions& options) {
   const bool launched = !options.launched.empty();
   OwnProgram own{
@@ -270,7 +270,7 @@ std::string start_of(const Fleet& fleet, const PeerOptions& options) {
   become_program(fleet, own);
 }
 
-/// Reads the model of which a server holds a part; nothing where the fleet is not of programs.
+/// Reads the model of which a server holds a part; nothing in a fleet without programs.
 std::optional<ProgramModel> model_of_server(const Fleet& fleet, const PeerOptions& options) {
   if (!fleet.program) return std::nullopt;
   const std::string path = start_of(fleet, options);
@@ -278,7 +278,7 @@ std::optional<ProgramModel> model_of_server(const Fleet& fleet, const PeerOption
     throw std::invalid_argument(about_program(
         fleet,
         "this peer serves a part of the program's model, and nothing says what that is",
-        "`grapevine run` asks the program; by hand say `model: { start: FILE }`, with the "
+        "`grapevine run` asks the program; by hand give `model: { start: FILE }`, with the "
         "start.safetensors of a run"));
   return read_start(path);
 }
@@ -334,7 +334,7 @@ void peer_options(Options& options, PeerOptions& arguments) {
                "without waiting for missing neighbours");
   options.flag("--rejoin-after-restart",
                arguments.after_restart,
-               "Act like --rejoin if its folder or the engine says that this peer was started "
+               "Act like --rejoin if its folder or the engine shows that this peer was started "
                "before; a peer that has finished does not train again");
   options.flag("--stay",
                arguments.stay,

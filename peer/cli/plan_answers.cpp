@@ -37,7 +37,7 @@ std::shared_ptr<const ModelProfile> profile_for(const Assembly& fleet, const std
   return profile;
 }
 
-/// Returns which of `peers` in the file each one is.
+/// Returns the number of each peer in the file's `peers`.
 std::vector<PeerId> in_file(const Assembly& fleet, std::vector<PeerId> place) {
   const std::vector<PeerId> own =
       fleet.fleet.parallel ? fleet.fleet.parallel->place : std::vector<PeerId>{};
@@ -52,7 +52,7 @@ bool as_they_stand(const std::vector<PeerId>& place) {
   return true;
 }
 
-/// Asks the file what its network is where the peers stand so. It is read once for each order.
+/// Returns a function that reads the file's network for an order of the peers, once per order.
 NetworkInPlace network_in_place(const Assembly& fleet, const std::vector<std::string>& sets) {
   const NetworkSpec& network = fleet.fleet.network;
   if (network.links.empty() && network.cards.empty()) return nullptr;
@@ -69,7 +69,7 @@ NetworkInPlace network_in_place(const Assembly& fleet, const std::vector<std::st
   };
 }
 
-/// Searches, and adds its best to those that are known.
+/// Searches, and adds the best found proposals to the known ones.
 std::optional<StrategySearch> search(const StrategyCosts& costs,
                                      const ParallelQuestion& question,
                                      ParallelAdvice& advice) {
@@ -97,7 +97,7 @@ Json json_of(const std::optional<StrategySearch>& found) {
           {"best_of_partitioner", found->best_of_partitioner}};
 }
 
-/// `copies` and `tensor` only where they are not one.
+/// Writes a proposal; `copies` and `tensor` only if they are not one.
 Json json_of(const Assembly& fleet, const ParallelProposal& p) {
   Json json{{"stages", p.stages},
             {"place", in_file(fleet, p.place)},
@@ -175,12 +175,12 @@ std::string parallel_text(const Assembly& fleet, const ParallelProposal& p) {
                      order);
 }
 
-/// Counts the peers of each stage.
+/// Returns the number of peers of each stage.
 std::vector<PeerId> peers_of_stages(const ParallelProposal& p) {
   return p.copies.empty() ? std::vector<PeerId>(p.stages.size(), p.tensor) : p.copies;
 }
 
-/// Such as "2 stages", or "2 stages of 4" where a chain has more peers than stages.
+/// Returns "2 stages", or "2 stages of 4" if a chain has more peers than stages.
 std::string way_text(const ParallelProposal& p) {
   const std::size_t peers = p.place.size() / p.chains;
   return fmt::format("{} stage{}{}",
@@ -189,7 +189,7 @@ std::string way_text(const ParallelProposal& p) {
                      peers == p.stages.size() ? "" : fmt::format(" of {}", peers));
 }
 
-/// What the stages begin with, and how many copies or members they have.
+/// Returns the modules at which the stages begin, and their numbers of copies or members.
 std::string stages_text(const ParallelProposal& p) {
   const std::vector<PeerId> peers = peers_of_stages(p);
   std::vector<std::string> stages = p.stages;
@@ -198,7 +198,7 @@ std::string stages_text(const ParallelProposal& p) {
   return fmt::format("{}", fmt::join(stages, " | "));
 }
 
-/// Says which of the file's peers they are, where that is not its order.
+/// Returns the places of the file's peers, if they differ from its order.
 std::string place_text(const Assembly& fleet, const ParallelProposal& p) {
   const std::vector<PeerId> place = in_file(fleet, p.place);
   if (as_they_stand(place)) return "";
@@ -229,7 +229,7 @@ void print_search(const StrategySearch& found) {
                      7));
 }
 
-/// Returns what to write where the advice is more than a model for each peer as they stand.
+/// Returns the keys to write if the advice is more than one model per peer in the file's order.
 std::string keys_of(const Assembly& fleet, const ParallelAdvice& advice) {
   using Way = ParallelAdvice::Way;
   if (advice.way == Way::pipeline) return parallel_text(fleet, advice.proposals.front());
@@ -281,13 +281,13 @@ void print_text(const Assembly& fleet,
 
 namespace fs = std::filesystem;
 
-/// "lan.leaf.graph" beside "lan.graph".
+/// Returns "lan.leaf.graph" for "lan.graph".
 std::string leaf_file(const std::string& file) {
   const fs::path path(file);
   return path.parent_path() / (path.stem().string() + ".leaf" + path.extension().string());
 }
 
-/// Names it as the fleet file takes it, whose folder may be another one than ours.
+/// Returns the path relative to the fleet file, whose folder may differ from ours.
 std::string for_fleet(const Assembly& fleet, const std::string& file) {
   const fs::path folder = fs::absolute(fleet.fleet.path).lexically_normal().parent_path();
   return fs::absolute(file).lexically_normal().lexically_proximate(folder).string();
@@ -306,7 +306,7 @@ std::vector<Proposal> propose(const Assembly& fleet,
                     }});
 }
 
-/// A graph with leaves that nothing names is nobody's.
+/// Removes the graph with leaves if no proposal names it.
 void remove_unused(const Assembly& fleet,
                    const std::vector<Proposal>& all,
                    const std::string& file) {
@@ -318,7 +318,7 @@ void remove_unused(const Assembly& fleet,
 }
 
 std::string words_of(const Proposal& p) {
-  return p.sets.empty() ? "as the file says" : fmt::format("{}", fmt::join(p.sets, ", "));
+  return p.sets.empty() ? "as in the file" : fmt::format("{}", fmt::join(p.sets, ", "));
 }
 
 void print_proposals(const std::vector<Proposal>& all) {

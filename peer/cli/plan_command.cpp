@@ -31,9 +31,9 @@
 namespace gv::cli {
 namespace {
 
-// What `plan` says of the local steps of a fleet.
+// Output of `plan` about the local steps of a fleet.
 
-/// "1 local step", "4 local steps" or "1 .. 9 local steps, 4 on average".
+/// Returns "1 local step", "4 local steps" or "1 .. 9 local steps, 4 on average".
 std::string local_steps_text(const Fleet& fleet) {
   if (fleet.own_steps.empty())
     return fmt::format("{} local step{}", fleet.local_steps, fleet.local_steps == 1 ? "" : "s");
@@ -41,7 +41,7 @@ std::string local_steps_text(const Fleet& fleet) {
   return fmt::format("{} .. {} local steps, {} on average", least, most, fleet.local_steps);
 }
 
-/// Says what becomes of the peers' rates where their numbers of steps differ; else nothing.
+/// Returns a note on the peers' rates if their numbers of steps differ, else "".
 std::string own_rates_note(const Fleet& fleet) {
   if (fleet.own_steps.empty()) return "";
   const auto [least, most] = std::ranges::minmax(fleet.own_steps);
@@ -54,20 +54,20 @@ std::string own_rates_note(const Fleet& fleet) {
       mean / least);
 }
 
-/// The scout took its steps alone.
+/// Returns the basis of the steps' seconds: the scout alone, and a factor for shared cores.
 std::string sharing_text(const Fleet& fleet) {
   const double times = crowding(fleet);
   if (times == 1) return "one peer alone";
   return fmt::format("one alone, times {:.3g} for the cores that they share", times);
 }
 
-/// Returns whether the run goes on until somebody ends it, so that nothing takes so long in all.
+/// Returns whether the run has no end of its own, and so no total time.
 bool endless(const Assembly& fleet) {
   return fleet.rounds == std::numeric_limits<Round>::max();
 }
 
-/// Says in seconds what the alpha-beta model says of a round, and of all of them; as `predicted`
-/// of `plan --json`.
+/// Returns the seconds that the alpha-beta model predicts for a round and for the run, as
+/// `predicted` of `plan --json`.
 Json predicted_json(const Assembly& fleet, const RoundPrediction& round) {
   const double seconds = round.seconds_per_round * static_cast<double>(fleet.rounds);
   return {{"seconds_per_round", round.seconds_per_round},
@@ -77,7 +77,7 @@ Json predicted_json(const Assembly& fleet, const RoundPrediction& round) {
           {"seconds", endless(fleet) ? Json(nullptr) : Json(seconds)}};
 }
 
-/// Prints the same, as the row `time` of `plan`.
+/// Prints this prediction as the row `time` of `plan`.
 void print_prediction(const Assembly& fleet, const RoundPrediction& round) {
   const std::string measured =
       fleet.fleet.program
@@ -99,7 +99,7 @@ void print_prediction(const Assembly& fleet, const RoundPrediction& round) {
       name_of(fleet.fleet.network.shape));
 }
 
-/// Counts the bytes that peer i puts on the wire in one round of gossip.
+/// Returns the bytes that peer i sends in one round of gossip.
 double gossip_bytes(const Assembly& fleet, PeerId i) {
   const Message m{.from = 0, .kind = Kind::contribution, .number = 1, .part = 0, .payload = {}};
   const std::uint64_t frame = wire::frame_bytes(m, fleet.dimension * sizeof(float));
@@ -117,7 +117,7 @@ Sizes shares(const Assembly& fleet) {
   return {low.size(), high.size()};
 }
 
-/// Counts the bytes out of the busiest peer in one round.
+/// Returns the bytes that the busiest peer sends in one round.
 double largest_bytes(const Assembly& fleet, const RoundPrediction& round) {
   if (!fleet.is_plain_d_psgd()) return round.bytes_per_round;
   double most = 0;
@@ -135,8 +135,8 @@ struct PlanOptions {
   bool calibrate = false;
   double work = 1e12;
   std::vector<std::string> beside;
-  std::string place;      ///< a file; "": who stands where is not asked
-  bool parallel = false;  ///< instead: what dividing the model is worth
+  std::string place;      ///< a file; "" to skip the search for places
+  bool parallel = false;  ///< instead: the benefit of dividing the model
   ParallelQuestion division;
 };
 
@@ -148,7 +148,7 @@ FleetCalibration calibrate_aloud(const Assembly& fleet, double work) {
   return c;
 }
 
-/// The words of "topology=star algorithm.order=atc".
+/// Returns the words of "topology=star algorithm.order=atc".
 std::vector<std::string> words_of(const std::string& sets) {
   std::istringstream in(sets);
   std::vector<std::string> words;
@@ -159,7 +159,8 @@ std::vector<std::string> words_of(const std::string& sets) {
           "`: the calibration depends on it");
     words.push_back(word);
   }
-  if (words.empty()) throw std::invalid_argument("--beside: nothing is set: topology=star");
+  if (words.empty())
+    throw std::invalid_argument("--beside: no value is set; write, for example, topology=star");
   return words;
 }
 
@@ -177,7 +178,7 @@ void add_all_beside(FleetForecast& ahead,
   }
 }
 
-/// The calibration, or why no losses are predicted.
+/// The calibration, or the reason why no losses are predicted.
 struct Calibrated {
   std::optional<FleetCalibration> calibration;
   std::string why_not;

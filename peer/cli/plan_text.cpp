@@ -24,7 +24,7 @@ std::vector<std::uint32_t> batches_of(const Fleet& fleet) {
 
 namespace {
 
-/// "64" or "16 .. 144, 64 on average (...)".
+/// Returns "64" or "16 .. 144, 64 on average (...)".
 std::string batch_text(const Fleet& fleet) {
   const std::vector<std::uint32_t> batches = batches_of(fleet);
   const auto [least, most] = std::ranges::minmax(batches);
@@ -40,7 +40,7 @@ std::string batch_text(const Fleet& fleet) {
       noise_of_unequal(batches));
 }
 
-/// Only the program knows its rate; by how much it is to be another follows from the batch.
+/// Prints the factors by which the rate follows the batch: only the program knows the rate itself.
 void print_own_rate(const BatchAdvice& advice) {
   const double times = advice.together / advice.alone;
   fmt::print(
@@ -54,10 +54,10 @@ void print_own_rate(const BatchAdvice& advice) {
 }
 
 constexpr double worth_a_change = 1.1;
-constexpr double unequal = 1.5;  ///< the slowest peer's seconds over what all would take together
+constexpr double unequal = 1.5;  ///< slowest peer's seconds relative to all sharing the work
 constexpr std::uint32_t more_steps = 8;
 
-/// Counts the samples of a round; where it draws those that train, so many on average.
+/// Returns the samples of a round; an average if the peers that train are drawn.
 std::vector<double> samples_of(const Assembly& fleet) {
   const auto part = fleet.setup->settings.find(fraction_option.name);
   const bool all = part == fleet.setup->settings.end();
@@ -72,7 +72,7 @@ std::vector<double> samples_of(const Assembly& fleet) {
   return samples;
 }
 
-/// The slowest peer's seconds over those in which all together would have computed the same.
+/// Returns the slowest peer's seconds relative to those of all peers sharing the same work.
 double imbalance(std::span<const double> samples, std::span<const double> seconds) {
   double speed = 0;
   for (std::size_t i = 0; i < samples.size(); ++i) speed += samples[i] / seconds[i];
@@ -100,7 +100,7 @@ Gain without_changes(const Assembly& fleet, const RoundPrediction& round) {
   return gain;
 }
 
-/// Returns what this fleet could do about its limit, as keys to set.
+/// Returns the keys to set against the fleet's limit.
 std::vector<std::string> sets_against(const Gain& gain, const Assembly& fleet) {
   const Remedies can = remedies_of(fleet);
   if (gain.limit == Gain::Limit::slowest)
@@ -114,7 +114,7 @@ std::vector<std::string> sets_against(const Gain& gain, const Assembly& fleet) {
   return sets;
 }
 
-/// Tries a key; nothing where it cannot be set so.
+/// Tries a key; returns nothing if it cannot be set.
 std::optional<Gain::Change> tried(const FleetOptions& options, const std::string& set) {
   FleetOptions other = options;
   other.sets.push_back(set);

@@ -13,59 +13,59 @@
 
 namespace gv::cli {
 
-// What `plan` says of the minibatches of a fleet.
+// Output of `plan` about the minibatches of a fleet.
 
 std::vector<std::uint32_t> batches_of(const Fleet& fleet);
-/// A rate is tuned on one machine as a rule, and the fleet's batch is another one.
+/// Prints the batch of the whole fleet, since a rate is usually tuned on one machine.
 void print_batch(const Assembly& fleet);
-/// Beyond the noise scale a larger batch saves few steps.
+/// Prints the noise scale; beyond it a larger batch saves few steps.
 void print_noise_scale(const Assembly& fleet, const FleetCalibration& calibration);
 Json scaling_json(const Assembly& fleet, const std::optional<FleetCalibration>& calibration);
 
-/// The worth of a fleet beside its fastest peer alone, by the seconds of `plan`: samples a second,
-/// which says nothing of how many samples a target needs.
+/// Speed of a fleet compared with its fastest peer alone, in samples per second by the seconds of
+/// `plan`. The number of samples to a target is another question.
 struct Gain {
   enum class Limit {
     network,     ///< peers wait for messages for most of a round
     slowest,     ///< the others wait for the slowest one's arithmetic
     arithmetic,  ///< all compute
   };
-  /// One key set otherwise, and how many times the fastest peer the fleet is then.
+  /// A changed key, and the fleet's speed then as a multiple of the fastest peer's.
   struct Change {
     std::string set;
     double times = 0;
   };
   PeerId fastest = 0;
-  double times = 0;         ///< the samples a second of the fastest peer alone
-  double network_part = 0;  ///< of a round, in which messages are waited for
+  double times = 0;         ///< multiple of the fastest peer's samples per second
+  double network_part = 0;  ///< part of a round that waits for messages
   Limit limit = Limit::arithmetic;
-  std::vector<Change> changes{};  ///< those that bring a tenth more at least, the best one first
+  std::vector<Change> changes{};  ///< changes that gain at least a tenth, best first
 };
 
-/// Finds none for a fleet with less than two models, or with models that are divided, which `plan
-/// --parallel` compares. `options`: where the fleet came from; changes are tried there. Fleets with
-/// programs are told no changes: each would ask the program once more.
+/// Returns the gain, or nothing for a fleet with fewer than two models or with divided models,
+/// which `plan --parallel` compares. `options`: of the fleet, with which changes are tried. Fleets
+/// with programs get no changes, because each would start the program again.
 std::optional<Gain> gain_of(const Assembly& fleet,
                             const RoundPrediction& round,
                             const FleetOptions& options);
-/// A sentence under `gain`, or nothing.
+/// Returns a sentence for `gain`, or "".
 std::string gain_text(const std::optional<Gain>& gain);
 /// `times`, `fastest`, `network_part`, `limit`, `changes` (`set`, `times`); null for none.
 Json gain_json(const std::optional<Gain>& gain);
 
-// What is odd about a fleet without being wrong: a line or two of `plan`, or nothing.
+// Remarks on unusual but valid fleets: a line or two of `plan`, or "".
 
-/// A minibatch that is larger than its part repeats samples.
+/// Remarks that a minibatch larger than its part repeats samples.
 std::string crowded_note(const Assembly& fleet);
-/// A torus or a grid whose shape is left open is a line where the number of peers is prime.
+/// Remarks that a torus or a grid without a given shape is a line if the number of peers is prime.
 std::string thin_note(const Assembly& fleet);
-/// Says what unequal batches would bring where the others wait for the slowest machine.
+/// Remarks on the benefit of unequal batches if the others wait for the slowest machine.
 std::string unequal_note(const Assembly& fleet);
-/// Says that it matters who stands where, if links differ.
+/// Remarks that the places of the peers matter if links differ.
 std::string placement_note(const Assembly& fleet);
-/// A network without latency and bandwidth takes no time, which no real one does.
+/// Remarks that a network without latency and bandwidth takes no time, unlike a real one.
 std::string network_note(const Assembly& fleet);
-/// Each peer holds x and its gradient at least; `free`: bytes on this machine, where it is known.
+/// Remarks on memory: x and gradient at least. `free`: bytes on this machine, if known.
 std::string memory_note(const Assembly& fleet, std::optional<std::uint64_t> free);
 
 }  // namespace gv::cli

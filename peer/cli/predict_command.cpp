@@ -24,7 +24,7 @@ struct PredictOptions {
   bool json = false;
 };
 
-/// The names of what each line is about: a picture's file, or a row of a table, from 1.
+/// Names of the lines: a picture's file, or a row of a table, from 1.
 class RowNames {
  public:
   explicit RowNames(const ModelRows& rows) : names_(rows.names) {}
@@ -40,7 +40,7 @@ class RowNames {
   const std::vector<std::string>& names_;
 };
 
-/// `out`: the row that was left out, where this one was.
+/// `out`: this row's entry if it was left out.
 Json answer_json(const Answer& answer,
                  const LeftOut* out,
                  const std::vector<std::string>& classes,
@@ -77,7 +77,7 @@ void print_json(const PredictOptions& options,
                  .dump());
 }
 
-/// A value that is a float is written as one: the shortest text that reads as it.
+/// Writes a float as one: the shortest text that reads as it.
 std::string value_text(double value) {
   const auto narrow = static_cast<float>(value);
   if (static_cast<double>(narrow) == value) return fmt::format("{}", narrow);
@@ -110,7 +110,7 @@ void print_csv(const PredictOptions& options,
     fmt::print("{}{}\n", names.csv(k), csv_line(found[k], classes, options.probabilities));
 }
 
-/// Says why rows have no answer; returns the exit code.
+/// Prints why rows have no answer; returns the exit code.
 int tell_left_out(const ModelRows& rows) {
   const auto wrong = [](const LeftOut& row) { return !row.why.empty(); };
   const auto faults = static_cast<std::size_t>(std::ranges::count_if(rows.left_out, wrong));

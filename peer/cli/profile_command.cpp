@@ -19,7 +19,7 @@ struct ProfileArguments {
   std::string output;
 };
 
-/// Returns the rows that are asked for, and those of a batch and a microbatch of this fleet.
+/// Returns the rows from the options, and those of a batch and a microbatch of this fleet.
 std::vector<std::uint32_t> rows_of(const ProfileArguments& options, const Fleet& fleet) {
   std::set<std::uint32_t> rows(options.rows.begin(), options.rows.end());
   const std::uint32_t batch = fleet.peers.front().batch;

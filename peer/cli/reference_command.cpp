@@ -17,8 +17,8 @@
 namespace gv::cli {
 namespace {
 
-/// groff reads backslashes, and a full stop or an apostrophe at the beginning of a line, as its
-/// own; a hyphen of an option must stay one.
+/// Escapes a text for groff, which interprets backslashes, and a full stop or an apostrophe at the
+/// beginning of a line; a hyphen of an option must stay one.
 std::string roff(const std::string& text) {
   std::string out;
   bool begins = true;
@@ -97,7 +97,7 @@ std::string cell(std::string text) {
   return text;
 }
 
-/// Links to the tables of the kinds that have a key.
+/// Returns links to the tables of the kinds that have a key.
 std::string links_to(const std::vector<KeyOfKind>& kinds) {
   std::vector<std::string> links;
   for (const KeyOfKind& each : kinds)
@@ -107,7 +107,7 @@ std::string links_to(const std::vector<KeyOfKind>& kinds) {
   return fmt::format("See {}.", fmt::join(links, ", "));
 }
 
-/// Writes a table for each method, model or graph, whose keys begin with `map`.
+/// Returns a table for each method, model or graph with keys that begin with `map`.
 std::string kinds_section(const std::string& map, const std::string& title) {
   std::vector<std::string> kinds;
   std::map<std::string, std::string> tables;
@@ -132,7 +132,7 @@ std::string kinds_section(const std::string& map, const std::string& title) {
   return text;
 }
 
-/// Man pages by file name, "grapevine-graph-report.1": one of the program and one of each command.
+/// Returns man pages by file name, "grapevine-graph-report.1": the program's and each command's.
 std::map<std::string, std::string> man_pages(const std::vector<CommandFacts>& all,
                                              const std::string& version) {
   std::map<std::string, std::string> pages;
@@ -141,7 +141,7 @@ std::map<std::string, std::string> man_pages(const std::vector<CommandFacts>& al
   return pages;
 }
 
-/// docs/commands.md: the help text of every command.
+/// Returns docs/commands.md: the help text of every command.
 std::string commands_reference(const std::vector<CommandFacts>& all) {
   std::string text = "# Commands\n\nWritten by `grapevine reference commands`; a test compares.\n";
   for (const CommandFacts& command : all)
@@ -152,7 +152,7 @@ std::string commands_reference(const std::vector<CommandFacts>& all) {
   return text;
 }
 
-/// docs/fleet-file.md: every key of the fleet file.
+/// Returns docs/fleet-file.md: every key of the fleet file.
 std::string keys_reference() {
   std::string text =
       "# The keys of a fleet file\n\nWritten by `grapevine reference keys`; a test compares. "

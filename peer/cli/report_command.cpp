@@ -10,9 +10,9 @@
 #include "peer/record/runs/stored_run.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/show/page/graph_page.h"
-#include "peer/show/page/picture_file.h"
 #include "peer/show/page/report_page.h"
 #include "peer/show/page/run_report.h"
+#include "peer/show/page/svg_file.h"
 #include "peer/study/compare/comparison_text.h"
 #include "peer/study/compare/run_map.h"
 
@@ -21,7 +21,7 @@ namespace {
 
 struct ReportArguments {
   std::vector<std::string> runs;
-  std::string output;  ///< "": report.html, or FIGURE.svg
+  std::string output;  ///< "" for report.html, or FIGURE.svg
   std::string svg;
   std::string target;
   std::vector<std::string> by;
@@ -30,7 +30,7 @@ struct ReportArguments {
   bool json = false;
 };
 
-/// The figure of this name; the error names all that there are.
+/// Returns the figure of this name; the error names all figures.
 std::string figure_named(const std::string& name, const RunReport& report) {
   std::string names;
   for (const NamedFigure& figure : named_figures(report)) {
@@ -41,7 +41,7 @@ std::string figure_named(const std::string& name, const RunReport& report) {
       "report: no figure `{}`\nhelp:  --svg takes one of{}", printable(name, 80), names));
 }
 
-/// No program opens a page, or a figure, under the name of another format.
+/// Refuses names of another format, because no program would open the page or figure.
 void check_name(const std::string& output, bool figure) {
   for (const char* format : {".pdf", ".svg", ".png", ".jpg", ".eps"})
     if (output.ends_with(format) && !(figure && output.ends_with(".svg")))

@@ -42,14 +42,14 @@ struct RunOptions {
   std::string program = peer_program();
   std::string resume;
   std::string trace;
-  std::string launcher;  ///< "": launch.with of the file
+  std::string launcher;  ///< "" for launch.with of the file
   bool submit = false;
   std::vector<std::string> sbatch;
   std::optional<std::uint64_t> nodes;
   LiveOptions live;
 };
 
-/// The run is whole, whether or not it got to its target.
+/// Returns whether the run is complete, whether or not its target was reached.
 bool was_good(int code) {
   return code == exit_code::done || code == exit_code::check_failed;
 }
@@ -104,7 +104,7 @@ Resumed go_on(const Assembly& fleet, const RunFolder& folder) {
   const std::string lines = earlier_metrics(fleet, folder, round, fleet.rounds, past.costs);
   past.recalled = recalled(fleet, folder, lines);
   folder.write("metrics.jsonl", lines);
-  // The evaluation of that round was told a little after its checkpoint.
+  // The evaluation of that round came a little after its checkpoint.
   const std::vector<MetricsRow> rows = read_metrics(folder.file("metrics.jsonl"));
   if (!rows.empty()) {
     past.seconds = std::max(past.seconds, rows.back().seconds);
@@ -122,7 +122,7 @@ RunFolder folder_of(const Assembly& fleet,
   return options.resume.empty() ? new_run(fleet, options.file) : RunFolder::open(options.resume);
 }
 
-/// The energy of this part alone is not the run's.
+/// Writes the end without the energy of a resumed run, which is that of one part only.
 Json end_json(RunMeter& meter, const std::optional<Resumed>& past) {
   Json ended = meter.end();
   if (!past) return ended;
@@ -131,12 +131,12 @@ Json end_json(RunMeter& meter, const std::optional<Resumed>& past) {
   return ended;
 }
 
-/// Checks them before there is a folder. Throws std::invalid_argument.
+/// Checks the options before a folder is made. Throws std::invalid_argument.
 void check_arguments(const RunOptions& options) {
   if (options.file.file.empty() && options.resume.empty())
     throw std::invalid_argument(
         "run: FILE, or --resume RUN, is required\n"
-        "help:  grapevine run --help shows what there is");
+        "help:  grapevine run --help shows the options");
   if (!options.live.serve.empty()) parse_live_address(options.live.serve);
   if (!options.submit && (options.nodes || !options.sbatch.empty()))
     throw std::invalid_argument("run: --nodes and --sbatch are about --submit, which is not given");
@@ -151,7 +151,7 @@ void check_trace(const RunOptions& options, const Fleet& fleet) {
       "moments\nhelp:  --set record=true");
 }
 
-/// The run is over and saved, whatever becomes of its timeline.
+/// Writes the timeline. The run is over and saved, so an error here changes nothing.
 void write_trace(const RunOptions& options, const RunFolder& folder, Screen& screen) {
   if (options.trace.empty()) return;
   try {
@@ -168,8 +168,8 @@ void write_trace(const RunOptions& options, const RunFolder& folder, Screen& scr
   }
 }
 
-/// Null: all peers live on this machine. What each machine is, and at which addresses they find
-/// each other, is said before there is a run.
+/// Returns the machines of the fleet, or null if all peers are on this machine. Prints the machines
+/// and their addresses for each other before the run begins.
 std::unique_ptr<Lan> lan_of(const Assembly& fleet,
                             const RunOptions& options,
                             const Placed& at,
@@ -189,8 +189,7 @@ std::unique_ptr<Lan> lan_of(const Assembly& fleet,
   return lan;
 }
 
-/// Nobody else ever has them: they go to the peers through the pipes by which those were started,
-/// and end with the run.
+/// Makes the run's keys, which end with it. Only the peers get them, through their start pipes.
 std::vector<PeerKeys> keys_of_run(const Assembly& fleet, bool several_machines) {
   const SecurityMode mode = fleet.fleet.security.mode;
   const bool needed =
@@ -211,7 +210,7 @@ BatchArguments batch_of(const RunOptions& options) {
           .options = options.sbatch};
 }
 
-/// Saves what came of the run, and says so.
+/// Saves the result of the run, and prints it.
 int finish(const RunOptions& options,
            const Assembly& fleet,
            const RunFolder& folder,
@@ -224,7 +223,7 @@ int finish(const RunOptions& options,
     screen.say(without_summary(result, observer, folder));
     return result.code;
   }
-  // Who stops a run does not ask whether it has got there.
+  // A run that an order stopped is not checked for its target.
   if (!result.asked_to_stop) result.code = code_with_target(result.code, fleet, observer);
   if (!result.not_fetched.empty() && was_good(result.code)) result.code = exit_code::not_kept;
   std::string summary = final_json(fleet, observer, result).dump();

@@ -48,7 +48,7 @@ std::string ending_text(const Assembly& fleet,
   return was_interrupted(result) ? as_stopped(text) : text;
 }
 
-/// A damaged record is no reason to say nothing of a run that has ended well.
+/// Returns the peers that held up others; none if a record is damaged, which is no error here.
 std::vector<Culprit> culprits_in(const std::string& folder) {
   if (folder.empty()) return {};
   try {
@@ -61,7 +61,7 @@ std::vector<Culprit> culprits_in(const std::string& folder) {
 }  // namespace
 
 bool was_interrupted(const LaunchResult& result) {
-  constexpr int by_signals = 128;  // codes above it
+  constexpr int by_signals = 128;  // exit codes above it
   return result.asked_to_stop || result.code > by_signals;
 }
 
@@ -91,7 +91,7 @@ Json final_json(const Assembly& fleet, const Observer& observer, const LaunchRes
   Json json = summary_json(end, lost, result.seconds, observer.hashes());
   add_score(json, regression_score(fleet.looked_at().get(), end.mean.loss));
   add_expectation(json, expectation(fleet, end));
-  // What plan says of the network of the file; with larger models it would take seconds.
+  // The prediction of plan for the file's network; with larger models it would take seconds.
   constexpr std::size_t most_clocked_floats = 50'000'000;
   if (fleet.fleet.size() * fleet.dimension <= most_clocked_floats)
     json["predicted"]["seconds_per_round"] = dry_run(fleet, fleet.fleet.network).seconds_per_round;
@@ -182,7 +182,7 @@ void end_without_model(const RunFolder& folder, const std::string& summary, cons
   try {
     end_unsaved(folder, summary);
     add_end(folder, ended);
-  } catch (const std::runtime_error&) {  // the first such error has been told
+  } catch (const std::runtime_error&) {  // the first such error was reported
   }
 }
 

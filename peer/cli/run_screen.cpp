@@ -33,14 +33,14 @@ std::string machines_text(const Fleet& fleet) {
   return fmt::format("{} machines", hosts.size());
 }
 
-/// "runs/lan-2 (runs/lan is there already)".
+/// Returns "runs/lan-2 (runs/lan is there already)".
 std::string folder_text(const Fleet& fleet, const RunFolder& folder) {
   if (folder.path() == fleet.output_dir || !folder.path().starts_with(fleet.output_dir + "-"))
     return folder.path();
   return fmt::format("{} ({} is there already)", folder.path(), fleet.output_dir);
 }
 
-/// "data   digits: 400 samples, iid parts; model softmax, 7850 parameters".
+/// Returns "data   digits: 400 samples, iid parts; model softmax, 7850 parameters".
 std::string matter_text(const Assembly& fleet) {
   const DataSpec& data = fleet.fleet.data;
   if (fleet.fleet.program)
@@ -97,8 +97,8 @@ MixingFigures of_matrix(const Assembly& fleet) {
           .schedule = nullptr};
 }
 
-/// Tells how fast peers come together where no W is doubly stochastic, if it can be computed.
-/// `what`: the eigenvalue that says so.
+/// Returns how fast peers converge if no W is doubly stochastic and the rate can be computed.
+/// `what`: name of the eigenvalue that determines it.
 template <class Rate>
 MixingFigures of_rate(const Assembly& fleet, const char* what, Rate rate_of) {
   MixingFigures figures{.text = fmt::format("{}, {}", fleet.topology.name, fleet.fleet.weights),
@@ -115,7 +115,7 @@ MixingFigures of_rate(const Assembly& fleet, const char* what, Rate rate_of) {
   return figures;
 }
 
-/// Rounds of a random schedule to look at: a row may take time in proportion to the peers.
+/// Returns the number of rounds to sample: a row may take time in proportion to the peers.
 int samples(const Assembly& fleet) {
   const double n = fleet.fleet.models();
   return static_cast<int>(std::clamp(1e8 / (n * n), 20.0, 4000.0));
@@ -193,7 +193,7 @@ void Screen::finish() {
   tell_troubles();
 }
 
-/// Writes between the evaluations of metrics.jsonl, whose readers look for those alone.
+/// Writes an event between the evaluations of metrics.jsonl, whose readers look only for those.
 void Screen::note_event(const Json& event) {
   writer_.append(event.dump());
 }
@@ -217,7 +217,7 @@ void Screen::look_for_hold_ups(const FleetState& state) {
   for (const HoldUp& lasting : held_up_by_.after(hold_ups(fleet_.fleet, state))) say(lasting.text);
 }
 
-/// Returns nothing where nobody knows: only a target ends the run, or no round is done.
+/// Returns nothing if the time is unknown: only a target ends the run, or no round is done.
 std::optional<double> Screen::seconds_left(Round round, double seconds) const {
   std::optional<double> left;
   if (fleet_.fleet.stop.time) left = std::max(0.0, in_seconds(*fleet_.fleet.stop.time) - seconds);
@@ -230,7 +230,7 @@ std::optional<double> Screen::seconds_left(Round round, double seconds) const {
 std::string Screen::progress_text(Round round, double seconds, std::size_t alive) const {
   const double rate = seconds > 0 ? static_cast<double>(round) / seconds : 0;
   const bool endless = fleet_.rounds == std::numeric_limits<Round>::max();
-  // The most wanted first: what does not fit into the line is cut off.
+  // Most important first: text beyond the line is cut off.
   std::string text =
       endless ? fmt::format("round {}", round) : fmt::format("round {}/{}", round, fleet_.rounds);
   text += fmt::format("  {:.1f} rounds/s", rate);

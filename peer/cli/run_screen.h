@@ -14,22 +14,22 @@
 
 namespace gv::cli {
 
-/// The view that a person or a program has of a run while it goes on, and its metrics.jsonl.
+/// Output of a run in progress for people or programs, and its metrics.jsonl.
 class Screen {
  public:
-  /// `json`: lines on stdout for programs, else a table. Both must outlive it.
+  /// `json`: prints lines for programs, not a table. The references must outlive it.
   Screen(const Assembly& fleet, const RunFolder& folder, bool json);
 
   LaunchScreen callbacks(Feed& feed);
-  /// Shows a record, and keeps its model where it is the best one and to be kept.
+  /// Shows a record, and saves its model if that is the best one and to be saved.
   void record(const FleetRecord& record, const Observer& observer);
   /// Prints on stderr, above the line of progress.
   void say(const std::string& text);
-  /// Waits until all is written, and prints a line if that takes long.
+  /// Waits until everything is written, and prints a line if that takes long.
   void finish();
 
  private:
-  /// The length of the start: files that are read for the first time, links that speed up.
+  /// Duration of the start: files are read for the first time, links speed up.
   static constexpr double first_look_seconds = 10;
 
   void log(PeerId id, const std::string& line);
@@ -43,27 +43,27 @@ class Screen {
   const Assembly& fleet_;
   const RunFolder& folder_;
   bool json_;
-  std::size_t width_;  ///< of a peer's number
+  std::size_t width_;  ///< width of a peer's number
   RunWriter writer_;
-  bool loss_rose_ = false;  ///< and it is said
+  bool loss_rose_ = false;  ///< and this was reported
   ProgressLine progress_;
   std::optional<FleetRecord> latest_;
-  double look_at_ = first_look_seconds;  ///< for who holds whom up, in seconds of the fleet
+  double look_at_ = first_look_seconds;  ///< next search for hold-ups, in seconds of the fleet
   LastingHoldUps held_up_by_;
 };
 
-/// The figures of a fleet's W, or of its schedule, that are known before anything runs.
+/// Figures of a fleet's W, or of its schedule, known before anything runs.
 struct MixingFigures {
   std::string text;  ///< one line for people
-  std::string name;  ///< of the graph or the schedule
-  double slem = 0;   ///< the factor of a disagreement per round
+  std::string name;  ///< name of the graph or the schedule
+  double slem = 0;   ///< factor by which disagreement shrinks per round
   double gap = 0;
-  Json schedule;  ///< null when there is one W
+  Json schedule;  ///< null for a single W
 };
 MixingFigures mixing_figures(const Assembly& fleet);
 
-/// Counts the neighbours to which peer i sends in a round: the mean over a period, or over many
-/// rounds of a random schedule.
+/// Returns the number of neighbours to which peer i sends in a round: the mean over a period, or
+/// over many rounds of a random schedule.
 double mean_receivers(const Assembly& fleet, PeerId i);
 
 }  // namespace gv::cli

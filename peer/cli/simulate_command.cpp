@@ -37,7 +37,7 @@
 namespace gv::cli {
 namespace {
 
-/// `last`: the largest number where a time ends the run, in virtual `until`.
+/// `last`: the maximum Round if a time ends the run, at virtual time `until`.
 std::string progress_text(Round last, Round round, Time until, Time t, double elapsed) {
   const bool endless = last == std::numeric_limits<Round>::max();
   const double rate = elapsed > 0 ? static_cast<double>(round) / elapsed : 0;
@@ -50,7 +50,7 @@ std::string progress_text(Round last, Round round, Time until, Time t, double el
   return text + fmt::format("  {} left", seconds_text(elapsed * std::max(0.0, 1 / done - 1)));
 }
 
-/// Tells on stderr what became of the fleet.
+/// Prints the fleet's problems on stderr.
 void tell(const Assembly& fleet, const SimulationResult& result, const Observer& observer) {
   for (const std::string& violation : result.violations)
     fmt::print(stderr, "violation: {}\n", violation);
@@ -71,7 +71,7 @@ void tell(const Assembly& fleet, const SimulationResult& result, const Observer&
     fmt::print(stderr, "{}\n", loss_not_finite(fleet));
 }
 
-/// `stopped`: the exit code of the signal that interrupted it, if one did.
+/// Returns the exit code. `stopped`: that of the signal that interrupted the simulation, if any.
 int verdict(const SimulationResult& result, const Observer& observer, int stopped) {
   if (!result.violations.empty()) return exit_code::check_failed;
   if (result.interrupted) return stopped;
@@ -85,7 +85,7 @@ int verdict(const SimulationResult& result, const Observer& observer, int stoppe
 struct SimulateOptions {
   FleetOptions file;
   std::string resume;
-  std::uint64_t until = 0;  ///< round; 0: the fleet's last
+  std::uint64_t until = 0;  ///< last round; 0: the fleet's
   int threads = 0;
   bool no_save = false;
   SwarmArguments swarm;
@@ -93,9 +93,9 @@ struct SimulateOptions {
 
 /// The point from which a simulation continues.
 struct ResumePoint {
-  std::vector<Checkpoint> checkpoints;  ///< none: from the beginning
-  std::string lines;                    ///< of metrics.jsonl until then
-  Recalled recalled{};                  ///< of these evaluations
+  std::vector<Checkpoint> checkpoints;  ///< none at the beginning
+  std::string lines;                    ///< lines of metrics.jsonl until then
+  Recalled recalled{};                  ///< recalled from these evaluations
   std::optional<ResumedRun> run;
 };
 
@@ -113,10 +113,10 @@ ResumePoint resume_point(const Assembly& fleet, const std::string& path) {
   return point;
 }
 
-/// The lines of a simulation: on the screen, and in its folder where it has one.
+/// Output of a simulation: on the screen, and in its folder if it has one.
 class Lines {
  public:
-  /// `earlier`: of the run that it continues with.
+  /// `earlier`: lines of the run that it continues.
   Lines(const Assembly& fleet,
         std::optional<RunFolder> folder,
         const std::string& earlier,
@@ -142,7 +142,7 @@ class Lines {
       fmt::print(stderr, "{}\n", loss_rise_text(record));
   }
 
-  /// The best model until now. A full disk is told of at the end.
+  /// Keeps the best model until now. A full disk is reported at the end.
   void keep(const Assembly& fleet, const Observer& observer, Round round) {
     const std::optional<BestModel>& best = observer.best();
     if (!folder_ || !best || best->round != round) return;
@@ -160,7 +160,7 @@ class Lines {
     return folder_ ? gv::life_writer(fleet, *folder_, record_failed_) : nullptr;
   }
 
-  /// Returns false when the folder could not take all of it, which is said.
+  /// Saves the run. Returns false, with a message, if the folder could not take everything.
   bool save(const Assembly& fleet, const Observer& observer, const std::string& summary) {
     if (!folder_) return true;
     try {
@@ -178,7 +178,7 @@ class Lines {
     }
   }
 
-  /// Keeps how it ended, which is known all the same; the first error has been told.
+  /// Keeps the end of a run that could not be saved; the first error was reported.
   void end_unsaved(const std::string& summary) {
     if (!folder_) return;
     try {
@@ -187,7 +187,7 @@ class Lines {
     }
   }
 
-  /// The checkpoints of the round at which it was asked to stop; after a signal those that came.
+  /// Keeps the checkpoints of the round at which it was to stop; after a signal only a full set.
   bool keep(const Assembly& fleet, const KeptRound& kept, bool stopped) {
     if (!folder_ || kept.round() == 0 || (stopped && !kept.whole())) return true;
     if (!kept.whole()) {
@@ -216,7 +216,7 @@ class Lines {
   bool json_;
   RunMeter meter_;
   std::ofstream metrics_;
-  bool loss_rose_ = false;                   ///< and it is said
+  bool loss_rose_ = false;                   ///< and this was reported
   std::atomic<bool> record_failed_ = false;  ///< set by any of the simulation's threads
   ProgressLine progress_;
 };
@@ -240,7 +240,7 @@ std::optional<RunFolder> folder_for(const Assembly& fleet,
   }
 }
 
-/// A simulation that broke a rule says nothing about a target.
+/// Returns the summary. A simulation that broke a rule has no result for a target.
 Json final_json(const Assembly& fleet, const Observer& observer, int code, bool broken) {
   Json summary = simulated_summary(fleet, *observer.summary(), observer.hashes());
   if (!broken) add_target(summary, fleet, observer);
@@ -249,7 +249,7 @@ Json final_json(const Assembly& fleet, const Observer& observer, int code, bool 
   return summary;
 }
 
-/// `folder`: "" where nothing is saved.
+/// Prints the end. `folder`: "" if nothing is saved.
 void print_end(const Assembly& fleet,
                const Observer& observer,
                const std::string& folder,
@@ -268,7 +268,7 @@ void print_end(const Assembly& fleet,
   if (!target.empty()) fmt::print("{}\n", target);
 }
 
-/// It stops before the fleet's last round, and after the one from which it continues.
+/// Checks that --until is before the fleet's last round, and after the round it continues from.
 void check_until(const Assembly& fleet, const SimulateOptions& given, const ResumePoint& from) {
   if (given.until == 0) return;
   if (given.no_save)
@@ -351,7 +351,7 @@ int simulate_fleet(SimulateOptions given) {
     tell(fleet, result, observer);
     return ended;
   }
-  // Where it stops to be continued with, the target is still ahead.
+  // If it stops to be continued, the target is still ahead.
   int code = given.until > 0 ? ended : code_with_target(ended, fleet, observer);
   const bool broken = !result.violations.empty();
   std::string summary = final_json(fleet, observer, code, broken).dump();
@@ -388,7 +388,7 @@ int run_simulate(const SimulateOptions& options) {
   if (options.file.file.empty() && options.resume.empty())
     throw std::invalid_argument(
         "simulate: FILE, or --resume RUN, is required\n"
-        "help:  grapevine simulate --help shows what there is");
+        "help:  grapevine simulate --help shows the options");
   return simulate_fleet(options);
 }
 

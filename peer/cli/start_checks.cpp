@@ -21,7 +21,7 @@ bool is_on_cpu_here(const PeerSpec& peer) {
 
 }  // namespace
 
-/// Counts an agent for each host where hosts are other machines: it has its peers' streams.
+/// Counts an agent for each host if hosts are other machines, since it carries its peers' streams.
 std::uint64_t files_of_run(const Assembly& fleet) {
   const Fleet& file = fleet.fleet;
   if (is_lan(file)) {
@@ -51,7 +51,7 @@ void check_memory(double least,
   if (least <= there) return;
   throw std::runtime_error(
       fmt::format("x and gradient of the peers on this machine take {}, and {} are free, swap "
-                  "included\nhelp:  a smaller model, or fewer peers here: `grapevine plan` says "
+                  "included\nhelp:  a smaller model, or fewer peers here: `grapevine plan` shows "
                   "what they take",
                   bytes_text(least),
                   bytes_text(there)));

@@ -19,8 +19,8 @@ struct StopArguments {
   bool json = false;
 };
 
-/// Waits until it does not answer any more: its launcher ends what does not stop by itself
-/// (launch.grace).
+/// Waits until the run does not answer any more: its launcher kills peers that do not stop by
+/// themselves (launch.grace).
 void await_end(const std::string& folder) {
   ProgressLine progress;
   for (auto view = view_of_run(folder); view; view = view_of_run(folder)) {

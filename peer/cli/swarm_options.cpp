@@ -36,7 +36,7 @@ void print_json(const Healing& h) {
             {"undisturbed_loss", h.before.loss},
             {"consensus", h.after.consensus},
             {"undisturbed_consensus", h.before.consensus},
-            {"texts", h.wounds}};
+            {"texts", h.failures}};
   fmt::print("{}\n", json.dump());
 }
 
@@ -52,11 +52,11 @@ void print_row(const Healing& h) {
              h.before.loss,
              h.after.consensus,
              h.before.consensus,
-             h.wounds.empty() ? "healed" : "NOT HEALED");
-  for (const std::string& wound : h.wounds) fmt::print("            {}\n", wound);
+             h.failures.empty() ? "healed" : "NOT HEALED");
+  for (const std::string& failure : h.failures) fmt::print("            {}\n", failure);
 }
 
-/// `simulate --faults heal`: one accident after the other, each in a run of its own.
+/// Runs `simulate --faults heal`: one accident after the other, each in its own run.
 int run_healing(const FleetOptions& file, std::uint64_t length_ms) {
   const Assembly fleet = assemble(file);
   HealingTimes times;
@@ -70,16 +70,16 @@ int run_healing(const FleetOptions& file, std::uint64_t length_ms) {
                "undisturbed",
                "consensus",
                "undisturbed");
-  std::size_t wounds = 0;
+  std::size_t failures = 0;
   heal(fleet.fleet, times, [&](const Healing& healing) {
-    wounds += healing.wounds.size();
+    failures += healing.failures.size();
     file.json ? print_json(healing) : print_row(healing);
     std::fflush(stdout);
   });
-  return wounds == 0 ? exit_code::done : exit_code::check_failed;
+  return failures == 0 ? exit_code::done : exit_code::check_failed;
 }
 
-/// Tells what a swarm found out, as `simulate` does. `seconds`: that it took.
+/// Results of a swarm in the form of `simulate`. `seconds`: its duration.
 Json swarm_json(const SwarmResult& result, double seconds);
 void print_swarm(const SwarmResult& result, double seconds);
 
@@ -391,7 +391,7 @@ int run_swarm(const FleetOptions& file, const SwarmArguments& arguments) {
   if (!arguments.fleets.empty()) return run_drawn_swarm(file, arguments);
   if (!arguments.method.empty())
     throw std::invalid_argument(
-        "simulate: --method says of which method fleets are drawn, and needs --fleets\n"
+        "simulate: --method selects the method of drawn fleets, and needs --fleets\n"
         "help:  --set algorithm.kind=KIND gives the fleet of a file another one");
   if (file.file.empty())
     throw std::invalid_argument(
@@ -400,7 +400,7 @@ int run_swarm(const FleetOptions& file, const SwarmArguments& arguments) {
   return run_swarm_of_file(file, arguments);
 }
 
-// simulate --faults swarm --fleets A..B.
+// Runs simulate --faults swarm --fleets A..B.
 
 int run_drawn_swarm(const FleetOptions& file, const SwarmArguments& arguments) {
   const InterruptWatch interrupts;  // before anything computes

@@ -18,8 +18,8 @@
 #include "peer/record/runs/stored_run.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/show/page/answer_picture.h"
-#include "peer/show/page/figures.h"
-#include "peer/show/page/picture_file.h"
+#include "peer/show/page/page_figures.h"
+#include "peer/show/page/svg_file.h"
 #include "peer/study/compare/comparison_text.h"
 #include "peer/study/compare/expectations.h"
 #include "peer/study/compare/first_map.h"
@@ -42,19 +42,19 @@ CompareOptions options_of(const SweepFile& file) {
   return options;
 }
 
-/// The columns of the table that its picture needs and that are not there anyway.
+/// Returns the columns that the table needs only for its picture.
 std::vector<Measure> columns_of(const SweepFile& file) {
   if (!file.picture || file.picture->map || file.picture->y == "speed-up") return {};
   return {measure_named(file.picture->y)};
 }
 
-/// The runs of a sweep, apart by its axes and all together.
+/// Runs of a sweep, separate by its axes and all together.
 struct Answer {
   Comparison apart;
   Comparison whole;
 };
 
-/// Judges each section where a name is clear within each of them, else all runs together.
+/// Judges a claim in each section if its names are unique there, else over all runs together.
 JudgedClaim judge(const Answer& answer, const ExpectedClaim& claim) {
   if (answer.apart.by.empty() || !claim.where.empty()) return judge_claim(answer.apart, claim);
   try {
@@ -90,19 +90,18 @@ std::string picture_of(const SweepFile& file,
   return axis_picture(answer.whole, {p.x, p.name, p.y, p.model}, file.name);
 }
 
-/// Compares the runs of a finished sweep, apart for each value of all axes but the first, rewrites
-/// what stands between the marks of the README.md beside the sweep file, draws the picture beside
-/// it, and holds the runs to the file's `expect`. A claim whose names mean several contenders where
-/// the axes are apart, or nobody, is one about all of them together. Returns the exit code:
-/// check_failed when a claim did not pass. Throws std::runtime_error where there is no such README
-/// or it has no marks.
+/// Compares the runs of a finished sweep separately for each value of all axes but the first,
+/// rewrites the text between the marks in the README.md next to the sweep file, draws the picture,
+/// and checks the file's `expect`. A claim whose names are ambiguous or missing in the sections is
+/// checked over all runs together. Returns the exit code: check_failed if a claim did not pass.
+/// Throws std::runtime_error if there is no such README or it has no marks.
 ///
-/// A file sweep.yaml answers between these lines, and draws answer.svg:
+/// A file sweep.yaml writes between these lines, and draws answer.svg:
 ///
 ///   <!-- answer -->
 ///   <!-- end of answer -->
 ///
-/// Another one of the same folder, such as latency.yaml, between `<!-- answer: latency -->` and
+/// Another file of the folder, such as latency.yaml, writes between `<!-- answer: latency -->` and
 /// `<!-- end of answer: latency -->`, and draws latency.svg.
 int write_answer(const SweepPlan& plan, const SweepFolder& folder) {
   std::vector<ExpectedClaim> claims;
@@ -151,8 +150,8 @@ struct SweepArguments {
   std::string worker;
 };
 
-/// Simulated trials: as many as there are cores, and as the free memory holds; who asks for a
-/// number of them gets it. Of real runs the file says how many.
+/// Number of trials at a time: the user's, else for simulated trials as many as cores and free
+/// memory allow, and for real runs the file's.
 struct Workers {
   std::size_t count = 1;
   MemoryRoom memory{};
@@ -207,7 +206,7 @@ int submit(const SweepArguments& arguments, const SweepPlan& plan, const SweepFo
   return exit_code::done;
 }
 
-/// The view that a person or a program has of a sweep while it runs.
+/// Output of a sweep in progress, for people or programs.
 class SweepScreen {
  public:
   SweepScreen(const SweepPlan& plan, const SweepState& state, bool json)
@@ -255,13 +254,13 @@ class SweepScreen {
   ProgressLine progress_;
 };
 
-/// `presence`: says to others on which version of the sweep we work.
+/// Runs the trials. `presence`: shows other processes the version of the sweep we work on.
 int work(const SweepArguments& arguments,
          const SweepPlan& plan,
          const SweepFolder& folder,
          SweepState& state,
          Claims& presence) {
-  // Measured only where something is to be done, and before a Ctrl-C waits for trials.
+  // Measured only if there is work, and before a Ctrl-C waits for trials.
   const std::size_t workers = state.ready({}, 1).empty() ? 1 : workers_of(arguments, plan).count;
   const sigset_t ends = stop_signals();
   for (const int signal : {SIGINT, SIGTERM, SIGHUP})
@@ -298,10 +297,10 @@ int work(const SweepArguments& arguments,
   return arguments.answer ? write_answer(plan, folder) : exit_code::done;
 }
 
-/// The plan with what --extend has added so far, numbered as in the folder. Several who begin at
-/// once agree on the numbers; while others work on another version of the file, nobody begins.
-/// `build`: whose trials count as done. `presence`: where we are going to work, is to say so; else
-/// null.
+/// Returns the plan with the earlier additions of --extend, numbered as in the folder. Processes
+/// that begin at the same time agree on the numbers; none begins while others work on another
+/// version of the file. `build`: its trials count as done. `presence`: our claim, or null if we
+/// will not work.
 SweepPlan numbered_plan(const std::string& file,
                         const SweepFolder& folder,
                         const std::string& build,
@@ -315,7 +314,7 @@ SweepPlan numbered_plan(const std::string& file,
   return plan;
 }
 
-/// The ends of ranges at which best values lie.
+/// Returns the ends of ranges at which best values lie.
 std::vector<TuningEdge> edges_in(const SweepPlan& plan, const SweepState& state) {
   std::vector<TuningEdge> edges;
   for (std::size_t f = 0; f < plan.families.size(); ++f) {
@@ -341,7 +340,7 @@ void extend(const std::string& file, const SweepFolder& folder, const std::strin
   }
   std::vector<KnobRanges> all = plan.extensions;
   all.push_back(ranges);
-  plan_sweep(file, all);  // says what is wrong with the new values, before they are kept
+  plan_sweep(file, all);  // checks the new values before they are kept
   folder.add_extension(ranges);
   for (const auto& [key, ends] : ranges)
     fmt::print(stderr,
@@ -365,7 +364,7 @@ int run_sweep(const SweepArguments& arguments) {
   if (!arguments.worker.empty()) return run_worker(this_program(), version_text());
   if (arguments.file.empty())
     throw std::invalid_argument(
-        "sweep: FILE is required\nhelp:  grapevine sweep --help shows what there is");
+        "sweep: FILE is required\nhelp:  grapevine sweep --help shows the options");
   console::never_wait();
   const SweepPlan first = plan_sweep(arguments.file);
   const CellPattern only = only_pattern(arguments.only, first);

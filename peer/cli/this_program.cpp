@@ -10,7 +10,7 @@
 
 namespace gv::cli {
 
-/// Without /proc, as in a bare chroot, the kernel still tells by which path the program was started
+/// Uses /proc, or without it, as in a bare chroot, the path by which the kernel started the program
 /// (AT_EXECFN of getauxval(3)).
 std::string this_program() {
   std::error_code error;

@@ -27,7 +27,7 @@ struct TopArguments {
   bool once = false;
 };
 
-/// The run that is watched: in a folder, or at the address where it serves its page.
+/// The watched run: in a folder, or at the address of its page.
 struct Watched {
   std::string folder;
   std::optional<LiveAddress> address{};
@@ -38,7 +38,7 @@ struct Watched {
   }
 };
 
-/// `127.0.0.1:8080`, or the page's whole address as `run --serve` prints it; else a run's folder.
+/// Parses `127.0.0.1:8080`, or the page's address as printed by `run --serve`; else a run's folder.
 Watched watched(const TopArguments& arguments) {
   constexpr std::string_view scheme = "http://";
   constexpr std::string_view query = "/?token=";
@@ -81,7 +81,7 @@ class Block {
   std::size_t lines_ = 1;
 };
 
-/// Returns false when Ctrl-C came in that time.
+/// Returns false if Ctrl-C came in that time.
 bool pause_for(std::chrono::milliseconds time) {
   const sigset_t interrupts = stop_signals();
   const timespec length{.tv_sec = time.count() / 1000, .tv_nsec = time.count() % 1000 * 1'000'000};
@@ -93,13 +93,13 @@ void block_interrupts() {
   ::sigprocmask(SIG_BLOCK, &interrupts, nullptr);
 }
 
-/// The summary is written last, so a run that has just ended gets a moment for it.
+/// Waits a moment for the summary, which is written last.
 void await_summary(const std::string& folder) {
   for (int k = 0; k < 40 && !std::filesystem::exists(folder + "/summary.json"); ++k)
     if (!pause_for(std::chrono::milliseconds(50))) return;
 }
 
-/// Prints what its folder says once it does not answer any more.
+/// Prints the end of a run, from its folder, when it no longer answers.
 int show_end(const Watched& run, bool json) {
   const std::string& folder = run.folder;
   if (run.address) {
@@ -125,7 +125,7 @@ int follow(const Watched& run, const TopArguments& arguments) {
       fmt::print("{}\n", json_of(*view).dump());
       std::fflush(stdout);
     } else if (view) {
-      // What a pipe or a file takes is cut nowhere.
+      // Output to a pipe or a file is not cut.
       const TerminalSize size =
           terminal ? terminal_size(STDOUT_FILENO) : TerminalSize{1000, 100'000};
       const std::string text = top_screen(*view, size.columns, size.lines - 1);

@@ -34,7 +34,7 @@ constexpr const char* usual_folder = "runs/tour";
 constexpr std::size_t longest_path = 300;
 constexpr std::size_t largest_text = 1U << 20;
 
-/// The fleet of the tour. `run` starts it as real processes, which emulate the slow network.
+/// Fleet of the tour. `run` starts it as real processes, which emulate the slow network.
 constexpr const char* base_text =
     R"(# The ring of `grapevine tour`. Eight peers learn to read digits.
 version: 1
@@ -58,7 +58,7 @@ stop: { rounds: 120 }
 evaluate: { every: 5 rounds }
 )";
 
-/// The sweep of the tour. The numbers of rounds are about twice those to the target.
+/// Sweep of the tour. Runs have about twice the rounds that they need to the target.
 constexpr const char* sweep_text =
     R"(# The runs of `grapevine tour`: six systems on two networks, with three seeds.
 version: 1
@@ -112,7 +112,7 @@ void on_interrupt(int signal) {
   interrupts = signal;
 }
 
-/// A folder with the files of another program or person stays as it is.
+/// Refuses a folder with files of another program or person.
 void refuse_other_content(const std::string& folder) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored) || fs::is_empty(folder, ignored)) return;
@@ -144,7 +144,7 @@ void write_files(const std::string& folder) {
   write_whole(folder + "/sweep.yaml", sweep_text);
 }
 
-/// Trains what is not trained yet. Returns the exit code of what went wrong, or 0.
+/// Runs the missing trainings. Returns the exit code of a failure, or 0.
 int train(const SweepPlan& plan, const SweepFolder& folder, SweepState& state) {
   if (state.ready({}, 1).empty()) {
     const std::string path = printable(folder.path(), longest_path);

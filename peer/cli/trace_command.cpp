@@ -46,7 +46,7 @@ RoundRange parse_rounds(const std::string& text) {
   return range;
 }
 
-/// Returns whether every peer's record, as far as it lies here, reaches to the end of these rounds.
+/// Returns whether every peer's record on this machine reaches the end of the range.
 bool all_recorded(const std::string& folder, const RoundRange& range, std::size_t peers) {
   const auto has = [](const PeerMoments& peer) { return !peer.moments.empty(); };
   try {
@@ -57,7 +57,7 @@ bool all_recorded(const std::string& folder, const RoundRange& range, std::size_
   }
 }
 
-/// Has a run that continues record its next rounds, and waits for them; which ones they are.
+/// Orders a live run to record its next rounds, waits for them and returns their range.
 RoundRange record_next(const std::string& folder, std::uint64_t rounds) {
   constexpr auto between_looks = std::chrono::milliseconds(50);
   constexpr int looks_after = 40;  // two seconds for the last file to be written

@@ -8,20 +8,20 @@ namespace gv::cli {
 /// Writes a file that the user has asked for. Throws std::runtime_error with its path.
 void write_file(const std::string& path, std::string_view bytes);
 
-/// The place of an answer: a README.md with two lines, and a picture beside it.
+/// Place of an answer: a README.md with two marker lines, and a picture next to it.
 class AnswerPage {
  public:
-  /// Takes `<!-- answer -->` and `<!-- end of answer -->` as the lines of "sweep", and answer.svg
-  /// as its picture; for another `stem` they are `<!-- answer: STEM -->` and so on, and STEM.svg.
+  /// Uses the lines `<!-- answer -->` and `<!-- end of answer -->` and the picture answer.svg for
+  /// "sweep"; for another `stem` `<!-- answer: STEM -->` and so on, and STEM.svg.
   AnswerPage(const std::string& folder, const std::string& stem);
 
   const std::string& page() const { return page_; }
   const std::string& picture() const { return picture_; }
 
-  /// Puts the text between the two lines; nothing else of the page changes. Throws
-  /// std::runtime_error where there is no such page, or it has no such lines.
+  /// Puts the text between the two lines and changes nothing else. Throws std::runtime_error if
+  /// there is no such page or it has no such lines.
   void write(const std::string& answer) const;
-  /// Throws std::runtime_error where it cannot be written. An empty drawing removes the file.
+  /// Writes the picture; an empty drawing removes the file. Throws std::runtime_error if it fails.
   void draw(const std::string& svg) const;
 
  private:

@@ -45,7 +45,7 @@ class AgentReader : Readers {
   }
 
  private:
-  /// Memories and their limit stand between actors and those that learn.
+  /// Reads actors and the memories, with their limit, between actors and learners.
   void read_actors(MapReader& map, const Fleet& fleet, AgentSpec& a) {
     const Value* const actors = map.take("actors");
     const Value* const memories = map.take("memories");
@@ -132,7 +132,7 @@ class AgentReader : Readers {
   }
 };
 
-/// Says what else stands in the file and has no meaning beside `agent`.
+/// Reports other keys of the file that have no meaning with `agent`.
 class AgentChecks {
  public:
   AgentChecks(Source& source, const Value& root, const Fleet& fleet)
@@ -144,11 +144,11 @@ class AgentChecks {
       refuse(entry("stop", "target"),
              "an agent has no accuracy, but a return",
              "write such as `target: { return: 475 }`");
-    constexpr const char* no_samples = "an agent has no samples, and no epochs of them";
+    constexpr const char* no_samples = "an agent has no samples, and so no epochs";
     if (fleet_.stop.epochs)
       refuse(entry("stop", "epochs"), no_samples, "write `stop: { rounds: N }`");
     if (fleet_.evaluate_every_epochs)
-      refuse(entry("evaluate", "every"), no_samples, "say it in rounds, or as a time");
+      refuse(entry("evaluate", "every"), no_samples, "write it in rounds, or as a time");
     if (fleet_.class_weights.any())
       refuse(entry("train", "class_weights"),
              "the classes of an agent are its actions, which have no labels",
@@ -215,7 +215,7 @@ constexpr NamedUse named_uses[] = {
 
 }  // namespace
 
-/// Reads the environment of agents, which keep for themselves what they see there.
+/// Reads the environment of agents, whose experience stays with each agent.
 void read_agent(Source& source, const Value& root, const Value* value, Fleet& fleet) {
   const bool acts = fleet.data.kind == "environment";
   if (acts && value == nullptr)
@@ -239,8 +239,8 @@ void check_agent(Source& source, const Value& root, const Fleet& fleet) {
 }
 
 // Gorila: Nair et al., "Massively parallel methods for deep reinforcement learning", 2015,
-// arXiv:1507.04296: a parameter server that steps on gradients as they come, or Downpour's. Its
-// bundled form, where each peer acts, learns and remembers.
+// arXiv:1507.04296: a parameter server that steps on gradients as they arrive, or Downpour's. In
+// its bundled form each peer acts, learns and remembers.
 // GALA: Assran, Romoff, Ballas, Pineau & Rabbat, "Gossip-based actor-learner architectures for deep
 // reinforcement learning", NeurIPS 2019, arXiv:1906.04585: agents that average with neighbours.
 

@@ -6,15 +6,15 @@
 
 namespace gv {
 
-/// The use of a method to agents (optim/rl), which bring no samples but fill a memory of their own.
+/// Use of a method for agents (optim/rl), which have no samples but fill their own memory.
 struct AgentUse {
-  std::string_view name{};       ///< under which it was published for agents, such as "GALA"; or ""
-  std::string_view source{};     ///< of that name
-  std::string_view objection{};  ///< why it trains no agents; "": it does
+  std::string_view name{};  ///< name under which it was published for agents, such as "GALA"; or ""
+  std::string_view source{};     ///< paper that introduced the name
+  std::string_view objection{};  ///< why it cannot train agents; "" if it can
 };
 
-/// Returns that of each row, those of plug-ins too. The fleet reader refuses what it objects to,
-/// and `grapevine algorithms` and docs/methods.md say the same.
+/// Returns the use of any row, also of a plug-in's. The fleet reader refuses methods with an
+/// objection; `grapevine algorithms` and docs/methods.md print it.
 AgentUse agent_use(const AlgorithmRow& row);
 
 }  // namespace gv

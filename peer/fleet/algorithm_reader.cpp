@@ -18,13 +18,13 @@
 #include "peer/fleet/agent_reader.h"
 #include "peer/fleet/file/content.h"
 #include "peer/fleet/file/value.h"
+#include "peer/fleet/fleet_setup.h"
 #include "peer/fleet/sections.h"
-#include "peer/fleet/setup.h"
 
 namespace gv {
 namespace {
 
-/// The kinds, each once; or the orders of one kind.
+/// Returns all kinds, each once, or the orders of one kind.
 std::vector<std::string> words(std::string_view kind, std::string_view AlgorithmRow::*column) {
   std::vector<std::string> words;
   for (const AlgorithmRow* row : algorithms()) {
@@ -64,7 +64,7 @@ class AlgorithmReader : Readers {
     if (row.codecs == Codecs::none)
       source_.error(*value,
                     fmt::format("{} sends its vectors as floats and takes no codec: `grapevine "
-                                "algorithms` says which methods do",
+                                "algorithms` shows which methods do",
                                 row.kind));
     MapReader map(source_, value, "algorithm.codec", true);
     std::string kind = codec_words()[0];
@@ -124,7 +124,7 @@ Verdict refuse_sources(const std::string& path) {
       sources_hash);
 }
 
-/// Puts into the table the rows that the plug-in says it has.
+/// Adds the plug-in's rows to the table.
 Verdict add(const std::string& path) {
   void* const object = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (object == nullptr) return last_error();
@@ -165,8 +165,9 @@ void check_algorithm(Source& source, const Value& root, const Fleet& fleet, cons
   const Setup setup = setup_of(fleet);
   const std::string why = objection_to(*row, setup, w);
   if (why.empty()) return;
-  if (fleet.program && !objection_to_program(*row, setup).empty()) return;  // check_program says so
-  if (fleet.agent && !agent_use(*row).objection.empty()) return;            // check_agent says so
+  // check_program and check_agent report these.
+  if (fleet.program && !objection_to_program(*row, setup).empty()) return;
+  if (fleet.agent && !agent_use(*row).objection.empty()) return;
   const Value::Entry* at = root.find("algorithm");
   source.error(at != nullptr ? at->value : root, why);
 }

@@ -6,15 +6,15 @@
 
 namespace gv {
 
-/// The hash of the program's sources, as `--version` says; 12 hex digits (cmake/SourcesHash.cmake).
+/// Hash of the program's sources, as in `--version`; 12 hex digits (cmake/SourcesHash.cmake).
 extern const char sources_hash[];
 
-/// The hash of the sources that a plug-in in these bytes was compiled with; "": it is none.
+/// Returns the hash of the sources with which the plug-in in these bytes was compiled, or "" if
+/// they are no plug-in.
 std::string sources_of_plugin(const std::string& bytes);
 
-/// Loads the methods of a shared object, once: its code becomes a part of this program. One that
-/// was compiled with other sources than this program is refused before any of it runs, with both
-/// hashes. Empty, or what is wrong.
+/// Loads the methods of a shared object into this program, once. Refuses an object compiled with
+/// other sources before any of its code runs, and names both hashes. Returns "" or the error.
 Verdict load_plugin(const std::string& path);
 
 }  // namespace gv

@@ -18,7 +18,7 @@ std::string hex_of(const XXH128_hash_t& hash) {
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
-/// XXH3 in pieces.
+/// Incremental XXH3.
 class Hash {
  public:
   Hash() { XXH3_128bits_reset(&state_); }
@@ -89,8 +89,8 @@ std::string weights_of(const ClassWeights& weights) {
   return text + ";";
 }
 
-/// Says which of the samples are not trained on, what the others weigh, how much their gradients
-/// may, and how many of these count at once.
+/// Describes which samples are held out, the weights of the others, the bound of their gradients,
+/// and how many count at once.
 std::string samples_of(const Fleet& f) {
   std::string text;
   if (f.data.validates())
@@ -101,7 +101,7 @@ std::string samples_of(const Fleet& f) {
   return text;
 }
 
-/// Leaves to the program what its script says; what it is started with is the fleet's affair.
+/// Describes how the program is started; the content of its script is not part of the fleet.
 std::string program_of(const ProgramSpec& program) {
   std::string text = fmt::format("program {}", counted_words(program.command));
   for (const auto& [name, value] : program.env) text += counted_words({name, value});
@@ -134,7 +134,7 @@ std::string agent_of(const AgentSpec& a) {
                      actors);
 }
 
-/// Says how much each peer does of a round, and of a model. Where its peers are decides nothing.
+/// Describes each peer's share of a round and of a model, but not the peers' places.
 std::string work_of(const Fleet& f) {
   std::string text;
   if (!f.own_steps.empty()) text += fmt::format("steps {};", fmt::join(f.own_steps, ","));
@@ -146,7 +146,7 @@ std::string work_of(const Fleet& f) {
                       p.microbatches,
                       p.ahead,
                       p.recompute);
-  // Files from before there was a choice have the digests that they had.
+  // Keeps the digests of files older than this key.
   if (p.schedule != ParallelSpec::Schedule::flush)
     text += fmt::format("{} {};", name_of(p.schedule), p.vertical_sync);
   if (p.tensor > 1) text += fmt::format("tensor {};", p.tensor);
@@ -154,7 +154,7 @@ std::string work_of(const Fleet& f) {
   return text;
 }
 
-/// Says what the peers learn from.
+/// Describes the training data.
 std::string matter_of(const Fleet& f) {
   std::string text = digest_text(f.data) + samples_of(f);
   if (f.program) text += program_of(*f.program);
@@ -162,7 +162,7 @@ std::string matter_of(const Fleet& f) {
   return text;
 }
 
-/// Everything that decides the arithmetic, but the name.
+/// Describes everything that determines the arithmetic, except the name.
 std::string arithmetic_of(const Fleet& f) {
   const OptimizerSpec& o = f.optimizer;
   const LearningRate& s = o.schedule;
@@ -224,7 +224,7 @@ std::string arithmetic_of(const Fleet& f) {
   if (!f.plugin_content.empty()) text += fmt::format("plugin {};", f.plugin_content);
   if (!f.start_content.empty()) text += fmt::format("start {};", f.start_content);
   if (f.class_weights.any()) text += weights_of(f.class_weights);
-  // Older than data servers, and so before them.
+  // Keeps its place before the newer data servers, so that digests do not change.
   if (form_of(f.data) == DataForm::text) text += fmt::format("context {};", f.data.context);
   if (f.data.servers > 0) text += fmt::format("data servers {};", f.data.servers);
   text += matter_of(f);
@@ -233,14 +233,14 @@ std::string arithmetic_of(const Fleet& f) {
   return text;
 }
 
-/// Says what else happens to the fleet, when it is looked at, and when it ends.
+/// Describes faults, evaluations and the end of the run.
 std::string course_of(const Fleet& f) {
   const DataSpec& d = f.data;
   std::string text = fmt::format("{};{};{};{};", d.dir, d.file, d.test_file, d.fallback);
   text += d.test_dir + d.parts_content;
   text += fmt::format("{};{};", f.evaluate_every, f.evaluate_every_epochs.value_or(0));
   const std::optional<TargetSpec>& target = f.stop.target;
-  // One that earlier programs knew adds nothing more.
+  // A target that older versions knew adds nothing, to keep their digests.
   const bool plain = target && *target == TargetSpec{.figure = TargetSpec::Figure::accuracy,
                                                      .value = target->value};
   text += fmt::format("{};{};{};{};",
@@ -252,7 +252,7 @@ std::string course_of(const Fleet& f) {
   if (f.stop.patience > 0) text += fmt::format("patience {};", f.stop.patience);
   if (f.keep_best) text += "best;";
   if (f.evaluate_period > Time{0}) text += fmt::format("period {};", f.evaluate_period.count());
-  // A GPU rounds in its own way; where all train on the CPU, nothing is added.
+  // Each kind of GPU rounds differently; a fleet on CPUs adds nothing.
   for (const PeerSpec& peer : f.peers)
     if (peer.device != "cpu")
       text += fmt::format("{} {};", peer.device, static_cast<int>(peer.precision));
@@ -301,8 +301,7 @@ std::string digest_of(const Fleet& f, const std::string& name) {
 std::string bits_of(const Fleet& f) {
   std::string text = arithmetic_of(f) + course_of(f);
   const AlgorithmRow* row = find_algorithm(f.algorithm, f.order);
-  // Where something goes wrong at a time, the run ends or is looked at at one, what a round was
-  // depends on it.
+  // With faults, evaluations or a stop at a given time, the models depend on the clock.
   const bool timed = f.stop.time || !f.faults.inject.empty() || f.evaluate_period > Time{0};
   if (timed || row == nullptr || !has_same_bits(*row, f.settings)) text += clock_text(f);
   return digest_of_text(text);

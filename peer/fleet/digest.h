@@ -8,31 +8,30 @@
 
 namespace gv {
 
-/// 32 hex digits of XXH3-128 over the rows of W, in single precision, as the averaging takes them.
-/// Two peers that read different graphs or weights from their files must not meet.
+/// Returns 32 hex digits of XXH3-128 over the rows of W, in single precision, as averaging uses
+/// them. Peers that read different graphs or weights from their files must not connect.
 std::string digest_of(const MixingMatrix& w);
-/// Does the same over the matrices of one period.
+/// Returns such a digest of the matrices of one period.
 std::string digest_of(const MixingSchedule& schedule);
-/// Does the same over the links of a graph.
+/// Returns such a digest of the links of a graph.
 std::string digest_of(const Topology& graph);
 
-/// 32 hex digits of XXH3-128 over everything that decides the arithmetic, in one fixed order; of
-/// files their content, not where they lie. `name`: as the file writes it, "" where it does not: a
-/// copy of the file is the same fleet, whatever the copy is called.
+/// Returns 32 hex digits of XXH3-128 over everything that determines the arithmetic, in a fixed
+/// order; for files their content, not their path. `name`: as the file gives it, "" if it does not,
+/// so that a copy of the file is the same fleet, whatever its file name.
 std::string digest_of(const Fleet& fleet, const std::string& name);
 
-/// 32 hex digits over what fixes the models of a run and when they are looked at. As the digest,
-/// but of fleets with any name, and with faults, attackers, evaluations and the ends by time or
-/// target. The network and the peers' speeds are in it where the method is not synchronous: two
-/// synchronous runs with one such digest take the same steps, whatever the clock says. Data of
-/// files are told apart by their paths, and computing on GPUs by the devices.
+/// Returns 32 hex digits over everything that determines a run's models and when they are
+/// evaluated. Unlike digest_of, it leaves out the name, and includes faults, attackers, evaluations
+/// and stops by time or target. It includes network and peer speeds if the method is not
+/// synchronous: two synchronous runs with equal digests take the same steps, whatever the clock. It
+/// identifies data files by path, and arithmetic on GPUs by device.
 std::string bits_of(const Fleet& fleet);
 
-/// Does the same over what decides when a thing happens, in virtual time: the network, and the
-/// peers' speeds.
+/// Returns such a digest of all that determines virtual time: the network and the peers' speeds.
 std::string clock_digest(const Fleet& fleet);
 
-/// Does the same over a text.
+/// Returns such a digest of a text.
 std::string digest_of_text(const std::string& text);
 
 }  // namespace gv

@@ -7,7 +7,7 @@
 namespace gv {
 namespace {
 
-/// The keys where a word is short for a map with this `kind`, as in the readers.
+/// Keys for which a word is short for a map with this `kind`, as in the readers.
 constexpr std::array short_for_kind{std::string_view("algorithm"),
                                     std::string_view("algorithm.codec"),
                                     std::string_view("data"),

@@ -19,7 +19,8 @@ namespace gv {
 namespace {
 
 constexpr double infinite = 1e300;
-constexpr std::size_t longest_name = 100;  ///< bytes: a folder's name may have 255
+/// Bytes; the file system's limit of a folder name is 255.
+constexpr std::size_t longest_name = 100;
 
 class FleetReader : Readers {
  public:
@@ -102,7 +103,7 @@ class FleetReader : Readers {
     if (!source_.diagnostics().empty()) throw FleetError(fleet_.path, source_.diagnostics());
   }
 
-  /// The name becomes that of a folder and stands in every JSON document of the run.
+  /// The name is used for a folder and in every JSON document of the run.
   void read_name(const Value* value) {
     set(value, fleet_.name, word());
     const std::string& name = fleet_.name;
@@ -135,7 +136,7 @@ class FleetReader : Readers {
     }
     fleet_.data = read_program_data(source_, data, fleet_.size());
     fleet_.model.kind = "program";
-    if (model == nullptr || model->kind != Value::Kind::map) return;  // see check_program
+    if (model == nullptr || model->kind != Value::Kind::map) return;  // check_program reports this
     const Value::Entry* const start = model->find("start");
     read_start(source_, start == nullptr ? nullptr : &start->value, folder_, fleet_);
   }
@@ -203,7 +204,7 @@ class FleetReader : Readers {
       fleet_.stop.target = read_target(source_, *target, "stop.target");
     map.finish();
     const StopSpec& s = fleet_.stop;
-    // A program says itself when it is done.
+    // A program decides itself when it is done.
     if (!s.rounds && !s.epochs && !s.time && !s.target && s.patience == 0 && !fleet_.program &&
         source_.diagnostics().empty()) {
       source_.error(value != nullptr ? *value : root_,
@@ -212,9 +213,9 @@ class FleetReader : Readers {
     }
   }
 
-  /// Asks for a validation set: who decides by the test set has none any more.
+  /// Requires a validation set: decisions by the test set would spoil it as a test.
   void require_validation(const Value& at, const char* why) {
-    // A program looks at what it likes, and an agent at starts that it does not learn from.
+    // Programs choose their own evaluation, and agents are evaluated from separate starts.
     if (fleet_.data.validates() || fleet_.program || fleet_.agent) return;
     source_.error(
         at,
@@ -245,7 +246,7 @@ class FleetReader : Readers {
     map.finish();
   }
 
-  /// Each peer looks at its model then, and a fleet that does nothing else gets nowhere.
+  /// Each peer evaluates its model after a period; a period too short leaves no time to train.
   void read_period(const Value& value) {
     constexpr Time least{std::chrono::microseconds(1)};
     const std::optional<Time> period = read_duration(source_, value);
@@ -309,7 +310,7 @@ class FleetReader : Readers {
     map.finish();
   }
 
-  /// A sign of life comes every two seconds.
+  /// Signs of life are sent every two seconds.
   void read_leash(const Value* value) {
     constexpr Time least{std::chrono::seconds(5)};
     if (value == nullptr) return;
@@ -364,12 +365,9 @@ Fleet read_untrusted_fleet(const std::string& path,
 }
 
 std::set<std::string> asked_keys(const std::string& path) {
-  std::set<std::string> keys;
   Source source(path);
-  const Value root = source.parse_file();
-  source.note_keys(keys);
-  FleetReader(source, root, {}, nullptr).read();
-  return keys;
+  FleetReader(source, source.parse_file(), {}, nullptr).read();
+  return source.asked_keys();
 }
 
 Fleet read_fleet_text(const std::string& text) {

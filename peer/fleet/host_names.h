@@ -7,7 +7,7 @@
 
 namespace gv {
 
-/// The host of each peer; empty where all are on one, so that their numbers say enough.
+/// Returns the host of each peer, or nothing if all are on one host and need no host names.
 std::vector<std::string> host_names(const Fleet& fleet);
 
 }  // namespace gv

@@ -34,7 +34,7 @@ double at_rows(const std::vector<std::uint32_t>& rows,
   return seconds[k - 1] + part * (seconds[k] - seconds[k - 1]);
 }
 
-/// An item of a list as a member, which readers take by its key.
+/// Wraps a list item as an object member, because readers look values up by key.
 JsonValue named(const std::string& key, const JsonValue& item) {
   JsonValue object;
   object.kind = JsonValue::Kind::object;
@@ -69,7 +69,7 @@ std::vector<std::uint32_t> rows_of(const JsonValue& json) {
   return rows;
 }
 
-/// A row for each piece, with a number for each of `rows`.
+/// Reads a row per piece, with a number for each of `rows`.
 void read_seconds(const JsonValue& json,
                   const std::string& key,
                   ModelProfile& profile,

@@ -10,43 +10,42 @@
 
 namespace gv {
 
-/// The cost of the pieces of a network between its places (optim/models/network_cut.h) on one
-/// machine: `grapevine.profile/1`. Narayanan et al. 2019, "PipeDream", section 3.1, measure layers
-/// so.
+/// Measured cost of the pieces of a network between its cuts (optim/models/network_cut.h) on one
+/// machine: `grapevine.profile/1`. Layers are measured as in Narayanan et al. 2019, "PipeDream",
+/// section 3.1.
 struct ModelProfile {
   struct Piece {
-    std::string name;  ///< of the module that it begins with
+    std::string name;  ///< name of its first module
     std::size_t parameters = 0;
-    std::size_t floats = 0;      ///< of a row, that cross behind it; 0 behind the last one
-    std::size_t slot_bytes = 0;  ///< of a row that went forward and has not come back
-    std::vector<double> forward_seconds{}, backward_seconds{};  ///< of a microbatch, by `rows`
+    std::size_t floats = 0;      ///< floats of a row that cross to the next piece; 0 for the last
+    std::size_t slot_bytes = 0;  ///< bytes kept per row between forward and backward pass
+    std::vector<double> forward_seconds{}, backward_seconds{};  ///< time of a microbatch, by `rows`
   };
 
-  std::string model;                ///< kind and keys
-  int threads = 1;                  ///< that computed it
-  std::vector<std::uint32_t> rows;  ///< of a microbatch, ascending
+  std::string model;                ///< kind and keys of the model
+  int threads = 1;                  ///< number of threads used
+  std::vector<std::uint32_t> rows;  ///< measured microbatch sizes, ascending
   std::vector<Piece> pieces;
-  double add_seconds = 0;   ///< of a microbatch's gradient to a sum, for each parameter
-  double step_seconds = 0;  ///< of an optimizer's step, the same
+  double add_seconds = 0;   ///< time to add a microbatch's gradient to a sum, per parameter
+  double step_seconds = 0;  ///< time of an optimizer's step, per parameter
 
-  /// Returns the seconds of a microbatch of so many rows: linear between two that were measured,
-  /// and in proportion beyond the last and before the first of them.
+  /// Returns the seconds of a microbatch of `rows_of_it` rows: linear between two measured sizes,
+  /// in proportion outside their range.
   double forward(std::size_t piece, std::uint32_t rows_of_it) const;
   double backward(std::size_t piece, std::uint32_t rows_of_it) const;
 };
 
-/// Counts what a row that went forward keeps in each layer until its way back.
+/// Returns the bytes that a network keeps per row between forward and backward pass.
 std::size_t slot_bytes_of(const NeuralNetwork& network);
-/// The pieces of a network, without times.
+/// Returns the pieces of a network, without times.
 std::vector<ModelProfile::Piece> pieces_of(const NeuralNetwork& network);
 
 Json profile_json(const ModelProfile& profile);
-/// Throws std::runtime_error, which says what is missing, out of its range or does not fit
-/// together.
+/// Reads a profile. Throws std::runtime_error that names a missing, bad or inconsistent value.
 ModelProfile parse_profile(const std::string& text, const std::string& path);
 ModelProfile read_profile(const std::string& path);
 
-/// Says why a profile is not one of this network; "" when it is.
+/// Returns why a profile does not fit this network, or "" if it does.
 std::string objection_to(const ModelProfile& profile, const NeuralNetwork& network);
 
 }  // namespace gv

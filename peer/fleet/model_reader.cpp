@@ -10,7 +10,7 @@
 namespace gv {
 namespace {
 
-/// The models that fit, the usual one first.
+/// Returns the models that fit, the usual one first.
 std::vector<std::string> fitting(DataForm form) {
   std::vector<std::string> kinds;
   for (const ModelRow& row : models())
@@ -83,7 +83,7 @@ class ModelReader : Readers {
     if (widths.size() == value.items.size()) model_.values[key.name] = widths;
   }
 
-  /// Checks the keys together: what each of them allows may still not go with the others.
+  /// Checks the combination of keys, each of which is valid alone.
   void check_together(const ModelRow& row, const Value* map) {
     const auto objection = row.object(model_);
     if (!objection) return;
@@ -102,7 +102,7 @@ class ModelReader : Readers {
 
 }  // namespace
 
-/// Reads `model.start`: of the file its content alone matters.
+/// Reads `model.start`; only the file's content counts, not its path.
 void read_start(Source& source,
                 const Value* value,
                 const std::filesystem::path& folder,

@@ -33,7 +33,7 @@ void read_link_keys(MapReader& map, Time& latency, Time& jitter, double& bandwid
   if (own_jitter == nullptr) jitter = std::min(jitter, latency);
 }
 
-/// The list of links that differ, of the fleet file itself or of a file of its own.
+/// Reads the list of exceptional links, in the fleet file or in a separate file.
 class LinkReader {
  public:
   LinkReader(const std::vector<std::string>& hosts, NetworkSpec& network)
@@ -52,8 +52,8 @@ class LinkReader {
           if (a != b) network_.links.emplace(std::minmax(a, b), link);
   }
 
-  /// { pi: 49 Mbit }: all that a host sends to others goes through its card, and its peers share it
-  /// evenly. What stays on the host does not.
+  /// Reads { pi: 49 Mbit }: everything that a host sends to others passes its card, whose bandwidth
+  /// its peers share evenly. Traffic within the host does not.
   void read_cards(Source& source, const Value& cards) {
     if (cards.kind != Value::Kind::map)
       return source.error(
@@ -79,7 +79,7 @@ class LinkReader {
  private:
   using Peers = std::vector<PeerId>;
 
-  /// A peer's number, a host's name, or "*".
+  /// Reads a peer's number, a host's name, or "*".
   std::optional<Peers> read_end(Source& source, const Value& value) {
     Peers peers;
     const bool number = value.kind == Value::Kind::scalar && !value.text.empty() &&
@@ -145,7 +145,8 @@ class LinkReader {
   const std::vector<std::string>& hosts_;
   NetworkSpec& network_;
   LinkSpec usual_;
-  std::vector<std::pair<std::pair<Peers, Peers>, LinkSpec>> stars_;  ///< for what nobody names
+  /// Entries with "*", for links without their own entry.
+  std::vector<std::pair<std::pair<Peers, Peers>, LinkSpec>> stars_;
 };
 
 void read_links_file(Source& source,

@@ -7,15 +7,15 @@
 
 #include "optim/printable.h"
 #include "peer/fleet/file/value.h"
+#include "peer/fleet/fleet_setup.h"
 #include "peer/fleet/sections.h"
-#include "peer/fleet/setup.h"
 
 namespace gv {
 namespace {
 
 using Schedule = ParallelSpec::Schedule;
 
-/// The divisor of n that is nearest to `wish`; of two the smaller.
+/// Returns the divisor of n nearest to `wish`; of two, the smaller.
 std::uint32_t nearest_divisor(std::uint32_t n, std::uint32_t wish) {
   std::uint32_t best = 1;
   const auto far = [=](std::uint32_t d) { return d > wish ? d - wish : wish - d; };
@@ -94,7 +94,8 @@ class ParallelReader : Readers {
     spec_.ahead = 1;
   }
 
-  /// Without a flush minibatches are whole, and how far ahead a stage goes is PipeDream's own.
+  /// Without flush, a minibatch has no microbatches, and PipeDream determines how far ahead a stage
+  /// works.
   void check_schedule(const Value* microbatches, const Value* ahead, const Value* vertical_sync) {
     if (spec_.schedule == Schedule::flush) {
       if (spec_.vertical_sync)
@@ -116,7 +117,7 @@ class ParallelReader : Readers {
                     "leave it out, or write `schedule: flush`");
   }
 
-  /// A chain with copies is the only one. With one of each it is what it is without the key.
+  /// Copies require a single chain. One copy of each stage is the same as no `copies`.
   void read_copies(const Value& value) {
     std::vector<PeerId> copies;
     if (value.kind == Value::Kind::sequence)
@@ -217,7 +218,7 @@ class ParallelReader : Readers {
     }
   }
 
-  /// The machines change, and the ids stay: nothing else knows of it.
+  /// Moves peers to other machines; their ids stay, so other code is not affected.
   void read_place(const Value& value) {
     const PeerId n = fleet_.size();
     if (value.kind == Value::Kind::sequence)
@@ -241,7 +242,7 @@ class ParallelReader : Readers {
   ParallelSpec spec_;
 };
 
-/// Says what else stands in the file and has no meaning beside `parallel`.
+/// Reports other keys of the file that have no meaning with `parallel`.
 class ParallelChecks {
  public:
   ParallelChecks(Source& source, const Value& root, const Fleet& fleet)

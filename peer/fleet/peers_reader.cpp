@@ -66,7 +66,7 @@ class PeersReader : Readers {
             : fmt::format("did you mean `{}`?", guess));
   }
 
-  /// Reads peers, as many on each host of the file, or on this machine alone.
+  /// Reads the same number of peers for each host of the file, or for this machine alone.
   void read_each_host(const Value& value, PeerSpec peer) {
     MapReader map(source_, &value, "peers");
     std::uint32_t n = 1;
@@ -84,7 +84,7 @@ class PeersReader : Readers {
     }
   }
 
-  /// Reads what the peers of a group have in common.
+  /// Reads the common properties of a group's peers.
   void read_kind(MapReader& map, PeerSpec& peer) {
     set(map.take("device"), peer.device, [this](const Value& v) {
       return read_device(source_, v);
@@ -103,7 +103,7 @@ class PeersReader : Readers {
   }
 
   void add(const Value& item, std::uint32_t n, const PeerSpec& peer) {
-    if (n > most_peers - fleet_.peers.size()) {  // before they take memory
+    if (n > most_peers - fleet_.peers.size()) {  // checked before memory is allocated
       source_.error(item, fmt::format("more than {} peers in all", most_peers));
       return;
     }
@@ -137,14 +137,13 @@ class HostsReader : Readers {
       if (data != nullptr && !host.data.starts_with('/'))
         source_.error(*data,
                       fmt::format("`{}` is no folder by its whole path", host.data),
-                      "write where it lies on that machine, such as `data: /srv/flowers`");
+                      "write its path on that machine, such as `data: /srv/flowers`");
       const Value* const folder = map.take("folder");
       set(folder, host.folder, word());
       if (folder != nullptr && !host.folder.starts_with('/'))
-        source_.error(
-            *folder,
-            fmt::format("`{}` is no folder by its whole path", host.folder),
-            "write where the program runs on that machine, such as `folder: /srv/vision`");
+        source_.error(*folder,
+                      fmt::format("`{}` is no folder by its whole path", host.folder),
+                      "write the program's folder on that machine, such as `folder: /srv/vision`");
       map.finish();
       if (host.name == "localhost" && host.address.empty()) host.address = "127.0.0.1";
       if (host.name == "localhost")
@@ -156,7 +155,7 @@ class HostsReader : Readers {
   }
 
  private:
-  /// `[fe80::1%eth0]` is an address in brackets here, though YAML takes it for a list.
+  /// Accepts `[fe80::1%eth0]`, an address in brackets, though YAML takes it for a list.
   std::function<std::optional<std::string>(const Value&)> address() {
     return [this](const Value& value) -> std::optional<std::string> {
       const bool in_brackets = value.kind == Value::Kind::sequence && value.items.size() == 1 &&
@@ -175,7 +174,7 @@ class HostsReader : Readers {
     };
   }
 
-  /// It stands in a command of ssh.
+  /// Reads a word that is safe in an ssh command.
   std::function<std::optional<std::string>(const Value&)> shell_word() {
     return [this](const Value& value) -> std::optional<std::string> {
       std::optional<std::string> text = read_word(source_, value);
@@ -198,7 +197,7 @@ bool lives_on(const Fleet& fleet, const HostSpec& host) {
   return std::ranges::count(fleet.peers, host.name, &PeerSpec::host) > 0;
 }
 
-/// Null: the file does not say it.
+/// Returns the address entry of a host, or null if the file has none.
 const Value::Entry* address_in(const Value* hosts, const std::string& name) {
   const Value::Entry* const host = hosts == nullptr ? nullptr : hosts->find(name);
   return host == nullptr ? nullptr : host->value.find("address");

@@ -5,8 +5,8 @@
 
 #include "gossip/algorithm.h"
 #include "gossip/attack.h"
+#include "peer/fleet/fleet_setup.h"
 #include "peer/fleet/sections.h"
-#include "peer/fleet/setup.h"
 
 namespace gv {
 namespace {
@@ -31,7 +31,7 @@ class ProgramReader {
   }
 
  private:
-  /// A shell would find the words of a line, and there is none.
+  /// Reads a list of words: without a shell, a line is not split into words.
   void read_command(const Value* value, const Value& at) {
     const bool list = value != nullptr && value->kind == Value::Kind::sequence;
     if (!list || value->items.empty())
@@ -77,7 +77,7 @@ class ProgramReader {
   ProgramSpec program_;
 };
 
-/// Says what else stands in the file and has no meaning beside `program`.
+/// Reports other keys of the file that have no meaning with `program`.
 class ProgramChecks {
  public:
   ProgramChecks(Source& source, const Value& root, const Fleet& fleet)
@@ -108,11 +108,11 @@ class ProgramChecks {
     if (other == nullptr) return;
     source_.conflict(program_,
                      *other,
-                     fmt::format("{} stands beside `program`, which brings {}", what, brings),
+                     fmt::format("{} cannot stand with `program`, which brings {}", what, brings),
                      fmt::format("remove `{}`, or `program` if this is to train", other->key));
   }
 
-  /// Refuses more of a model that is the program's than names, shapes and first values.
+  /// Refuses a model, which the program brings, except for `start`: names, shapes and first values.
   void check_model() {
     const Value::Entry* const model = root_.find("model");
     if (model == nullptr) return;
@@ -122,7 +122,7 @@ class ProgramChecks {
       refuse(model, "`model`", "its model");
   }
 
-  /// `data: digits` is short for its kind.
+  /// Refuses `data: digits`, short for its kind.
   void check_word() {
     const Value::Entry* const data = root_.find("data");
     if (data != nullptr && data->value.kind == Value::Kind::scalar)

@@ -11,8 +11,8 @@
 #include "gossip/attack.h"
 #include "optim/data/table/table_plan.h"
 #include "peer/fleet/file/value.h"
+#include "peer/fleet/fleet_setup.h"
 #include "peer/fleet/keys/key_words.h"
-#include "peer/fleet/setup.h"
 
 namespace gv {
 namespace {
@@ -42,8 +42,7 @@ class AttackersReader : Readers {
   }
 };
 
-/// The bounds of a distance between two models.
-
+/// Reads `robust`: bounds of the distance between two models.
 class RobustReader : Readers {
  public:
   RobustReader(Source& source, Fleet& fleet) : Readers(source), fleet_(fleet) {}
@@ -237,7 +236,7 @@ using Whose = TargetSpec::Whose;
 
 constexpr double largest_loss = 1e300;
 
-/// Reads whose it is: of local models the mean loss and the least accuracy alone are recorded.
+/// Reads whose figure counts: local models have only a mean loss and a least accuracy.
 std::optional<Whose> read_whose(Source& source, const Value& value, Figure figure) {
   const auto word = read_choice(source, value, {"mean", "local", "worst"});
   if (!word) return std::nullopt;
@@ -292,7 +291,7 @@ SecuritySpec read_security(Source& source,
                            const std::filesystem::path& folder) {
   SecuritySpec spec;
   std::filesystem::path keys = "keys";
-  // `security: plaintext` is short for { mode: plaintext }.
+  // Expands `security: plaintext`, short for { mode: plaintext }.
   const Value* mode = value;
   if (value == nullptr || value->kind != Value::Kind::scalar) {
     MapReader map(source, value, "security");

@@ -15,12 +15,12 @@
 
 namespace gv {
 
-/// A fault that the fleet file asks for (`faults.inject`), at a time since training began.
+/// A fault to inject (`faults.inject`), at a time since training began.
 struct Injection {
   enum class Kind : std::uint8_t {
-    kill,   ///< the process dies on the spot
-    start,  ///< another one takes the place of a dead peer
-    stop,   ///< the process stands still for `length`
+    kill,   ///< the process is killed
+    start,  ///< a new process replaces a dead peer
+    stop,   ///< the process is suspended for `length`
     cut,    ///< no connection between the peer and `other` for `length`
   };
   Time at{0};
@@ -30,56 +30,57 @@ struct Injection {
   Time length{0};    ///< stop, cut
 };
 
-/// `program`: what trains in each peer, instead of a model, data and an optimizer of ours.
+/// `program`: the user's program that trains in each peer, instead of the fleet's own model.
 struct ProgramSpec {
-  std::vector<std::string> command{};        ///< as execvp takes it; never empty
-  std::map<std::string, std::string> env{};  ///< of its environment, beside what a peer finds
+  std::vector<std::string> command{};        ///< arguments for execvp; never empty
+  std::map<std::string, std::string> env{};  ///< additions to its environment
 };
 
-/// One direction between two peers.
+/// One direction of a link between two peers.
 struct LinkSpec {
-  Time latency{0};       ///< one way
-  Time jitter{0};        ///< the latency of each frame is uniform in latency -+ jitter; <= latency
-  double bandwidth = 0;  ///< bytes per second of this link alone; 0: no limit of its own
-  bool inside = false;   ///< within one machine: not through the peers' network cards
+  Time latency{0};       ///< one-way latency
+  Time jitter{0};        ///< a frame's latency is uniform in latency -+ jitter; <= latency
+  double bandwidth = 0;  ///< bytes per second of this link; 0: no own limit
+  bool inside = false;   ///< within one machine, not through a network card
 };
 
-/// The places where the bandwidth of a network lies.
+/// Sharing of a network's bandwidth.
 enum class NetworkShape : std::uint8_t {
-  per_link,  ///< each direction of each link has it to itself
-  per_nic,   ///< each peer has it for all that it sends, as through one network card
+  per_link,  ///< each direction of each link has all the bandwidth
+  per_nic,   ///< each peer has all the bandwidth for sending, as with one card
 };
 
-/// The ways that payloads go between processes of one machine.
+/// Transport of payloads between processes of one machine.
 enum class LocalTransport : std::uint8_t {
-  shared,  ///< the neighbour reads them where they lie, in memory that both have mapped
-  tcp,     ///< they are sent, as to other machines
+  shared,  ///< the neighbour reads them in memory that both have mapped
+  tcp,     ///< they are sent as to other machines
 };
 
-/// Spells it as fleet files do; printed beside every predicted time, which depends on it.
+/// Returns the spelling in fleet files; printed with predicted times, which depend on the shape.
 constexpr std::string_view name_of(NetworkShape shape) {
   return shape == NetworkShape::per_nic ? "per-nic" : "per-link";
 }
 
-/// The network that the simulator has, and that a real run imitates where `emulate` says so.
+/// The network of the simulator, which a real run imitates if `emulate` is set.
 struct NetworkSpec {
   Time latency{0};
   Time jitter{0};
-  double bandwidth = 0;  ///< bytes per second of a link or of a peer, as `shape` says; 0: unlimited
+  double bandwidth = 0;  ///< bytes per second of a link or peer, see `shape`; 0: unlimited
   NetworkShape shape = NetworkShape::per_nic;
-  bool emulate = false;                                      ///< in a real run, by the transport
-  LocalTransport local = LocalTransport::shared;             ///< emulation sends everything
-  std::map<std::pair<PeerId, PeerId>, LinkSpec> links = {};  ///< that differ; (lower id, higher id)
+  bool emulate = false;                           ///< the transport of a real run imitates it
+  LocalTransport local = LocalTransport::shared;  ///< unused with `emulate`: all is sent
+  /// Exceptions, by (lower id, higher id).
+  std::map<std::pair<PeerId, PeerId>, LinkSpec> links = {};
 
-  /// Returns the link between two peers, either way.
+  /// Returns the link between two peers, in either direction.
   LinkSpec link(PeerId a, PeerId b) const {
     const auto own = links.find(std::minmax(a, b));
     if (own != links.end()) return own->second;
     return {latency, jitter, shape == NetworkShape::per_link ? bandwidth : 0};
   }
-  std::map<PeerId, double> cards = {};  ///< of peers whose network card differs, bytes per second
+  std::map<PeerId, double> cards = {};  ///< exceptional network cards by peer, bytes per second
 
-  /// Returns the bandwidth of all that one peer sends; 0: no limit.
+  /// Returns the bandwidth for all that a peer sends; 0: no limit.
   double nic_bandwidth(PeerId i) const {
     const auto own = cards.find(i);
     if (own != cards.end()) return own->second;
@@ -91,22 +92,22 @@ struct NetworkSpec {
 struct ParallelSpec {
   static constexpr std::uint32_t all = std::numeric_limits<std::uint32_t>::max();
   enum class Schedule : std::uint8_t {
-    flush,      ///< a minibatch comes back whole before the next one goes forward
-    pipedream,  ///< minibatches follow each other, on weights that are some steps old
+    flush,      ///< a minibatch's backward passes end before the next begins
+    pipedream,  ///< minibatches overlap, on weights that are some steps old
   };
 
-  PeerId stages = 1;  ///< of a chain
-  /// The modules that the stages begin with; empty: stages of equal work.
+  PeerId stages = 1;  ///< stages of a chain
+  /// First module of each stage, or empty for stages of equal work.
   std::vector<std::string> names{};
-  /// Peers of each stage, which share its microbatches; empty: one of each.
+  /// Number of peers of each stage, which share its microbatches; or empty for one each.
   std::vector<PeerId> copies{};
   PeerId tensor = 1;               ///< members of each stage, which divide its layers
-  std::uint32_t microbatches = 1;  ///< of a minibatch
-  std::uint32_t ahead = 2;         ///< microbatches for each stage behind; or `all`
+  std::uint32_t microbatches = 1;  ///< microbatches in a minibatch
+  std::uint32_t ahead = 2;         ///< microbatches in flight per downstream stage; or `all`
   bool recompute = false;
   Schedule schedule = Schedule::flush;
-  bool vertical_sync = false;   ///< pipedream: weights of one age at all stages
-  std::vector<PeerId> place{};  ///< which of `peers` in the file each peer is; empty: as they stand
+  bool vertical_sync = false;   ///< pipedream: all stages use weights of one age
+  std::vector<PeerId> place{};  ///< by peer, its index in `peers` of the file; or empty
 
   ChainMap chains() const {
     if (tensor > 1) return ChainMap(std::vector<PeerId>(stages, tensor));
@@ -114,50 +115,50 @@ struct ParallelSpec {
   }
 };
 
-/// As fleet files and JSON spell it.
+/// Returns the spelling in fleet files and JSON.
 inline std::string_view name_of(ParallelSpec::Schedule schedule) {
   return schedule == ParallelSpec::Schedule::flush ? "flush" : "pipedream";
 }
 
-/// The ways in which links between peers are protected.
+/// Protection of links between peers.
 enum class SecurityMode : std::uint8_t {
   automatic,  ///< TLS between machines; plain frames between processes of one machine
   tls,        ///< TLS everywhere
-  plaintext,  ///< nowhere: whoever is on the network can read along and join in
+  plaintext,  ///< no TLS: anyone on the network can read along and join in
 };
 
-/// Said at every start of a fleet whose file asks for it.
+/// Printed at every start of a fleet whose file asks for it.
 inline constexpr std::string_view plaintext_note =
     "the links between machines are not encrypted (security: plaintext): trust the network";
 
 struct SecuritySpec {
   SecurityMode mode = SecurityMode::automatic;
-  /// The folder of keys of peers that are started by hand or by an engine; `run` makes its own.
+  /// Folder of keys for peers started by hand or by an engine; `run` makes its own keys.
   std::string keys{};
 };
 
-/// The condition under which a run counts as having arrived.
+/// The goal of a run: a bound that a figure must reach.
 struct TargetSpec {
   enum class Figure : std::uint8_t { accuracy, loss };
   enum class Whose : std::uint8_t { mean, local, worst };
   Figure figure = Figure::accuracy;
-  Whose whose = Whose::mean;  ///< the mean model; local: mean loss of models; worst: accuracy
-  double value = 0;           ///< accuracy: at least, a fraction; loss: at most
-  /// True for an agent, whose loss is minus its return: `value` is minus the one that is asked for.
+  Whose whose = Whose::mean;  ///< mean model, mean loss of local models, or worst local accuracy
+  double value = 0;           ///< minimum accuracy, a fraction; or maximum loss
+  /// True for an agent, whose loss is minus its return: `value` is then minus the wanted return.
   bool as_return = false;
-  std::uint32_t in_a_row = 1;  ///< evaluations that must be there, one after the other
+  std::uint32_t in_a_row = 1;  ///< number of consecutive evaluations that must reach it
   bool operator==(const TargetSpec&) const = default;
 
-  /// Returns the value as it is asked for: of a return itself, not minus it.
+  /// Returns the value as the user wrote it: a return itself, not minus it.
   double asked() const { return as_return ? -value : value; }
   bool holds(double measured) const {
     return figure == Figure::accuracy ? measured >= value : measured <= value;
   }
 };
 
-/// "accuracy 0.88", "worst local accuracy 0.88", "mean loss of local models 0.3 twice in a row".
+/// Returns "accuracy 0.88", "mean loss of local models 0.3 twice in a row".
 std::string to_string(const TargetSpec& target);
-/// "accuracy.worst=0.88 for 2", as `compare --target` takes it.
+/// Returns "accuracy.worst=0.88 for 2", as `compare --target` takes it.
 std::string target_argument(const TargetSpec& target);
 
 }  // namespace gv

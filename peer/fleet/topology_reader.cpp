@@ -55,7 +55,7 @@ class TopologyReader : Readers {
     return names;
   }
 
-  /// The path of a graph file is seen from the fleet file's folder.
+  /// Makes the path of a graph file relative to the fleet file's folder.
   void set_beside_fleet(TopologySpec& t) {
     if (t.is_file()) t = file_topology(beside_fleet(t.file()));
   }
@@ -64,7 +64,7 @@ class TopologyReader : Readers {
     return (folder_ / path).lexically_normal().string();
   }
 
-  /// `base:k=1`, or { kind: base, k: 1 }. False: the value names no schedule.
+  /// Reads `base:k=1` or { kind: base, k: 1 }. Returns false if the value names no schedule.
   bool read_rounds(const Value* value) {
     const Value::Entry* entry =
         value != nullptr && value->kind == Value::Kind::map ? value->find("kind") : nullptr;
@@ -129,7 +129,7 @@ class TopologyReader : Readers {
     }
   }
 
-  /// Push-sum takes who hears whom from a schedule, and its weights from nowhere.
+  /// Checks that a schedule suits push-sum, which uses its links but not its weights.
   void check_shares(const Value& at, const MixingSchedule& rounds) {
     const AlgorithmRow* row = find_algorithm(fleet_.algorithm, fleet_.order);
     if (row == nullptr || row->promise != Promise::push_sum) return;
@@ -141,12 +141,12 @@ class TopologyReader : Readers {
                       "of this file does not: it would average by other weights",
                       row->kind,
                       k),
-          "take `d-psgd`, or give each W_ij 1 / (1 + the peers that hear j)");
+          "take `d-psgd`, or give each W_ij 1 / (1 + the peers that receive from j)");
     }
   }
 
-  /// `torus:4x4`, kind and parameters in one word as in `graph report`; false when there is no
-  /// colon.
+  /// Reads kind and parameters in one word, `torus:4x4`, as in `graph report`. Returns false if
+  /// there is no colon.
   bool read_short_topology(const Value* kind) {
     const bool word = kind != nullptr && kind->kind == Value::Kind::scalar;
     if (!word || kind->text.find(':') == std::string::npos) return false;
@@ -158,7 +158,7 @@ class TopologyReader : Readers {
     return true;
   }
 
-  /// Sets the parameters whose names are keys of the map; other keys are refused in the end.
+  /// Sets the parameters that are keys of the map; other keys are refused later.
   void read_parameters(MapReader& map, GraphParameters& values) {
     for (const GraphParameter& row : values.rows()) {
       const Value* value = map.take(std::string(row.name));
@@ -214,8 +214,8 @@ class TopologyReader : Readers {
     }
   }
 
-  /// The graph must be possible, connected, and have a doubly stochastic W; asked only when the
-  /// file is fine so far.
+  /// Checks that the graph is possible and connected and has a doubly stochastic W, if the file has
+  /// no other errors.
   void check_graph(const Value& at) {
     if (!source_.diagnostics().empty()) return;
     bool directed = false;
@@ -225,7 +225,7 @@ class TopologyReader : Readers {
       if (const std::string why = disconnection(t); !why.empty())
         source_.error(at, why, "another seed, a higher degree or probability, or more edges");
       if (fleet_.weights == share_weights)
-        share_rows(t, std::vector<double>(t.size(), 1));  // refuses what is directed
+        share_rows(t, std::vector<double>(t.size(), 1));  // throws for directed graphs
       if (fleet_.weights == push_sum_weights || fleet_.weights == share_weights) {
         fleet_.mixing_digest = digest_of(t);
         check_algorithm(source_, root_, fleet_, nullptr);
@@ -245,7 +245,7 @@ class TopologyReader : Readers {
     }
   }
 
-  /// A connected graph whose weights are 0 where its parts meet is as many fleets as it has parts.
+  /// Refuses zero weights that divide a connected graph into separate fleets.
   void check_weighted_edges(const Value& at, Topology t, const MixingMatrix& w) {
     for (PeerId i = 0; i < t.size(); ++i)
       std::erase_if(t.neighbors[i], [&](PeerId j) {
@@ -257,8 +257,8 @@ class TopologyReader : Readers {
                     "give at least one edge between any two parts a weight");
   }
 
-  /// Weights that minimize slem push lambda_n down; with the gradient at the model before mixing
-  /// the rate must stay below (1 + lambda_n) / L.
+  /// Weights that minimize slem lower lambda_n. With the gradient at the model before mixing, the
+  /// rate must stay below (1 + lambda_n) / L.
   void warn_of_rates(const MixingMatrix& w) {
     const WeightRule* rule = find_weight_rule(fleet_.weights);
     if (rule == nullptr || !rule->lowers_lambda_n) return;

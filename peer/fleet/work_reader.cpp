@@ -95,7 +95,7 @@ void WorkReader::share_local_steps(Fleet& fleet, std::vector<std::string>* notic
   if (!least) {
     return source_.error(
         *auto_steps_,
-        fmt::format("beside one step of the slowest peer there would be more than {} on average",
+        fmt::format("for each step of the slowest peer there would be more than {} on average",
                     most_local_steps),
         "leave that peer out, or check the speeds: `grapevine bench speeds` measures them");
   }

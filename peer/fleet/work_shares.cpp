@@ -51,8 +51,7 @@ std::vector<double> gradient_rates(std::span<const PeerSpec> peers) {
 }
 
 std::optional<std::uint32_t> least_mean_steps(std::span<const double> rates) {
-  constexpr double rounding =
-      1e-9;  // the mean of 0.1, 0.1 and 0.1 over 0.1 is 1, not a little more
+  constexpr double rounding = 1e-9;  // the mean of 0.1, 0.1, 0.1 over 0.1 may exceed 1 slightly
   const double sum = std::accumulate(rates.begin(), rates.end(), 0.0);
   const double mean = sum / static_cast<double>(rates.size()) / std::ranges::min(rates);
   const double least = std::ceil(mean * (1 - rounding));

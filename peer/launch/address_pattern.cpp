@@ -14,8 +14,8 @@
 namespace gv {
 namespace {
 
-/// Below the ports that Linux gives to outgoing connections (32768 and up), one of which could
-/// otherwise hold a peer's own.
+/// First port of peers started by hand: below Linux's ephemeral ports (32768 and up), because an
+/// outgoing connection could otherwise hold a peer's port.
 constexpr std::uint16_t first_manual_port = 27000;
 
 }  // namespace
@@ -75,7 +75,7 @@ AddressPattern parse_address_pattern(const std::string& text) {
 
 std::vector<PeerAddress> manual_addresses(const Fleet& fleet) {
   std::vector<PeerAddress> addresses;
-  std::map<std::string, std::uint16_t> taken;  // by address: hosts may share a machine
+  std::map<std::string, std::uint16_t> taken;  // peers per address: hosts may share a machine
   for (PeerId i = 0; i < fleet.size(); ++i) {
     for (const HostSpec& host : fleet.hosts) {
       if (host.name != fleet.peers[i].host) continue;

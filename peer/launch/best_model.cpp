@@ -27,7 +27,7 @@ FleetRecord record_of(const MetricsRow& row) {
   return record;
 }
 
-/// Agents learn from minus their returns; the file says the return.
+/// Mark of agents' figures: the file has the mean return, and training minimizes its negative.
 constexpr const char* of_agents = "return";
 
 Json best_json(const Assembly& fleet, const BestModel& best) {
@@ -41,7 +41,7 @@ double figure_in(const JsonValue& json) {
   return of != nullptr && of->text == of_agents ? 0 - figure : figure;
 }
 
-/// A model of another round than the figure's is what a crash has left between the two files.
+/// Returns nothing if the two files are of different rounds: a crash between their writes.
 std::optional<BestModel> read_best(const Assembly& fleet, const RunFolder& folder) {
   std::ifstream in(folder.file(figure_name));
   const std::string text{std::istreambuf_iterator<char>(in), {}};

@@ -8,19 +8,19 @@
 
 namespace gv {
 
-// `output: { save: best }`: while a run goes on, model.safetensors is its best model until then,
-// and best.json says of which round, and with which figure.
+// `output: { save: best }`: during a run, model.safetensors holds the best model up to now, and
+// best.json holds its round and its figure.
 
-/// Writes both (`version`: of the program that saves it). Throws std::runtime_error (a full disk).
+/// Writes both files; `version` is that of the program. Throws std::runtime_error (a full disk).
 void keep_best(const Assembly& fleet,
                const RunFolder& folder,
                const BestModel& best,
                const std::string& version);
 
-/// Returns what an observer of the rest of a run recalls of its beginning: `lines` of
-/// metrics.jsonl, and the best model that the folder keeps.
+/// Returns the beginning of a run for the observer of the rest: the records in `lines`, which are
+/// from metrics.jsonl, and the best model kept in the folder.
 Recalled recalled(const Assembly& fleet, const RunFolder& folder, const std::string& lines);
-/// Returns the records in such lines, without a model.
+/// Returns the records in these lines of metrics.jsonl, without models.
 std::vector<FleetRecord> records_in(const std::string& lines);
 
 }  // namespace gv

@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the peer that peers/003 is the folder of, or nothing for a name without a number. A peer
-/// has one folder, so a second way to write its number is refused: 0000 is not 000.
+/// Returns the peer whose folder this is, or nothing for a name without a number. Each peer has one
+/// folder, so a second spelling of its number is refused: 0000 is not 000.
 std::optional<PeerId> peer_of(const fs::path& folder) {
   const std::string name = folder.filename().string();
   PeerId peer = 0;
@@ -29,7 +29,7 @@ std::optional<PeerId> peer_of(const fs::path& folder) {
       "{}: the folder of peer {} is called {:03}", printable(folder.string(), 200), peer, peer));
 }
 
-/// The folders of peers, by number. A link is none.
+/// Returns the folders of peers by number; symbolic links are skipped.
 std::map<PeerId, fs::path> peer_folders(const std::string& folder) {
   std::map<PeerId, fs::path> folders;
   std::error_code none;
@@ -54,15 +54,15 @@ void check_alike(const CollectedPeers& peers, const StoredReports& next, const s
                   first.peers));
 }
 
-/// The moment of an evaluation: the period of the clock, or the round.
+/// Moment of an evaluation: the period of the clock, or else the round.
 using Moment = std::pair<std::uint64_t, Round>;
 
 Moment moment_of(const Report& report) {
   return {report.tick, report.tick > 0 ? 0 : report.round};
 }
 
-/// The evaluations by moment, then by peer. A peer that went back to a checkpoint did some of them
-/// again: the newer ones count.
+/// Evaluations by moment, then by peer. A peer that returned to a checkpoint repeated some; the
+/// newer ones count.
 using Evaluations = std::map<Moment, std::map<PeerId, const KeptReport*>>;
 
 Evaluations evaluations_of(const CollectedPeers& peers) {
@@ -89,7 +89,7 @@ Time time_of(const std::map<PeerId, const KeptReport*>& reports) {
   return latest;
 }
 
-/// The part that a server or a stage holds may be smaller.
+/// Loads a report with its model. A server or a stage holds only a part of the model.
 Report load_checked(const KeptReport& kept, const Assembly& fleet) {
   Report report = load(kept, fleet.dimension * sizeof(float));
   const std::size_t floats = report.model->floats().size();
@@ -101,8 +101,7 @@ Report load_checked(const KeptReport& kept, const Assembly& fleet) {
                                        fleet.dimension));
 }
 
-/// Waits until the evaluator has said what the models told until now are worth, so that they need
-/// not be kept meanwhile.
+/// Waits until the evaluator has answered for the models up to now, so that they can be freed.
 void settle(Observer& observer) {
   while (observer.waits()) {
     std::vector<pollfd> fds;

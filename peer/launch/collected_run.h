@@ -10,21 +10,20 @@
 
 namespace gv {
 
-/// The peers of a fleet that had no launcher, by what they left in FOLDER/peers/003 and so on.
+/// Peers of a fleet without a launcher, read from FOLDER/peers/003 and so on.
 using CollectedPeers = std::map<PeerId, StoredReports>;
 
-/// Returns no peers where there are none. Throws std::runtime_error where they make no sense, or
-/// where two are of different fleets or a folder is of another peer than its name says.
+/// Returns an empty map if there are no peers. Throws std::runtime_error if a folder is invalid
+/// or is named after another peer, or if two are of different fleets.
 CollectedPeers read_peers(const std::string& folder);
 
-/// Copies the regular files of `from`/peers/003 and so on into `to`; nothing is written over.
-/// Throws std::invalid_argument where both have a peer, std::runtime_error where one cannot be
-/// written.
+/// Copies the regular files of `from`/peers/003 and so on into `to`; overwrites nothing. Throws
+/// std::invalid_argument if both have a peer, std::runtime_error if a file cannot be written.
 void gather_peers(const std::string& from, const std::string& to);
 
-/// Tells the observer what the peers reported, as a launcher would have: evaluations in the order
-/// of their rounds, where the models of all were kept, and then the ends. Peers that left no last
-/// report count as lost; returned, with those that left nothing.
+/// Passes the peers' reports to the observer as a launcher would: evaluations in order of their
+/// rounds, if the models of all peers were kept, and then the last reports. Returns the lost peers:
+/// those without a last report, and those that left nothing.
 std::vector<PeerId> replay(const CollectedPeers& peers, const Assembly& fleet, Observer& observer);
 
 }  // namespace gv

@@ -17,7 +17,7 @@ Json spent_in_ns(const Spent& spent) {
   return json;
 }
 
-/// Nothing takes less than no time.
+/// Reads a duration, which is never negative.
 Time parse_length(const JsonValue& json, const std::string& key) {
   const Time length{json_integer<std::int64_t>(json, key)};
   if (length < Time{0}) refuse_json(key, "a length of time");
@@ -160,7 +160,7 @@ Json clipped_json(const std::vector<ClippedFlows>& clipped) {
   return rows;
 }
 
-/// null: one range.
+/// Returns null if the list is empty: the model part is one range.
 Json ranges_json(const std::vector<Range>& ranges) {
   if (ranges.empty()) return nullptr;
   Json rows = Json::array();
@@ -198,7 +198,7 @@ Keys read_keys(JsonValue& json) {
   return keys;
 }
 
-/// Writes the figures of a memory or an actor.
+/// Returns the figures of a memory or an actor.
 Json experience_json(const ExperienceFigures& of) {
   return {{"frames", of.frames},
           {"taken", of.taken},
@@ -256,7 +256,7 @@ std::string line(const Reported& says) {
             {"staleness", r.staleness},
             {"queue", r.queue}};
   add_costs(json, r.costs);
-  // Without the key it is not known; null is a loss that is no number.
+  // Without the key, the loss is unknown; null is a loss that is not a number.
   if (!is_unknown(r.train_loss)) json["train_loss"] = r.train_loss;
   if (r.experience) json["experience"] = experience_json(*r.experience);
   if (r.ran_ahead) json["ran_ahead"] = ahead_json(*r.ran_ahead);
@@ -280,9 +280,9 @@ std::string line(const Measured& says) {
       .dump();
 }
 std::string line(const Keys& says) {
-  const Secret text = text_of(says.keys);  // PEM: of what JSON escapes, only ends of lines
+  const Secret text = text_of(says.keys);  // PEM: newlines are all that JSON escapes
   std::string line;
-  line.reserve(2 * text.size());  // so that it leaves no copies behind as it grows
+  line.reserve(2 * text.size());  // so that growing leaves no copies of the key
   line = "{\"keys\":\"";
   for (const char c : text) c == '\n' ? line += "\\n" : line += c;
   return line += "\"}";

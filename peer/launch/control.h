@@ -11,56 +11,58 @@
 
 namespace gv::control {
 
-// What a launcher and its peers say to each other: one JSON object a line, the peer's on its
-// stdout, the launcher's on the peer's stdin. The end of stdin means: the launcher has gone.
+// Protocol between a launcher and its peers: one JSON object per line, the peer's on its stdout,
+// the launcher's on the peer's stdin. The end of stdin means that the launcher has exited.
+//
 //   peer:     listening {port}   ready   shares {peer}   progress {round, ...}   report {...}
-//   kept {round}   no_space {text}   halts {round}   measured {...}
+//             kept {round}   no_space {text}   halts {round}   measured {...}
 //   launcher: keys {text}   addresses [{peer, host, port, reversed}] {token}   cut {peer, seconds}
-//   checkpoint {round}   hold {round, next}   record {first, last}   measure   halt   stop {after}
+//             checkpoint {round}   hold {round, next}   record {first, last}   measure   halt
+//             stop {after}
 
 struct Listening {
   std::uint16_t port = 0;
 };
 struct Ready {};
-/// The neighbour reads our payloads where they lie (wire/lend/sharing.h).
+/// The neighbour reads our payloads in shared memory (wire/lend/sharing.h).
 struct Shares {
   PeerId peer = 0;
 };
 struct Progress {
-  /// The waiting for a neighbour, since the beginning.
+  /// Time spent waiting for a neighbour since the beginning.
   struct Wait {
     PeerId peer = 0;
     Time late{0}, wire{0}, longest{0};
   };
   Round round = 0;
   Spent spent{};
-  std::vector<Wait> waits{};  ///< none: without links
-  Round staleness = 0;        ///< since the last such line, the greatest
-  std::size_t queue = 0;      ///< since then, the longest
+  std::vector<Wait> waits{};  ///< empty without links
+  Round staleness = 0;        ///< maximum since the last progress line
+  std::size_t queue = 0;      ///< maximum length since then
 };
-/// A Report; its vector was sent before it (launcher_line.h).
+/// A report; its vector was sent before this line (launcher_line.h).
 struct Reported {
   Report report;
 };
-/// It has a checkpoint that may be held (CheckpointStore::candidate).
+/// The peer has a checkpoint that may be held (CheckpointStore::candidate).
 struct Kept {
   Round round = 0;
 };
-/// Its disk is full; what could not be written.
+/// The peer's disk is full; `text` names what could not be written.
 struct NoSpace {
   std::string text{};
 };
-/// The round at whose end it waits to hear when the fleet ends (Peer::halt).
+/// Round at whose end the peer waits to learn the fleet's last round (Peer::halt).
 struct Halts {
   Round round = 0;
 };
-/// The figures that a peer which only measures was asked for (peer_speeds.h).
+/// Figures of a peer that only measures its speed (peer_speeds.h).
 struct Measured {
   std::string device{};
   double samples_per_second = 0;
   double flops = 0;  ///< per second
 };
-/// A report whose fields make no sense, and what is wrong with it. A vector was sent before it.
+/// A report with invalid fields; `what` is the reason. A vector was sent before it.
 struct BadReport {
   std::string what{};
 };
@@ -76,40 +78,40 @@ using PeerSays = std::variant<std::monostate,
                               Halts,
                               Measured>;
 
-/// The keys with which the peer proves itself in this run (wire/seal/tls_context.h); before the
-/// addresses. They are nowhere but in these two processes' memory and on the way between them.
+/// Keys with which the peer proves its identity in this run (wire/seal/tls_context.h), sent before
+/// the addresses. Kept only in the memory of the two processes and on the way between them.
 struct Keys {
   PeerKeys keys;
 };
 struct Addresses {
   std::vector<PeerAddress> list;
-  std::string token{};  ///< of the run (wire/seal/peer_keys.h), with the first addresses; "": none
+  std::string token{};  ///< run token (wire/seal/peer_keys.h), sent with the first addresses
 };
-/// No connection with this neighbour for so long (faults.inject).
+/// Cuts the connection with this neighbour for this time (faults.inject).
 struct Cut {
   PeerId peer = 0;
   Time length{0};
 };
-/// A checkpoint at the end of this round, whatever checkpoint.every says.
+/// Orders a checkpoint at the end of this round, whatever checkpoint.every is.
 struct KeepCheckpoint {
   Round round = 0;
 };
-/// All peers have a checkpoint of this round, which stays; see CheckpointStore::hold.
+/// All peers have a checkpoint of this round, which is kept; see CheckpointStore::hold.
 struct Hold {
   Round round = 0;
   Round next = 0;
 };
-/// Every interval of these rounds, both included (record/life/recorder.h).
+/// Records every interval from the first to the last round, both included (record/life/recorder.h).
 struct RecordRounds {
   Round first = 0;
   Round last = 0;
 };
-/// The question how fast it computes: now, when all the others do.
+/// Asks the peer to measure its speed now, at the same time as all other peers.
 struct Measure {};
-/// The question after which round it can end: all peers are to end after the same one.
+/// Asks after which round the peer can end, because all peers are to end after the same one.
 struct Halt {};
 struct Stop {
-  Round after = 0;  ///< with a checkpoint of this round; 0: as soon as it can, without one
+  Round after = 0;  ///< ends with a checkpoint of this round; 0: as soon as it can, without one
 };
 using LauncherSays = std::variant<std::monostate,
                                   Keys,
@@ -141,7 +143,7 @@ std::string line(const Measure& says);
 std::string line(const Halt& says);
 std::string line(const Stop& says);
 
-/// monostate: not a line of this protocol.
+/// Returns monostate if the line is not of this protocol.
 PeerSays parse_peer(const std::string& line);
 LauncherSays parse_launcher(const std::string& line);
 

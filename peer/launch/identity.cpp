@@ -30,7 +30,8 @@ std::optional<PeerId> number_in(std::string_view text) {
   return number;
 }
 
-/// "fleet-3", of a pod: other machines may have names that end in numbers too.
+/// Reads the number of a pod named "fleet-3"; only in Kubernetes, because the names of other
+/// machines may end in numbers too.
 std::optional<EngineIdentity> pod_ordinal(const Variables& variable) {
   constexpr const char* name = "HOSTNAME";
   const char* const value = variable(name);
@@ -48,9 +49,9 @@ std::optional<EngineIdentity> pod_ordinal(const Variables& variable) {
 std::optional<EngineIdentity> engine_identity(const Variables& variable) {
   struct Source {
     const char* name;
-    const char* only_with;  ///< null: by itself
+    const char* only_with;  ///< second variable that must be set; null if none
   };
-  // Inside a job of Slurm, mpirun starts its daemons by srun: their numbers are not the peers'.
+  // Inside a Slurm job, mpirun starts its daemons by srun: their numbers are not the peers'.
   constexpr std::array<Source, 5> sources = {{{"OMPI_COMM_WORLD_RANK", nullptr},
                                               {"PMIX_RANK", nullptr},
                                               {"PMI_RANK", nullptr},

@@ -11,29 +11,29 @@
 
 namespace gv {
 
-/// The peer that an engine which has started this process means it to be.
+/// Number that an engine (Slurm, MPI, Kubernetes) has given to this process as a peer.
 struct EngineIdentity {
   PeerId id = 0;
-  std::string variable;  ///< of the environment, which says so
+  std::string variable;  ///< environment variable that holds the number
 };
 
-/// Asks Slurm's srun, Open MPI's or another mpirun, an indexed job of Kubernetes, or a pod of a
-/// StatefulSet, whose name ends in its number. Within an allocation, but outside srun, Slurm's
-/// variables say nothing of a peer. Nothing: no engine has. Throws std::runtime_error with the
-/// variable when it holds no number.
+/// Reads the number from the variables of Slurm's srun, Open MPI or another mpirun, an indexed
+/// Kubernetes job, or the pod of a StatefulSet, whose name ends in its number. Slurm's variables
+/// count inside srun only: elsewhere in an allocation they identify no peer. Returns nothing if no
+/// engine has started this process. Throws std::runtime_error if a variable holds no number.
 std::optional<EngineIdentity> engine_identity(
     const std::function<const char*(const char*)>& variable);
-/// Reads the variables of this process.
+/// Reads the environment of this process.
 std::optional<EngineIdentity> engine_identity();
 
-/// Returns whether an engine says that it has started this peer before, elsewhere:
-/// GRAPEVINE_RESTARTS and GRAPEVINE_MOVES count how often (`deploy` has Kubernetes do so).
+/// Returns whether an engine has started this peer before, elsewhere: GRAPEVINE_RESTARTS and
+/// GRAPEVINE_MOVES count the starts (`deploy` makes Kubernetes set them).
 bool restarted_by_engine(const std::function<const char*(const char*)>& variable);
 bool restarted_by_engine();
 
-/// Returns the keys of a peer that no launcher started, as `keygen` made them; null if there are
-/// none: the links report whether they need some. `folder` replaces the fleet file's if it is not
-/// empty. Throws std::runtime_error as context_of_file does.
+/// Returns the keys, made by `keygen`, of a peer without a launcher, or null if there are none: the
+/// links report whether they need keys. A non-empty `folder` replaces the fleet file's. Throws
+/// std::runtime_error as context_of_file does.
 std::shared_ptr<const TlsContext> own_keys(const Fleet& fleet,
                                            PeerId id,
                                            const std::string& folder);

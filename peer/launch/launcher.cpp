@@ -20,14 +20,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The time before the end of the grace time at which the peers that still run are killed.
+/// Time before the end of the grace time at which the peers that still run are killed.
 constexpr auto kill_reserve = std::chrono::seconds(1);
 
 constexpr int tick_ms = 100;
 
 }  // namespace
 
-// How a run ends: in time, at its target, by a signal; and what came of it.
+// The end of a run, by its time, its target or a signal, and its result.
 
 void Launcher::check_time_and_target() {
   if (kill_at_ && Clock::now() >= *kill_at_) kill_all();
@@ -49,8 +49,8 @@ std::string Launcher::aim_text() const {
                      round);
 }
 
-/// A collective needs every peer, and one has died or is stuck: the others end, and who does not is
-/// killed as after a signal.
+/// Stops the run after peer `by` has died or is stuck, because a collective needs every peer. A
+/// peer that does not end is killed as after a signal.
 void Launcher::end_broken(PeerId by) {
   if (std::exchange(broken_, true) || stopping_) return;
   screen_.on_note(
@@ -65,7 +65,7 @@ void Launcher::note_broken(PeerId by) {
   end_broken(by);
 }
 
-/// Said once of whom it is: each stage of its chain, or each that it supplied, reports it.
+/// Prints the note once per lost peer: each stage of its chain, or each supplied peer, reports it.
 void Launcher::note_part_ended(PeerId by, const std::string& text) {
   if (parts_ended_.insert(by).second && !stopping_) screen_.on_note(text);
 }
@@ -84,15 +84,14 @@ void Launcher::take_signals() {
   stop_in_order();
 }
 
-/// Ends all peers after the same round, each with a checkpoint of it, so that `run --resume` goes
-/// on from there.
+/// Ends all peers after the same round, with checkpoints from which `run --resume` continues.
 void Launcher::stop_in_order() {
   kill_in_time();
   if (phase_ != Phase::training) return stop_all();
-  if (agree_by_ || stop_by_) return;  // by an order, and then by a signal
+  if (agree_by_ || stop_by_) return;  // an order came first, then a signal
   begin_to_stop();
   agree_by_ = Clock::now() + std::min<Time>(std::chrono::seconds(1), fleet_.fleet.grace / 4);
-  constexpr Time least = std::chrono::seconds(3);  // for a peer that has little of a processor
+  constexpr Time least = std::chrono::seconds(3);  // for a peer that is short of CPU time
   const Time silence = std::max<Time>(fleet_.fleet.faults.dead_after, least);
   silent_until_ = Clock::now() + std::min<Time>(silence, fleet_.fleet.grace / 2);
   tell_all(control::line(control::Halt{}));
@@ -128,8 +127,7 @@ void Launcher::agree_on_last_round() {
   tell_all(control::line(control::Stop{last}));
 }
 
-/// Returns whether every peer can reach round `last` within half of the grace time, at its own pace
-/// so far.
+/// Returns whether every peer can reach round `last` in half of the grace time at its average pace.
 bool Launcher::within_reach(Round last) const {
   const double training = seconds() - past_.seconds;
   return std::ranges::all_of(slots_, [&](const Slot& slot) {
@@ -166,7 +164,7 @@ void Launcher::kill_all() {
   observer_.give_up();
 }
 
-/// Counts those that have gone without their last words, and for good.
+/// Returns the number of peers that ended without a last report and are not restarted.
 std::size_t Launcher::gone() const {
   return static_cast<std::size_t>(std::ranges::count_if(
       slots_, [](const Slot& s) { return !s.process->running() && !s.finished && !s.restart_at; }));
@@ -251,7 +249,7 @@ void Launcher::start(PeerId id, const std::vector<std::string>& past) {
   keep_pid(id);
 }
 
-/// Writes the pid for whoever watches the run; on another machine it is known a little later.
+/// Writes the pid for programs that watch the run; on another machine it is known a little later.
 void Launcher::keep_pid(PeerId id) {
   Slot& slot = slots_[id];
   const pid_t pid = slot.process->pid();
@@ -294,8 +292,8 @@ void Launcher::wait_for_events() {
   ::poll(fds.data(), fds.size(), tick_ms);
 }
 
-/// Returns false while the observer, who may be slower than the peers, is behind: what they say
-/// waits with them then, so that no more than some models wait here.
+/// Returns false while the observer lags: the peers' messages then stay in their pipes, so that
+/// only a few models wait here.
 bool Launcher::can_hear() const {
   constexpr std::size_t reports_of_each = 4;
   return observer_.behind() < reports_of_each * slots_.size();
@@ -310,12 +308,14 @@ void Launcher::hear(PeerId id) {
     screen_.on_log(id, line);
   };
   const bool has_ended = gv::hear(
-      *slot.process, [&](const std::string& line) { heed(id, control::parse_peer(line)); }, log);
+      *slot.process,
+      [&](const std::string& line) { handle_message(id, control::parse_peer(line)); },
+      log);
   keep_pid(id);
   if (has_ended) ended(id);
 }
 
-void Launcher::heed(PeerId id, const control::PeerSays& says) {
+void Launcher::handle_message(PeerId id, const control::PeerSays& says) {
   Slot& slot = slots_[id];
   if (const auto* listening = std::get_if<control::Listening>(&says)) {
     slot.port = listening->port;
@@ -351,7 +351,7 @@ void Launcher::heed(PeerId id, const control::PeerSays& says) {
   }
 }
 
-/// Ends one peer whose report makes no sense, as if it had crashed.
+/// Kills a peer whose report is invalid, as if it had crashed.
 void Launcher::refuse(PeerId id, const std::string& why) {
   Slot& slot = slots_[id];
   if (std::exchange(slot.refused, true)) return;
@@ -359,7 +359,7 @@ void Launcher::refuse(PeerId id, const std::string& why) {
   slot.process->kill(SIGKILL);
 }
 
-/// Takes the vector of a report; false, and the peer is lost, if there is none that fits the model.
+/// Takes the vector of a report. Returns false and kills the peer if no vector fits the model.
 bool Launcher::receive_model(PeerId id, Report& report) {
   report.model = slots_[id].process->take_vector(fleet_.dimension * sizeof(float));
   if (slots_[id].refused) return false;
@@ -394,7 +394,7 @@ std::vector<PeerAddress> Launcher::addresses(PeerId by) const {
   return all;
 }
 
-/// Returns the addresses and the token by which its neighbours on its machine know it.
+/// Returns the addresses, and the token by which its neighbours on its machine recognise it.
 std::string Launcher::first_addresses(PeerId id) const {
   return control::line(control::Addresses{addresses(id), std::string(token_.text())});
 }
@@ -404,8 +404,8 @@ void Launcher::send_addresses() {
   for (PeerId i = 0; i < slots_.size(); ++i) slots_[i].process->tell(first_addresses(i));
 }
 
-/// A restarted peer and the others get to know each other's addresses; those who have yet to say
-/// where they listen are told then, all at once.
+/// Exchanges addresses between a restarted peer and the others. A peer that has not yet reported
+/// its port receives all addresses when it does.
 void Launcher::introduce(PeerId id) {
   slots_[id].process->tell(first_addresses(id));
   if (hold_.next > 0) slots_[id].process->tell(control::line(hold_));
@@ -420,19 +420,20 @@ bool Launcher::any_running() const {
       slots_, [](const Slot& s) { return s.process->running() || s.restart_at.has_value(); });
 }
 
-/// Counts the seconds of training, earlier parts of the run included.
+/// Returns the seconds of training, earlier parts of the run included.
 double Launcher::seconds() const {
   return past_.seconds +
          (began_ ? std::chrono::duration<double>(Clock::now() - *began_).count() : 0);
 }
 
-/// Counts them up to when the last peer had finished.
+/// Returns the seconds of training until the last peer had finished.
 double Launcher::seconds_at_end() const {
   if (!began_ || !ended_) return past_.seconds;
   return past_.seconds + std::chrono::duration<double>(*ended_ - *began_).count();
 }
 
-/// Leaves out what the peer that spent most on evaluations and checkpoints spent on them.
+/// Returns the seconds of training without those that evaluations and checkpoints took, at the peer
+/// that spent the most on them.
 double Launcher::training_seconds() const {
   Time looking{0};
   for (const Slot& slot : slots_)

@@ -21,17 +21,17 @@
 
 namespace gv {
 
-/// The rule by which a peer that has died is started again. Who dies again and again is started
-/// after longer and longer pauses, and then no more; who has lived for a while before begins to
-/// count again, however often it has died in a long run.
+/// Decides when a peer that has died is restarted. A peer that keeps dying is restarted after
+/// growing pauses, then given up. A process that lived for `a_while` resets the count, however
+/// often its peer has died in a long run.
 class Restarts {
  public:
-  /// The time after which a peer is not one that dies again and again.
+  /// Lifetime after which a death does not belong to a series of deaths.
   static constexpr Time a_while{std::chrono::seconds(10)};
   static constexpr int most_in_a_row = 10;
 
-  /// The pause before the next start of a process that has lived for so long; nothing: it has died
-  /// too often.
+  /// Returns the pause before the next start, after a process that lived for `lived`. Returns
+  /// nothing if the peer has died too often.
   std::optional<Time> pause_after(Time lived);
   void count() { ++all_; }
   /// Returns the number of restarts in the whole run.
@@ -42,22 +42,22 @@ class Restarts {
   int in_a_row_ = 0;
 };
 
-/// The point from which a run goes on.
+/// State from which a run resumes.
 struct Resumed {
-  std::vector<Costs> costs{};   ///< of each peer until then
-  Round round = 0;              ///< all peers go on from their checkpoints of this one
-  double seconds = 0;           ///< of training until then
-  double training_seconds = 0;  ///< the same without evaluations and checkpoints
-  Recalled recalled{};          ///< of its evaluations until then
+  std::vector<Costs> costs{};   ///< costs per peer until then
+  Round round = 0;              ///< all peers resume from their checkpoints of this round
+  double seconds = 0;           ///< training time until then
+  double training_seconds = 0;  ///< `seconds` without evaluations and checkpoints
+  Recalled recalled{};          ///< evaluations until then
 };
 
 struct LaunchOptions {
   std::optional<Resumed> from;
-  Orders* orders = nullptr;      ///< what others ask for while it runs; null: nobody can
-  std::vector<PeerKeys> keys{};  ///< of each peer, for this run; empty: none is needed
+  Orders* orders = nullptr;      ///< orders from outside during the run; null if none are taken
+  std::vector<PeerKeys> keys{};  ///< keys per peer for this run; empty if none are needed
 };
 
-/// A peer that ended without its last words.
+/// A peer that ended without its last report.
 struct LostPeer {
   PeerId peer;
   pid_t pid;
@@ -73,11 +73,11 @@ struct LaunchScreen {
   std::function<void(const FleetRecord&)> on_record;
   std::function<void(const LostPeer&)> on_lost;
   std::function<void(const std::string&)> on_note;
-  /// About ten times a second while peers train: the slowest peer's round, and who is there.
+  /// Called about ten times a second while peers train: the slowest round, and the number alive.
   std::function<void(Round round, double seconds, std::size_t alive)> on_tick;
-  /// About ten times a second from the start, and once at the end.
+  /// Called about ten times a second from the start, and once at the end.
   std::function<void(FleetState)> on_state{};
-  /// Another process took the place of a lost peer; empty: nobody asks.
+  /// Called when another process has taken the place of a lost peer. May be empty.
   std::function<void(PeerId)> on_restarted{};
 };
 
@@ -85,17 +85,17 @@ struct LaunchResult {
   int code = 0;  ///< exit_code
   double seconds = 0;
   std::vector<LostPeer> lost;
-  std::size_t gone = 0;                    ///< lost and not replaced
-  bool asked_to_stop = false;              ///< by an order (orders.h)
-  std::vector<std::string> not_fetched{};  ///< hosts from which what their peers left did not come
-  std::set<Edge> shared{};  ///< whose payloads were read in shared memory, (lower id, higher id)
+  std::size_t gone = 0;                    ///< number of peers lost and not replaced
+  bool asked_to_stop = false;              ///< an order asked the run to stop (orders.h)
+  std::vector<std::string> not_fetched{};  ///< hosts whose peers' files could not be fetched
+  std::set<Edge> shared{};  ///< edges with payloads read in shared memory, (lower id, higher id)
 };
 
-/// Starts all peers of a fleet in their places, watches them and gathers what they report. Takes no
-/// part in training. One thread, one poll loop. No peer outlives it, however it ends.
+/// Starts all peers of a fleet in their places, watches them and collects their reports, but takes
+/// no part in training. Has one thread with one poll loop. No peer outlives it, however it ends.
 class Launcher {
  public:
-  /// Starts the processes. Throws std::runtime_error when one cannot be started.
+  /// Starts the processes. Throws std::runtime_error if one cannot be started.
   Launcher(const Assembly& fleet,
            const RunFolder& folder,
            Observer& observer,
@@ -104,7 +104,7 @@ class Launcher {
            LaunchScreen screen);
   ~Launcher();
 
-  /// Works until every peer has ended.
+  /// Runs until every peer has ended.
   LaunchResult run();
 
  private:
@@ -112,28 +112,28 @@ class Launcher {
     std::unique_ptr<Process> process;
     std::string folder;
     std::FILE* log = nullptr;
-    pid_t kept_pid = 0;  ///< in its file
+    pid_t kept_pid = 0;  ///< pid written to the peer's file
     std::uint16_t port = 0;
-    bool listens = false;  ///< this process has said its port, and was told the others'
+    bool listens = false;  ///< this process has reported its port and received the others'
     bool ready = false;
-    bool finished = false;  ///< its last report has come
-    bool refused = false;   ///< a report of this process made no sense: it was killed
+    bool finished = false;  ///< its last report has arrived
+    bool refused = false;   ///< killed, because a report of this process made no sense
     Round round = 0;
-    double heard = 0;  ///< seconds() when it said so
+    double heard = 0;  ///< seconds() when `round` was reported
     std::string last_words;
     std::optional<std::uint64_t> sent_bytes;  ///< as of `reported` rounds
-    Spent spent;                              ///< the newest that it told, of this process
-    Costs earlier;                            ///< of its processes before this one
-    Costs told;                               ///< of this one, as its newest report says
-    std::vector<NeighborWait> waits{};        ///< the same
-    Round staleness = 0;                      ///< the same
-    std::size_t queue = 0;                    ///< the same
+    Spent spent;                              ///< newest value that this process has reported
+    Costs earlier;                            ///< costs of the peer's earlier processes
+    Costs told;                               ///< costs of this process in its newest report
+    std::vector<NeighborWait> waits{};        ///< from its newest progress line
+    Round staleness = 0;                      ///< from its newest progress line
+    std::size_t queue = 0;                    ///< from its newest progress line
     Round reported = 0;
-    std::optional<Round> kept{};  ///< a checkpoint of this process that may be held
+    std::optional<Round> kept{};  ///< checkpoint of this process that may be held
     std::optional<Round>
         halts;  ///< the round at whose end the peer waits for the agreement on the last round
     Restarts restarts{};
-    std::optional<std::chrono::steady_clock::time_point> ready_at;  ///< of this process
+    std::optional<std::chrono::steady_clock::time_point> ready_at;  ///< when this process was ready
     std::optional<std::chrono::steady_clock::time_point> restart_at;
     std::optional<std::chrono::steady_clock::time_point> stopped_until;
   };
@@ -149,7 +149,7 @@ class Launcher {
   void wait_for_events();
   bool can_hear() const;
   void hear(PeerId id);
-  void heed(PeerId id, const control::PeerSays& says);
+  void handle_message(PeerId id, const control::PeerSays& says);
   void refuse(PeerId id, const std::string& why);
   bool receive_model(PeerId id, Report& report);
   void take_report(PeerId id, control::Reported says);
@@ -203,30 +203,30 @@ class Launcher {
   LaunchScreen screen_;
   StopSignals signals_;
   const RunToken token_;
-  Resumed past_{};  ///< all 0: it begins
+  Resumed past_{};  ///< all 0 in a new run
   std::vector<Slot> slots_;
   Phase phase_ = Phase::starting;
   bool stopping_ = false;
   bool failed_to_start_ = false;
-  bool too_few_ = false;               ///< less than faults.min_peers
+  bool too_few_ = false;               ///< fewer peers than faults.min_peers
   bool failed_after_goodbye_ = false;  ///< a script's exit code was not 0
   bool broken_ = false;  ///< a collective could not be completed, and the algorithm ended early
-  std::set<PeerId> parts_ended_;  ///< for want of whom, where the others go on
+  std::set<PeerId> parts_ended_;  ///< lost peers without which only a part of the fleet ended
   std::optional<std::chrono::steady_clock::time_point> began_, ended_, kill_at_;
-  /// By then every peer that is not stuck has answered the order to stop.
+  /// Time by which every peer that is not stuck has answered the order to stop.
   std::optional<std::chrono::steady_clock::time_point> silent_until_;
-  /// Until `agree_by_` the peers answer after which round they can end. Then the launcher sends all
-  /// of them one round; a peer that has not reached it by `stop_by_` stops at once.
+  /// Until `agree_by_` the peers report the round after which they can end. Then the launcher sends
+  /// one round to all; a peer that has not reached it by `stop_by_` stops at once.
   std::optional<std::chrono::steady_clock::time_point> agree_by_, stop_by_;
   std::vector<LostPeer> lost_;
   std::set<Edge> shared_;
-  std::size_t injected_ = 0;  ///< so many of faults.inject are done
+  std::size_t injected_ = 0;  ///< number of faults.inject entries that are done
   std::chrono::steady_clock::time_point state_due_{};
   std::optional<OrderAnswer> checkpoint_;
   std::optional<OrderAnswer> record_;
   bool stop_ordered_ = false;
-  std::set<std::string> full_;  ///< hosts of which it was said that their disks are
-  control::Hold hold_{};        ///< what was last told of checkpoints; 0: nothing
+  std::set<std::string> full_;  ///< hosts whose full disks were reported
+  control::Hold hold_{};        ///< newest message about checkpoints; 0 if there is none
 };
 
 }  // namespace gv

@@ -26,7 +26,7 @@
 namespace gv {
 namespace {
 
-/// Who writes to a pipe that nobody reads gets an error, and no signal besides.
+/// Blocks SIGPIPE, so that a write to a pipe without a reader only returns an error.
 class NoPipeSignal {
  public:
   NoPipeSignal() {
@@ -57,9 +57,9 @@ control::Progress progress_of(const PeerProgress& progress) {
   return says;
 }
 
-constexpr std::size_t most_pieces = 128;  // so many wait in a socket until they are read
+constexpr std::size_t most_pieces = 128;  // maximum that a socket queues
 
-/// Null when there is no memory for it, as errno says.
+/// Returns a closed descriptor if there is no memory; errno has the reason.
 Descriptor memory_file(std::span<const std::byte> bytes) {
   Descriptor file(::memfd_create("vector", MFD_CLOEXEC));
   for (std::size_t done = 0; file.open() && done < bytes.size();) {
@@ -126,7 +126,7 @@ void LauncherLine::tell_all(TcpPeerOptions& options) {
   };
 }
 
-/// False: nothing will come any more.
+/// Returns false at the end of the input.
 bool LauncherLine::read_more() {
   std::array<char, 4096> buffer;
   ssize_t count = -1;
@@ -139,7 +139,7 @@ bool LauncherLine::read_more() {
   return true;
 }
 
-/// There may have been a key in it: nothing of it stays.
+/// Takes a line and wipes the buffer, because there may have been a key in it.
 std::optional<std::string> LauncherLine::take_line() {
   const std::size_t end = heard_.find('\n');
   if (end == std::string::npos) return {};
@@ -159,7 +159,7 @@ std::optional<control::LauncherSays> LauncherLine::hear_line(const std::function
   return says;
 }
 
-/// Waits for the addresses; what it tells those that train is not for us yet.
+/// Waits for the addresses, and ignores messages for peers that train.
 std::optional<std::vector<PeerAddress>> LauncherLine::hear_addresses(
     TcpPeer& peer, const std::function<bool()>& wait) {
   while (const std::optional<control::LauncherSays> says = hear_line(wait)) {
@@ -180,7 +180,7 @@ std::optional<std::vector<PeerAddress>> LauncherLine::hear_addresses(
 
 void LauncherLine::heed_lines(TcpPeer& peer) {
   while (const std::optional<std::string> line = take_line())
-    heed(control::parse_launcher(*line), peer);
+    handle_message(control::parse_launcher(*line), peer);
 }
 
 bool LauncherLine::hear(TcpPeer& peer) {
@@ -190,7 +190,7 @@ bool LauncherLine::hear(TcpPeer& peer) {
   return more;
 }
 
-void LauncherLine::heed(const control::LauncherSays& says, TcpPeer& peer) {
+void LauncherLine::handle_message(const control::LauncherSays& says, TcpPeer& peer) {
   if (const auto* addresses = std::get_if<control::Addresses>(&says)) {
     for (const PeerAddress& address : addresses->list) peer.readdress(address);
   } else if (const auto* cut = std::get_if<control::Cut>(&says)) {

@@ -11,7 +11,7 @@
 #include "peer/launch/launcher.h"
 #include "peer/record/run_folder.h"
 
-// The view of a run under way, and the orders to it.
+// State of a run under way, and orders to it.
 
 namespace gv {
 namespace {
@@ -19,8 +19,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto between_states = std::chrono::milliseconds(100);
 
-/// Rounds in which an order surely reaches every peer: what was heard of them is a quarter of a
-/// second old, and so may the launcher's ear be.
+/// Returns the number of rounds within which an order surely reaches every peer. A reported round
+/// may be a quarter of a second old, and the launcher may read it another quarter later.
 Round rounds_on_the_way(Round fastest, double seconds) {
   constexpr double reach_seconds = 1;
   const double rate = seconds > 0 ? static_cast<double>(fastest) / seconds : 0;
@@ -112,7 +112,7 @@ Round Launcher::fastest_round() const {
   return fastest;
 }
 
-/// Says why nothing can be ordered of rounds to come; empty: something can.
+/// Returns why no order for future rounds is accepted now, or "" if orders are accepted.
 std::string Launcher::why_not_now() const {
   if (phase_ != Phase::training) return "training has not begun yet";
   return stopping_ ? "the run is stopping" : "";
@@ -123,7 +123,7 @@ void Launcher::tell_all(const std::string& line) {
     if (slot.process->running() && !slot.finished) slot.process->tell(line);
 }
 
-/// Every peer keeps one at the end of the same round, or `run --resume` could not use them.
+/// Orders a checkpoint of the same round from every peer, as `run --resume` needs it.
 void Launcher::order_checkpoint(std::uint64_t number) {
   const Round fastest = fastest_round();
   const Round round = std::min(fleet_.rounds, fastest + rounds_on_the_way(fastest, seconds()));
@@ -136,8 +136,8 @@ void Launcher::order_checkpoint(std::uint64_t number) {
   tell_all(control::line(control::KeepCheckpoint{round}));
 }
 
-/// Waits until all have one: if it is the same round everywhere, the fleet can resume from it
-/// whoever is lost later, and it stays. The next is agreed upon in time, whatever their rounds are.
+/// Waits until all peers have a checkpoint. If all are of one round, they are held: the fleet can
+/// resume from them whichever peer is lost later. Then sets the next round to hold in good time.
 void Launcher::take_candidate(PeerId id, Round round) {
   slots_[id].kept = round;
   const auto has_none = [](const Slot& slot) { return !slot.kept; };
@@ -150,7 +150,7 @@ void Launcher::take_candidate(PeerId id, Round round) {
   tell_all(control::line(hold_));
 }
 
-/// Its other peers there find the same.
+/// Warns once per host, because its peers share the disk.
 void Launcher::tell_no_space(PeerId id, const std::string& what) {
   constexpr std::size_t most_shown = 400;
   const std::string& host = fleet_.fleet.peers.at(id).host;
@@ -163,13 +163,14 @@ void Launcher::tell_no_space(PeerId id, const std::string& what) {
                   printable(what, most_shown)));
 }
 
-/// Orders the same rounds of every peer, so that one timeline shows who waited for whom.
+/// Orders a record of the same rounds from every peer, so that one timeline shows which peer waited
+/// for which.
 void Launcher::order_record(const Order& order) {
   const Round fastest = fastest_round();
   const Round first = fastest + rounds_on_the_way(fastest, seconds());
   record_ = OrderAnswer{.order = order.number, .refused = why_not_now()};
   if (!fleet_.fleet.record.on || !fleet_.fleet.record.moments)
-    record_->refused = "the fleet file says `record: false`, or `moments: false` there";
+    record_->refused = "the fleet file has `record: false`, or `moments: false` there";
   else if (record_->refused.empty() && first >= fleet_.rounds)
     record_->refused = fmt::format("the run ends with round {}", fleet_.rounds);
   if (!record_->refused.empty()) return;
@@ -180,7 +181,7 @@ void Launcher::order_record(const Order& order) {
   tell_all(control::line(control::RecordRounds{first, record_->last}));
 }
 
-// Peers that die, and those that the fleet file lets die or stand still.
+// Peers that die, and peers that the fleet file kills or halts.
 
 void Launcher::restart_when_due() {
   for (PeerId i = 0; i < slots_.size(); ++i) {
@@ -198,13 +199,13 @@ void Launcher::restart_when_due() {
   }
 }
 
-/// Counts what was to happen before the checkpoint as having happened.
+/// Counts the injections before the checkpoint as done.
 void Launcher::pass_over_injections() {
   for (const Injection& injection : fleet_.fleet.faults.inject)
     if (in_seconds(injection.at) < past_.seconds) ++injected_;
 }
 
-/// Does what the fleet file lets go wrong, at its time; and ends a standstill.
+/// Performs the injections of the fleet file that are due, and ends halts.
 void Launcher::inject_when_due() {
   const std::vector<Injection>& list = fleet_.fleet.faults.inject;
   if (phase_ != Phase::training || stopping_) return;
@@ -252,7 +253,7 @@ void Launcher::inject(const Injection& injection) {
   }
 }
 
-/// Its neighbours would refuse the new process, as often as it came.
+/// Notes that the peer is not restarted: its neighbours would refuse every new process.
 void Launcher::say_not_restarted(PeerId id) {
   screen_.on_note(fmt::format(
       "peer {} is not started again: {} cannot replace a peer that has died{}",
@@ -261,8 +262,8 @@ void Launcher::say_not_restarted(PeerId id) {
       fleet_.fleet.checkpoint.every ? " (run --resume continues from the checkpoints)" : ""));
 }
 
-/// Returns whether anybody trains, or will again, with whom it exchanges; where nobody exchanges,
-/// anybody.
+/// Returns whether a neighbour of the peer trains or will train again; if the peer has none,
+/// whether any peer does.
 bool Launcher::has_company(PeerId id) const {
   const auto trains = [](const Slot& s) {
     return !s.finished && (s.process->running() || s.restart_at.has_value());
@@ -272,8 +273,8 @@ bool Launcher::has_company(PeerId id) const {
   return std::ranges::any_of(neighbors, [&](PeerId j) { return trains(slots_[j]); });
 }
 
-/// Who has been started again waits for a neighbour, and when all of these have finished nobody
-/// comes: its own last model is that of a round that they passed long ago.
+/// Kills restarted peers whose neighbours have all finished: no neighbour will come, and the peer's
+/// own last model is of a round that they passed long ago.
 void Launcher::end_who_comes_too_late() {
   if (stopping_ || phase_ != Phase::training) return;
   for (PeerId i = 0; i < slots_.size(); ++i) {
@@ -285,7 +286,7 @@ void Launcher::end_who_comes_too_late() {
   }
 }
 
-/// Returns whether it will be, where the fleet file asks for it.
+/// Schedules a restart if the fleet file asks for it. Returns whether there will be one.
 bool Launcher::restart_later(PeerId id) {
   Slot& slot = slots_[id];
   if (!fleet_.fleet.restart || stopping_ || phase_ != Phase::training) return false;
@@ -301,8 +302,8 @@ bool Launcher::restart_later(PeerId id) {
   return true;
 }
 
-/// A script may fail after its peer has said goodbye: the fleet lacks nothing, and the run reports
-/// the exit code that the script chose.
+/// Notes a script that failed after its peer had said goodbye: the fleet lacks nothing, and the run
+/// reports the script's exit code.
 void Launcher::ended_after_goodbye(PeerId id) {
   const Slot& slot = slots_[id];
   const std::string ending = slot.process->ending();

@@ -4,15 +4,15 @@
 
 namespace gv {
 
-/// The word of a peer's folder on its lives, for peers that an engine starts again: the file `life`
-/// holds "running" from the first start on, and "done" when the peer has finished.
+/// State of a peer that an engine may start again, in the file `life` of its folder: "running" from
+/// the first start on, and "done" when the peer has finished.
 class LifeMark {
  public:
   explicit LifeMark(const std::string& peer_folder) : path_(peer_folder + "/life") {}
 
-  bool began() const;     ///< and has not finished
-  bool finished() const;  ///< its model is there, and is not to be written over
-  /// Throw std::runtime_error with the path.
+  bool began() const;     ///< began and has not finished
+  bool finished() const;  ///< its model exists and must not be overwritten
+  /// Throws std::runtime_error with the path, as finish() does.
   void begin() const;
   void finish() const;
 

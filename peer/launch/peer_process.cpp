@@ -35,8 +35,7 @@
 namespace gv {
 namespace {
 
-/// Returns the first of a name's addresses on this machine, in numbers, if they all lead to this
-/// machine alone; else "".
+/// Returns the first address of a name, in numbers, if all its addresses are loopback; else "".
 std::string own_number_of(const std::string& name) {
   try {
     const std::vector<SocketAddress> all = addresses_of(name, 0);
@@ -48,11 +47,10 @@ std::string own_number_of(const std::string& name) {
   }
 }
 
-/// A peer that is started by hand listens at its host's address of the fleet file. Throws
-/// std::runtime_error with the address's place in the file where that is, on this machine, an
-/// address of nobody but this machine, and a neighbour lives on another one: many systems map a
-/// machine's own name to 127.0.1.1 in /etc/hosts, and the neighbours would wait in vain.
-/// `addresses`: of all peers (manual_addresses).
+/// Checks the address at which a peer started by hand listens: its host's in the fleet file. Throws
+/// std::runtime_error with that address's place in the file if it leads to this machine only and a
+/// neighbour lives on another one. Many systems map a machine's own name to 127.0.1.1 in
+/// /etc/hosts, and the neighbours would wait in vain. `addresses`: of all peers (manual_addresses).
 void check_own_address(const Assembly& fleet,
                        PeerId id,
                        const std::vector<PeerAddress>& addresses) {
@@ -79,7 +77,7 @@ void check_own_address(const Assembly& fleet,
       place_of_address(fleet.fleet, host)));
 }
 
-/// The milliseconds after which a peer without a launcher is ended: nobody reads its report.
+/// Milliseconds after which a peer without a launcher is ended: its report has no reader.
 constexpr int orphan_deadline_ms = 4000;
 
 void log_to_stderr(const std::string& line) {
@@ -94,7 +92,7 @@ Descriptor every_second() {
   return clock;
 }
 
-/// Goes off once, `after` it is set.
+/// Sets the timer to fire once, after this time.
 void set_alarm(const Descriptor& alarm, Time after) {
   const auto whole = std::chrono::duration_cast<std::chrono::seconds>(after);
   const itimerspec once{.it_interval = {0, 0},
@@ -102,7 +100,7 @@ void set_alarm(const Descriptor& alarm, Time after) {
   ::timerfd_settime(alarm.get(), 0, &once, nullptr);
 }
 
-/// Says what only a launcher does; throws std::runtime_error where nothing else would end the peer.
+/// Logs settings that only a launcher applies. Throws std::runtime_error if none is left to end it.
 void tell_what_is_ignored(const Fleet& fleet, const std::function<void(const std::string&)>& log) {
   if (!fleet.faults.inject.empty())
     log("faults.inject is done by run and simulate; a peer started by hand ignores it");
@@ -111,11 +109,11 @@ void tell_what_is_ignored(const Fleet& fleet, const std::function<void(const std
       "that are started by hand");
   if (!fleet.stop.rounds && !fleet.stop.epochs && !fleet.stop.time)
     throw std::runtime_error(
-        "nothing else says when this peer is to stop\nhelp:  give it rounds or a time too, as in "
+        "nothing else stops this peer\nhelp:  give it rounds or a time too, as in "
         "--set stop.rounds=1000");
 }
 
-/// Says for whom it waits before training begins, where it looks for them, and how long.
+/// Returns a text: the neighbours to wait for before training, their addresses, the maximum wait.
 std::string waiting_text(const Assembly& fleet,
                          PeerId id,
                          const std::vector<PeerAddress>& addresses,
@@ -136,7 +134,7 @@ std::string waiting_text(const Assembly& fleet,
       "waits up to {} for {}", seconds_text(in_seconds(patience)), fmt::join(names, ", "));
 }
 
-/// Warns of who may come, where the user has chosen it or may not have thought of it.
+/// Warns if the run is in plaintext, or if the peer runs as root and other machines reach it.
 void warn_of_strangers(const Fleet& fleet,
                        const std::string& listens_at,
                        const std::function<void(const std::string&)>& log) {
@@ -146,7 +144,7 @@ void warn_of_strangers(const Fleet& fleet,
       "stranger who found a way in would be that user only");
 }
 
-/// It has neighbours, and nothing of theirs is in its model.
+/// Returns whether the peer has neighbours but none contributed to its model.
 bool trained_alone(const Report& report) {
   const auto nothing = [](const EdgeEnd& e) { return e.exchange.value == 0 && e.pieces == 0; };
   return report.last && report.costs.samples > 0 && !report.edges.empty() &&

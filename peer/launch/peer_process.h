@@ -12,51 +12,51 @@
 
 namespace gv {
 
-/// The point from which a peer goes on.
+/// State from which a peer resumes.
 struct PeerPast {
-  std::optional<Round> from;  ///< its checkpoint of this round
-  bool rejoin = false;        ///< its newest checkpoint, or a neighbour's model
-  Time clock{0};              ///< what the fleet's training clock shows as it begins
+  std::optional<Round> from;  ///< round of its checkpoint
+  bool rejoin = false;        ///< from its newest checkpoint, or a neighbour's model
+  Time clock{0};              ///< fleet's training clock when it begins
 };
 
-/// The settings that a launcher gives a peer.
+/// Settings that a launcher gives a peer.
 struct LaunchedPeer {
-  std::string folder;                 ///< takes its checkpoints, its ledger and its record
-  std::string address = "127.0.0.1";  ///< at which it listens
+  std::string folder;                 ///< for its checkpoints, ledger and record
+  std::string address = "127.0.0.1";  ///< address to listen at
   std::uint16_t port = 0;             ///< 0: any free one
 };
 
-/// One peer that a launcher started: its addresses come on stdin, what it has to say goes to stdout
-/// (control.h; vectors: launcher_line.h), its log to stderr. Ends when it has finished, when it is
-/// told to stop, or when stdin ends. Returns the exit code.
+/// Runs a peer that a launcher started. Addresses come on stdin, messages go to stdout (control.h;
+/// vectors: launcher_line.h), the log goes to stderr. Ends when the peer has finished, when the
+/// launcher stops it, or when stdin ends. Returns the exit code.
 int run_launched_peer(const Assembly& fleet,
                       PeerId id,
                       const LaunchedPeer& launched,
                       const PeerPast& past,
                       const PeerParts& parts);
 
-/// The hooks that tell of a peer started by hand on its way.
+/// Callbacks for the progress of a peer started by hand.
 struct ManualPeerScreen {
   std::function<void(const Report&)> on_report;
   std::function<void(const std::string&)> log;
 };
 
-/// The way in which a peer started by hand finds the others.
+/// Settings by which a peer started by hand finds the others.
 struct ManualPeer {
   Time connect_deadline{std::chrono::seconds(120)};
-  /// Told at which port it listens, it says where the neighbours do, and from then on those that
-  /// have moved; empty: at their hosts' addresses of the fleet file.
+  /// Receives the port at which this peer listens and returns the neighbours' addresses; `moved`
+  /// later returns those that have changed. If empty, the fleet file's host addresses are used.
   std::function<std::vector<PeerAddress>(std::uint16_t port)> meet{};
   std::function<std::vector<PeerAddress>()> moved{};
-  std::shared_ptr<const TlsContext> keys{};  ///< null: it has none
-  /// The addresses of all peers, by another rule than the fleet file's; and ours on this machine.
+  std::shared_ptr<const TlsContext> keys{};  ///< null if it has none
+  /// Addresses of all peers, if not from the fleet file, and the address to listen at.
   std::vector<PeerAddress> addresses{};
   std::string listen_address{};
 };
 
-/// One peer started by hand: listens at its host's address of the fleet file, port + its place
-/// among that host's peers, dials the others there, and waits so long for them. The
-/// first stop signal ends it after the round, the second at once. Returns the exit code.
+/// Runs a peer started by hand. Listens at its host's address in the fleet file, at the host's port
+/// plus its place among that host's peers, dials the others there, and waits until the deadline.
+/// The first stop signal ends it after the round, the second at once. Returns the exit code.
 int run_manual_peer(const Assembly& fleet,
                     PeerId id,
                     const ManualPeer& manual,

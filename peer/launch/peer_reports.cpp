@@ -59,7 +59,7 @@ ReportsOf parse_header(const std::string& line) {
   return whose;
 }
 
-/// The whole lines of the file; what a killed process left of a last one is not among them.
+/// Returns the whole lines of the file, without an unfinished one that a killed process left.
 std::vector<std::string> whole_lines(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw std::runtime_error(path + ": cannot be read");
@@ -103,7 +103,7 @@ PeerReports::PeerReports(std::string folder, const ReportsOf& whose, bool goes_o
   if (!wrong.empty()) throw std::runtime_error(fmt::format("{}: {}", path, wrong));
 }
 
-/// The model first: a line says that all of its report is there.
+/// Writes the model first, so that a line means that its whole report is there.
 void PeerReports::keep(const Report& report) {
   ++count_;
   const std::size_t bytes = report.model->size();
@@ -119,7 +119,7 @@ void PeerReports::keep(const Report& report) {
 StoredReports read_reports(const std::string& folder) {
   const std::string path = lines_path(folder);
   const std::vector<std::string> lines = whole_lines(path);
-  std::size_t number = 0;  // of the line, from 0
+  std::size_t number = 0;  // line number, from 0
   try {
     if (lines.empty()) throw std::runtime_error("empty");
     StoredReports stored{.whose = parse_header(lines[0]), .reports = {}};
@@ -142,7 +142,7 @@ StoredReports read_reports(const std::string& folder) {
 Report load(const KeptReport& kept, std::size_t most_bytes) {
   std::ifstream in(kept.model, std::ios::binary | std::ios::ate);
   const auto size = in ? static_cast<std::size_t>(in.tellg()) : 0;
-  if (!in || size > most_bytes || size % sizeof(float) != 0)  // who only serves samples has none
+  if (!in || size > most_bytes || size % sizeof(float) != 0)  // 0 bytes: serves samples only
     throw std::runtime_error(fmt::format(
         "{}: {} bytes, and a model of this fleet has up to {}", kept.model, size, most_bytes));
   const auto buffer = std::make_shared<Buffer>(size);

@@ -8,23 +8,23 @@
 
 namespace gv {
 
-/// The peer and the fleet that a folder of reports is of, and what the peer was started with.
+/// Owner of a folder of reports: the peer and its fleet, and the arguments it was started with.
 struct ReportsOf {
-  std::string digest;  ///< of the fleet
+  std::string digest;  ///< digest of the fleet
   PeerId peer = 0;
   PeerId peers = 0;
-  std::string file;  ///< of the fleet, absolute
+  std::string file;  ///< absolute path of the fleet file
   std::vector<std::string> sets{};
 };
 
-/// The notes that a peer without a launcher takes of its reports, so that the run can be put
-/// together: FOLDER/reports.jsonl says first whose they are, and then what each says, a line each,
-/// as a launcher hears it (control.h); FOLDER/reports/7.f32 is the model of the seventh. Those of
-/// evaluations are kept up to 256 MiB, and that of the end.
+/// Stores the reports of a peer without a launcher, so that the run can be put together later. The
+/// first line of FOLDER/reports.jsonl names the owner, and each further line is one report in the
+/// form that a launcher receives (control.h). FOLDER/reports/7.f32 is the model of the seventh
+/// report. Models of evaluations are kept up to 256 MiB in all, the last model always.
 class PeerReports {
  public:
-  /// `goes_on`: behind those of the peer's earlier lives; else they are taken away. Throws
-  /// std::runtime_error with the path.
+  /// `goes_on`: appends to the reports of the peer's earlier lives, which are deleted otherwise.
+  /// Throws std::runtime_error with the path.
   PeerReports(std::string folder, const ReportsOf& whose, bool goes_on);
 
   /// Throws std::runtime_error with the path (a full disk).
@@ -39,7 +39,7 @@ class PeerReports {
 /// A report whose model is still on disk.
 struct KeptReport {
   Report report;      ///< without its model
-  std::string model;  ///< the path; "": it was not kept
+  std::string model;  ///< its path; "" if it was not kept
 };
 
 struct StoredReports {
@@ -47,10 +47,11 @@ struct StoredReports {
   std::vector<KeptReport> reports;
 };
 
-/// Throws std::runtime_error "path:line: what" where they make no sense; a last line that was cut
-/// off is left out.
+/// Reads the reports, except a last line that was cut off. Throws std::runtime_error "path:line:
+/// what" if they are invalid.
 StoredReports read_reports(const std::string& folder);
-/// The report with its model, of at most so many bytes. Throws std::runtime_error with the path.
+/// Returns the report with its model (`most_bytes` at most). Throws std::runtime_error with the
+/// path.
 Report load(const KeptReport& kept, std::size_t most_bytes);
 
 }  // namespace gv

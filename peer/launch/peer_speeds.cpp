@@ -22,13 +22,13 @@
 namespace gv {
 namespace {
 
-/// Holds the words of one peer until now.
+/// State that one peer has reported.
 struct Said {
   bool ready = false;
   std::optional<PeerSpeed> speed{};
 };
 
-void heed(const std::string& line, PeerId id, const Fleet& fleet, Said& said) {
+void handle_line(const std::string& line, PeerId id, const Fleet& fleet, Said& said) {
   const control::PeerSays says = control::parse_peer(line);
   if (std::holds_alternative<control::Ready>(says)) said.ready = true;
   if (const auto* measured = std::get_if<control::Measured>(&says))
@@ -39,8 +39,8 @@ void heed(const std::string& line, PeerId id, const Fleet& fleet, Said& said) {
                   .flops = measured->flops};
 }
 
-/// The mean and not the median: where more peers than cores share a machine, most steps know
-/// nothing of the others, and a few wait long.
+/// Returns the mean, not the median: if more peers than cores share a machine, most steps are
+/// undisturbed and a few wait long.
 double mean_step_seconds(Replica& replica, double seconds) {
   using Clock = std::chrono::steady_clock;
   constexpr int warm_up = 2;
@@ -71,7 +71,7 @@ std::vector<PeerSpeed> measure_speeds(const Assembly& fleet,
       {"--measure", fmt::format("{}", options.seconds)},
       places,
       options,
-      [&](PeerId id, const std::string& line) { heed(line, id, fleet.fleet, said[id]); });
+      [&](PeerId id, const std::string& line) { handle_line(line, id, fleet.fleet, said[id]); });
   peers.wait_for("reading data and model", [&](PeerId id) { return said[id].ready; });
   peers.tell(control::line(control::Measure{}));
   peers.wait_for("measuring", [&](PeerId id) { return said[id].speed.has_value(); });
@@ -100,8 +100,8 @@ MeasuringPeers::MeasuringPeers(PeerId n,
                                const std::vector<std::string>& past,
                                Places& places,
                                const PeerSpeedOptions& options,
-                               Heed heed)
-    : peers_(n), places_(places), options_(options), heed_(std::move(heed)) {
+                               HandleLine handle_line)
+    : peers_(n), places_(places), options_(options), handle_line_(std::move(handle_line)) {
   for (PeerId i = 0; i < n; ++i) peers_[i].process = places.start(i, past);
 }
 
@@ -139,7 +139,7 @@ bool MeasuringPeers::hear_peer(PeerId id) {
   Peer& peer = peers_[id];
   return hear(
       *peer.process,
-      [&](const std::string& line) { heed_(id, line); },
+      [&](const std::string& line) { handle_line_(id, line); },
       [&](const std::string& line) { peer.last_words = printable(line, 300); });
 }
 

@@ -13,51 +13,52 @@
 
 namespace gv {
 
-// How fast the peers of a fleet compute, each on its own device, with its own threads and batch,
-// and all of them at once: what shares a machine in training shares it here. Nothing is sent, and
-// data and model are the fleet's.
+// Computing speeds of the peers of a fleet, each on its own device, with its own threads and batch.
+// All measure at the same time, so that peers share a machine as in training. Data and model are
+// the fleet's; nothing is sent.
 
 struct PeerSpeed {
   PeerId peer = 0;
   std::string device{};           ///< "cpu", "cuda:0"
   std::uint32_t batch = 0;        ///< samples
-  double samples_per_second = 0;  ///< of gradients and optimizer steps
-  double flops = 0;               ///< per second, as the simulator counts them; of the gradient
+  double samples_per_second = 0;  ///< in gradients and optimizer steps
+  double flops = 0;               ///< per second, in gradients, as the simulator counts them
 };
 
 struct PeerSpeedOptions {
-  double seconds = 1;  ///< that each peer measures
+  double seconds = 1;  ///< duration of each peer's measurement
   std::function<void(const std::string&)> on_progress{};
-  std::function<void(const std::string&)> say{};  ///< what peers and machines have to say
+  std::function<void(const std::string&)> say{};  ///< receives messages of peers and machines
 };
 
-/// Starts the peers that train, waits until all have their data, has them measure at the same time,
-/// and ends them. Throws std::runtime_error with the peer and its last words when one ends before.
+/// Starts the peers that train, waits until all have their data, lets them measure at the same
+/// time, and ends them. Throws std::runtime_error with the peer and its last words if one ends too
+/// early.
 std::vector<PeerSpeed> measure_speeds(const Assembly& fleet,
                                       Places& places,
                                       const PeerSpeedOptions& options);
 
-/// The other end: one peer, started with `--measure`, that says it is ready, measures for so long
-/// when it is told to, and says what (control.h). Returns the exit code.
+/// Runs one of the measured peers, started with `--measure`: reports that it is ready, measures for
+/// `seconds` when the launcher asks, and reports the speed (control.h). Returns the exit code.
 int run_measured_peer(const Assembly& fleet, PeerId id, double seconds);
 
-/// The peers of a fleet that train, started to measure something, all of them at once.
+/// The training peers of a fleet, all started at the same time to measure something.
 class MeasuringPeers {
  public:
-  using Heed = std::function<void(PeerId, const std::string& line)>;
+  using HandleLine = std::function<void(PeerId, const std::string& line)>;
 
-  /// Starts peers 0 .. n - 1, each with `past` (Places::start). `heed` has each line that a peer
-  /// says on its stdout. Options and places outlive it.
+  /// Starts peers 0 .. n - 1, each with `past` (Places::start). `handle_line` receives each line of
+  /// a peer's stdout. Options and places must outlive this object.
   MeasuringPeers(PeerId n,
                  const std::vector<std::string>& past,
                  Places& places,
                  const PeerSpeedOptions& options,
-                 Heed heed);
+                 HandleLine handle_line);
 
-  /// Waits until all are done with `what`, which the progress names. Throws std::runtime_error,
-  /// with the peer and its last words, when one ends before it is.
+  /// Waits until `done` is true for all; `what` names the step in progress messages. Throws
+  /// std::runtime_error with the peer and its last words if one ends before that.
   void wait_for(const std::string& what, const std::function<bool(PeerId)>& done);
-  void tell(const std::string& line);  ///< all of them
+  void tell(const std::string& line);  ///< to all peers
 
  private:
   struct Peer {
@@ -66,19 +67,19 @@ class MeasuringPeers {
   };
 
   void wait();
-  /// Returns whether it has ended.
+  /// Returns whether the peer has ended.
   bool hear_peer(PeerId id);
 
   std::vector<Peer> peers_;
   Places& places_;
   const PeerSpeedOptions& options_;
-  Heed heed_;
+  HandleLine handle_line_;
 };
 
-/// The kinds of processors for which there are builds of the program, as `uname -m` calls them.
+/// Processors that the program is built for, as `uname -m` names them.
 inline constexpr std::array<std::string_view, 2> processors = {"x86_64", "aarch64"};
 
-/// The one of this program.
+/// Processor that this program was built for.
 #if defined(__x86_64__)
 inline constexpr std::string_view own_processor = processors[0];
 #elif defined(__aarch64__)

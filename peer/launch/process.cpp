@@ -28,7 +28,7 @@
 namespace gv {
 namespace {
 
-/// Neither an exit nor a signal, as the macros of waitpid have it.
+/// Status that is neither an exit nor a signal to the macros of waitpid.
 constexpr int unknown_status = -1;
 
 struct Pipe {
@@ -52,19 +52,18 @@ Pipe make_socket_pair() {
 /// Runs in the child, where nothing may allocate. Reports a failed exec through `failure`.
 [[noreturn]] void become(
     char* const* argv, pid_t parent, int in, int out, int err, int vectors, int failure) {
-  constexpr int beyond = 10;  // above the descriptors that the child is to find
+  constexpr int beyond = 10;  // above the child's own descriptors
   vectors = ::fcntl(vectors, F_DUPFD_CLOEXEC, beyond);
   failure = ::fcntl(failure, F_DUPFD_CLOEXEC, beyond);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1);  // it died before the line above
+  if (::getppid() != parent) ::_exit(1);  // the parent died before the line above
   ::setpgid(0, 0);
   reset_inherited();
   ::dup2(in, STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
   ::dup2(err, STDERR_FILENO);
   ::dup2(vectors, vector_descriptor);
-  // What else is open here, such as metrics.jsonl, is none of its business. Linux before 5.11
-  // cannot.
+  // Other open files, such as metrics.jsonl, are closed by exec. Linux before 5.11 cannot do this.
   ::close_range(vector_descriptor + 1, ~0U, CLOSE_RANGE_CLOEXEC);
   ::execvp(argv[0], argv);
   const int error = errno;
@@ -72,13 +71,13 @@ Pipe make_socket_pair() {
   ::_exit(written == sizeof error ? 127 : 126);
 }
 
-/// The most bytes that wait for an end of line: a line is made of more without one.
+/// Maximum number of bytes that wait for an end of line; more are taken as a line without one.
 constexpr std::size_t longest_line = std::size_t{64} << 20;
 /// Maximum number of bytes queued for a process that does not read; further lines are dropped.
 constexpr std::size_t most_waiting = std::size_t{4} << 20;
 
-/// Otherwise the next file that is opened would be taken for the standard output. open() returns
-/// the lowest descriptor that is free, so the order matters.
+/// Opens closed standard descriptors, because the next opened file would become the standard
+/// output. open() returns the lowest descriptor that is free, so the order matters.
 void open_standard_descriptors() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(fd, F_GETFD) < 0) ::open("/dev/null", O_RDWR);
@@ -172,8 +171,8 @@ void Spawned::kill(int signal) {
   if (running()) ::kill(pid_, signal);
 }
 
-/// Its number names no other group before waitpid. Where we ignore SIGCHLD, or others wait for it,
-/// its status is lost.
+/// Kills the process group before waitpid(), since its number may name another group afterwards.
+/// The status is lost if SIGCHLD is ignored, or if others wait for the process.
 bool Spawned::reap() {
   if (!running()) return false;
   siginfo_t ended{};
@@ -233,7 +232,7 @@ void Child::tell(const std::string& line) {
   send_waiting();
 }
 
-/// There may be a key in it: nothing of what was sent stays.
+/// Wipes what was sent, because there may be a key in it.
 void Child::send_waiting() {
   while (!waiting_.empty() && process_.input.open()) {
     const ssize_t count = ::write(process_.input.get(), waiting_.data(), waiting_.size());

@@ -18,59 +18,57 @@
 
 namespace gv {
 
-/// A peer's process as its launcher sees it, on whatever machine it runs (control.h has what both
-/// say to each other).
+/// A peer's process as its launcher sees it, on any machine (protocol: control.h).
 class Process {
  public:
   virtual ~Process() = default;
-  virtual pid_t pid() const = 0;  ///< on its machine; 0: not known yet
-  /// One line to its stdin; the loss of a process that has gone shows at its end.
+  virtual pid_t pid() const = 0;  ///< on its machine; 0 if not known yet
+  /// Sends one line to its stdin. No error if the process has gone, which its end will show.
   virtual void tell(const std::string& line) = 0;
   virtual void kill(int signal) = 0;
-  /// The whole lines of its stdout and its stderr that have come since the last call.
+  /// Returns the whole lines of its stdout (or stderr) that have come since the last call.
   virtual std::vector<std::string> take_output() = 0;
   virtual std::vector<std::string> take_errors() = 0;
   /// Returns the next vector of its reports, in the order of sending. Returns null if there is
   /// none of at most `most_bytes` bytes.
   virtual Payload take_vector(std::size_t most_bytes) = 0;
-  /// Takes its end; true at the first call after it.
+  /// Takes its end. Returns true at the first call after it.
   virtual bool reap() = 0;
   virtual bool running() const = 0;
   virtual std::string ending() const = 0;  ///< "exit 70", "killed by signal 9"
-  /// Adds what is readable when there is something of it to take.
+  /// Adds the descriptors that are readable when the process has output.
   virtual void add_to(std::vector<pollfd>& fds) const = 0;
 };
 
 using OnLine = std::function<void(const std::string&)>;
 
-/// Keeps the last line that a process logged, unless that only explains the line before: the last
+/// Stores the last line that a process logged, unless it only explains the line before: the last
 /// words of a process are its error, not the help that follows an error.
 void keep_last_words(std::string& words, const std::string& line);
 
-/// Takes all whole lines that a process has said since the last call. Returns whether it has ended
-/// since then. Its end is taken first: what it said before that is still there, and no word is
-/// lost.
+/// Takes all whole lines since the last call. Returns whether the process has ended since then. The
+/// end is checked before the lines are read, so that no line is lost.
 bool hear(Process& process, const OnLine& on_output, const OnLine& on_error);
 
-/// Hears a program that runs to its end, each line as it comes, and returns after the last.
+/// Passes on the lines of a program as they come, and returns when it has ended.
 void hear_out(Process& process, const OnLine& on_output, const OnLine& on_error);
 
-/// The places where the peers of a run are started, and how they find each other.
+/// Places in which the peers of a run are started, and their addresses for each other.
 class Places {
  public:
   virtual ~Places() = default;
-  /// Starts peer `id`, which finds its folder there. `past`: what it goes on from, as options of
-  /// the program. Throws std::runtime_error.
+  /// Starts peer `id`, with its folder. `past`: options of the program for the state that the peer
+  /// resumes from. Throws std::runtime_error.
   virtual std::unique_ptr<Process> start(PeerId id, const std::vector<std::string>& past) = 0;
-  /// Returns where `other`, which listens at `port`, is to be found by `by`.
+  /// Returns the address at which `by` reaches `other`, which listens at `port`.
   virtual PeerAddress road(PeerId by, PeerId other, std::uint16_t port) const = 0;
-  /// Adds what is readable when there is something to do beside what the processes have.
+  /// Adds the descriptors that are readable when there is work() besides the processes' output.
   virtual void add_to(std::vector<pollfd>& fds) const = 0;
-  virtual void work() = 0;                            ///< does it; about ten times a second
-  virtual std::vector<std::string> take_notes() = 0;  ///< what a person should know
+  virtual void work() = 0;                            ///< called about ten times a second
+  virtual std::vector<std::string> take_notes() = 0;  ///< messages for the user
 };
 
-/// All of them on this machine, as our children.
+/// Starts peers on this machine, as child processes.
 class ThisMachine : public Places {
  public:
   /// `more`: further options of each peer.
@@ -100,10 +98,10 @@ class ThisMachine : public Places {
 /// it exits, the rest of its process group is killed.
 class Spawned {
  public:
-  /// Starts argv[0], which is looked for in PATH. Throws std::runtime_error with its name and the
-  /// reason when it cannot.
+  /// Starts argv[0], found in PATH. Throws std::runtime_error with its name and the reason if it
+  /// cannot.
   explicit Spawned(const std::vector<std::string>& argv);
-  /// Kills what still runs and waits for it.
+  /// Kills the process if it still runs, and waits for it.
   ~Spawned();
   Spawned(const Spawned&) = delete;
   Spawned& operator=(const Spawned&) = delete;
@@ -111,14 +109,14 @@ class Spawned {
   pid_t pid() const { return pid_; }
   int pidfd() const { return pidfd_.get(); }  ///< readable when it has ended
   void kill(int signal);
-  /// Takes the exit status; true at the first call after the end.
+  /// Takes the exit status. Returns true at the first call after the end.
   bool reap();
   bool running() const { return !status_; }
   int status() const { return status_.value_or(0); }  ///< as of waitpid
   std::string ending() const;                         ///< "exit 70", "killed by signal 9"
 
-  /// Our ends of its stdin, stdout and stderr and of its vector channel (launcher_line.h): whoever
-  /// uses one takes it away.
+  /// Our ends of its stdin, stdout and stderr and of its vector channel (launcher_line.h); the user
+  /// moves out what it needs.
   Descriptor input, output, errors, vectors;
 
  private:
@@ -127,11 +125,11 @@ class Spawned {
   std::optional<int> status_;
 };
 
-/// Whole lines out of a descriptor that never blocks.
+/// Reads whole lines from a non-blocking descriptor.
 class LineReader {
  public:
   explicit LineReader(Descriptor fd) : fd_(std::move(fd)) {}
-  /// The lines that are there now, without their ends; at the end of the stream also the last,
+  /// Returns the available lines, without their ends; at the end of the stream also the last,
   /// unfinished one. None is longer than 64 MiB.
   std::vector<std::string> read();
   int fd() const { return fd_.get(); }
@@ -145,7 +143,7 @@ class LineReader {
 /// A peer's process on this machine. Lines for it are queued while it does not read.
 class Child : public Process {
  public:
-  /// Throws std::runtime_error with the program's name and the reason when it cannot be started.
+  /// Throws std::runtime_error with the program's name and the reason if it cannot be started.
   explicit Child(const std::vector<std::string>& argv);
 
   pid_t pid() const override { return process_.pid(); }
@@ -162,7 +160,7 @@ class Child : public Process {
   std::string ending() const override { return process_.ending(); }
   void add_to(std::vector<pollfd>& fds) const override;
 
-  /// Hands it a vector; false when it has gone, or there is no memory for it.
+  /// Sends it a vector. Returns false if the process has gone or there is no memory.
   bool give_vector(std::span<const float> values);
 
   int pidfd() const { return process_.pidfd(); }  ///< readable when the process has ended
@@ -175,21 +173,21 @@ class Child : public Process {
   void send_waiting();
 
   Spawned process_;
-  std::string waiting_;  ///< for its stdin
+  std::string waiting_;  ///< queued for its stdin
   LineReader output_{Descriptor()};
   LineReader errors_{Descriptor()};
 };
 
-/// The files that a process which starts peers needs for each: its three streams, its vectors, its
-/// end and its log. The second is for all else, those that come and go at once included.
+/// Open files that a process needs for each peer that it starts: three streams, the vectors, the
+/// end and the log. `files_besides` is for all others, short-lived ones included.
 inline constexpr std::uint64_t files_per_child = 6;
 inline constexpr std::uint64_t files_besides = 64;
-/// The files of a peer for each neighbour: the connection, and the socket that shares memory.
+/// Open files of a peer for each neighbour: the connection, and the socket that shares memory.
 inline constexpr std::uint64_t files_per_neighbor = 2;
 
-/// Makes sure that this process, and those that it starts, may each have so many files, sockets and
-/// pipes open: within what the system allows it raises the limit. Throws std::runtime_error with
-/// both numbers where that is too little: otherwise a run would fail somewhere on its way.
+/// Ensures that this process, and each one that it starts, may have `count` files, sockets and
+/// pipes open; raises the limit within what the system allows. Throws std::runtime_error with both
+/// numbers if that is too little, because the run would fail later.
 void need_open_files(std::uint64_t count);
 
 /// Resets what a process inherits from its parent: closed standard descriptors become /dev/null, no

@@ -32,15 +32,15 @@ CheckpointStore store_of(const Assembly& fleet, const RunFolder& folder, Disk& d
           fleet.fleet.checkpoint.keep};
 }
 
-/// Returns whether the resumed run will make this evaluation again, or a run without an interrupt
-/// would not have made it: the one at the end of what was interrupted is of no planned round.
+/// Returns whether the resumed run repeats this evaluation, or an uninterrupted run would not have
+/// made it: the one at the end of an interrupted run is of no planned round.
 bool is_later(const Assembly& fleet, const JsonValue& json, Round round, std::uint64_t ticks) {
   const auto of = json_integer<Round>(json, "round");
   if (json.find("tick") != nullptr) return json_integer<std::uint64_t>(json, "tick") > ticks;
   return of > round || (of == round && fleet.evaluate_every > 0 && of % fleet.evaluate_every != 0);
 }
 
-/// The keys of a fleet file that may have other values: nothing of these is in a peer's state.
+/// Fleet file keys that may change, because no peer's state depends on them.
 constexpr std::array free_keys{"peers",
                                "hosts",
                                "stop",
@@ -65,7 +65,7 @@ bool may_differ(const std::string& key) {
   });
 }
 
-/// The first key of which both files say something else, and which may not; "": none.
+/// Returns the first key that differs between the files and must not, or "".
 std::string fixed_key(const FlatKeys& before, const FlatKeys& after) {
   std::map<std::string, std::string> was(before.begin(), before.end());
   for (const auto& [key, value] : after) {
@@ -79,7 +79,7 @@ std::string fixed_key(const FlatKeys& before, const FlatKeys& after) {
   return left == was.end() ? "" : left->first;
 }
 
-/// Returns whether every peer that was there keeps whom it averages with, and by which weights.
+/// Returns whether all peers keep their neighbours and their weights.
 bool same_graph(const Assembly& was, const Assembly& is) {
   return was.fleet.size() == is.fleet.size() && was.fleet.mixing_digest == is.fleet.mixing_digest &&
          was.topology.neighbors == is.topology.neighbors;
@@ -99,14 +99,14 @@ std::vector<std::byte> state_of(const Replica& replica) {
 
 using Bytes = std::span<const std::byte>;
 
-/// A peer's state in its parts (HostReplica::save).
+/// Parts of a peer's state (HostReplica::save).
 struct Parts {
   Bytes model;    ///< x and the optimizer
-  Bytes batches;  ///< where its minibatches stand
-  Bytes memory;   ///< what the method keeps by name, of itself or of neighbours
+  Bytes batches;  ///< position in its minibatches
+  Bytes memory;   ///< values kept by the method by name, its own or of neighbours
 };
 
-/// Returns the bytes of x and the optimizer by stage: one figure where peers have whole models.
+/// Returns the bytes of x and the optimizer by stage: one entry if peers have whole models.
 std::vector<std::size_t> model_bytes(const Assembly& fleet) {
   std::vector<std::size_t> bytes;
   for (PeerId s = 0; s < fleet.chains.stages(); ++s) {
@@ -127,8 +127,8 @@ Parts parts_of(const Assembly& was, const Checkpoint& past, std::size_t model_by
   return {state.first(model_bytes), rest.first(batches), rest.subspan(batches)};
 }
 
-/// Returns for each peer from whom its model comes: from itself, or for a new one the nearest that
-/// was there.
+/// Returns the peer from which each peer's model comes: itself, or for a new peer the nearest one
+/// that was there before.
 std::vector<PeerId> sources(const Assembly& is, PeerId old) {
   std::vector<PeerId> source(is.fleet.size());
   for (PeerId i = 0; i < is.fleet.size(); ++i) {
@@ -160,13 +160,13 @@ std::vector<std::byte> joined(Bytes model, Bytes batches, Bytes memory, const Co
   throw std::invalid_argument(fmt::format(
       "run: {} remembers {} of each peer from round to round, which nobody has of a new peer or on "
       "another graph\nhelp:  take a method that keeps nothing but the model, such as d-psgd; or go "
-      "on with the same peers and graph for more rounds; or begin anew from what was saved: "
+      "on with the same peers and graph for more rounds; or start a new run from what was saved: "
       "model.start",
       was.fleet.algorithm,
       names));
 }
 
-/// "`tracker` and more".
+/// Returns the first name in the memory, as in "`tracker`".
 std::string names_in(Bytes memory) {
   StateReader reader(memory);
   try {
@@ -250,7 +250,7 @@ std::string earlier_metrics(const Assembly& fleet,
                             Round round,
                             Round end,
                             const std::vector<Costs>& costs) {
-  // By time, the peer that is furthest behind says which evaluation comes next.
+  // If evaluations follow time, the peer that has trained least decides which one comes next.
   std::uint64_t ticks = 0;
   const Time period = fleet.fleet.evaluate_period;
   if (period > Time{0} && !costs.empty())
@@ -293,7 +293,7 @@ std::string growth_objection(const Assembly& was,
   if (const std::string key = fixed_key(before, after); !key.empty())
     return fmt::format(
         "`{}` is part of what the peers have learnt until now and stays\nhelp:  a run "
-        "goes on with other `peers`, `hosts`, `stop`, `topology`, `links`, "
+        "continues with other `peers`, `hosts`, `stop`, `topology`, `links`, "
         "`evaluate` or `checkpoint`; begin another one from its model: model.start",
         key);
   if (now < old)

@@ -12,52 +12,51 @@
 
 namespace gv {
 
-/// The arguments that a run was started with, as its run.json keeps them for `--resume`.
+/// Arguments that a run was started with, kept in its run.json for `--resume`.
 struct RunArguments {
   std::string file;
   std::vector<std::string> sets;
-  std::string digest;  ///< of the fleet
+  std::string digest;  ///< digest of the fleet
 };
-/// Throws std::runtime_error with the path when the folder is not a run's.
+/// Reads run.json. Throws std::runtime_error with the path if the folder is not a run's.
 RunArguments read_arguments(const std::string& run_folder);
 
-/// The newest round of which every peer of the fleet has a valid checkpoint; of a run that has lost
-/// peers the one that was held before (run_folder.h). Throws std::runtime_error that says which
-/// rounds each peer has when there is none.
+/// Returns the newest round of which every peer has a valid checkpoint; for a run that has lost
+/// peers, the round held before (run_folder.h). Throws std::runtime_error with each peer's rounds
+/// if there is none.
 Round newest_common_round(const Assembly& fleet, const RunFolder& folder);
-/// All peers' checkpoints of that round, for the simulator.
+/// Returns all peers' checkpoints of that round, for the simulator.
 std::vector<Checkpoint> checkpoints_of(const Assembly& fleet, const RunFolder& folder, Round round);
-/// Returns what each peer took until the end of that round; see costs_at_end.
+/// Returns each peer's costs until the end of that round; see costs_at_end.
 std::vector<Costs> costs_of(const Assembly& fleet, const RunFolder& folder, Round round);
-/// The lines of metrics.jsonl that a run that goes on after `round` does not make again: the
-/// evaluations up to it, and what happened before them. `costs`: of each peer until then. `end`:
-/// the round of the last evaluation, which is made again.
+/// Returns the lines of metrics.jsonl that a run resumed after `round` does not write again: the
+/// evaluations up to it, and the events before them. `costs`: of each peer until then. `end`:
+/// round of the last evaluation, which is repeated.
 std::string earlier_metrics(const Assembly& fleet,
                             const RunFolder& folder,
                             Round round,
                             Round end,
                             const std::vector<Costs>& costs);
-/// Keeps a simulator's checkpoints, one of each peer, where these read them. Throws
+/// Writes a simulator's checkpoints, one per peer, to the folders that these functions read. Throws
 /// std::runtime_error with the path.
 void keep_checkpoints(const Assembly& fleet,
                       const RunFolder& folder,
                       Disk& disk,
                       std::vector<Checkpoint> all);
 
-// A run that goes on as another fleet: with more peers, on another graph, for longer.
+// Resuming a run as another fleet: with more peers, on another graph, for longer.
 
-/// Says why a fleet cannot go on as another one, with what to do; "" when it can, as far as the
-/// files say. `before` and `after`: all keys of both.
+/// Returns why a fleet cannot be resumed as another one and what to do, or "" if the files do not
+/// prevent it. `before` and `after`: all keys of both.
 std::string growth_objection(const Assembly& was,
                              const FlatKeys& before,
                              const Assembly& is,
                              const FlatKeys& after);
 
-/// The checkpoints of the fleet that goes on, made of those of the one that was, all of one round:
-/// each peer keeps its model and its optimizer, and where its minibatches stand as long as it
-/// trains on the same samples. A peer that is new takes the model and the optimizer of its first
-/// neighbour that was there, or of that one's. Throws std::invalid_argument where the method keeps
-/// more of a peer than these, so that nobody can take its place.
+/// Makes the checkpoints of the new fleet from those of the old one, all of one round. Each peer
+/// keeps its model, its optimizer, and its position in the minibatches if it trains on the same
+/// samples. A new peer takes the model and the optimizer of the nearest peer that was there before.
+/// Throws std::invalid_argument if the method keeps more state, which no peer could take over.
 std::vector<Checkpoint> grown_checkpoints(const Assembly& was,
                                           const Assembly& is,
                                           const std::vector<Checkpoint>& past);

@@ -29,7 +29,7 @@ std::optional<std::uint64_t> number_in(const std::string& path) {
 
 constexpr const char* unmeasured = "not measured";
 
-/// The number behind "name=".
+/// Returns the number after "name=".
 std::optional<double> value_of(std::string_view line, std::string_view name) {
   const std::size_t at = line.find(name);
   if (at == std::string_view::npos) return std::nullopt;
@@ -46,11 +46,11 @@ bool uses_devices(const Fleet& fleet) {
 
 }  // namespace
 
-/// Counts up, from zero again behind `range`.
+/// A counter that starts again from zero after `range`.
 struct EnergyMeter::Counter {
   std::string name;
   std::function<std::optional<std::uint64_t>()> read;
-  std::uint64_t range = 0;  ///< 0: it never begins again
+  std::uint64_t range = 0;  ///< 0: it never wraps
   double unit = 1e-6;       ///< joules
   std::uint64_t last = 0;
   double joules = 0;
@@ -77,8 +77,7 @@ EnergyMeter::~EnergyMeter() {
   if (library_ != nullptr) ::dlclose(library_);
 }
 
-/// Finds whole packages only: what is inside one (cores, caches) counts there already. As a rule
-/// only root may read them.
+/// Finds whole packages, which include their parts (cores, caches). Usually only root may read.
 void EnergyMeter::find_packages(const std::string& powercap) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(powercap, error)) {
@@ -97,8 +96,8 @@ void EnergyMeter::find_packages(const std::string& powercap) {
   std::ranges::sort(counters_, {}, &Counter::name);
 }
 
-/// NVIDIA's management library, where it is installed: nvmlDeviceGetTotalEnergyConsumption counts
-/// millijoules since the driver was loaded.
+/// Finds the devices of NVIDIA's management library, if it is installed:
+/// nvmlDeviceGetTotalEnergyConsumption counts millijoules since the driver was loaded.
 void EnergyMeter::find_devices() {
   using Device = void*;
   library_ = ::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -190,7 +189,7 @@ Json RunMeter::end() {
 
 void add_end(const RunFolder& folder, const Json& ended) {
   constexpr std::string_view last = "\n}\n";
-  constexpr std::string_view before = ",\n  \"ended\": ";  // of what was resumed
+  constexpr std::string_view before = ",\n  \"ended\": ";  // from the resumed run
   const std::string path = folder.file("run.json");
   std::ifstream in(path);
   std::string text{std::istreambuf_iterator<char>(in), {}};

@@ -12,22 +12,21 @@
 
 namespace gv {
 
-/// Adds up the joules of the machine's processors (Intel's and AMD's RAPL, as
-/// /sys/class/powercap shows them) and NVIDIA devices since it was made. All that runs on the
-/// machine counts, whoever runs it. A counter begins again when it is full, within minutes under
-/// load: ask in between.
+/// Sums the energy of the machine's processors (RAPL of Intel and AMD, in /sys/class/powercap) and
+/// NVIDIA devices since its construction. All programs on the machine count. Counters wrap, under
+/// load within minutes: call sample() in between.
 class EnergyMeter {
  public:
-  /// `devices`: NVIDIA's count too. `powercap`: the folder of the counters.
+  /// `devices`: whether NVIDIA devices count. `powercap`: folder of the counters.
   explicit EnergyMeter(bool devices, std::string powercap = "/sys/class/powercap");
   ~EnergyMeter();
   EnergyMeter(const EnergyMeter&) = delete;
   EnergyMeter& operator=(const EnergyMeter&) = delete;
 
   void sample();
-  /// Returns the sum as of the last sample; nothing where no counter may be read.
+  /// Returns the joules as of the last sample, or nothing if no counter can be read.
   std::optional<double> joules() const;
-  /// "package-0, NVIDIA 0"; "" where nothing may be read.
+  /// Returns the counters' names as in "package-0, NVIDIA 0", or "" if none can be read.
   std::string sources() const;
 
  private:
@@ -36,29 +35,29 @@ class EnergyMeter {
   void find_devices();
 
   std::vector<Counter> counters_;
-  void* library_ = nullptr;  ///< NVIDIA's
+  void* library_ = nullptr;  ///< NVIDIA's management library
 };
 
-/// The time that somebody on this machine waited for a processor, as the kernel counts it (pressure
+/// Time that processes on this machine waited for a processor, as the kernel counts it (pressure
 /// stall information, /proc/pressure/cpu).
 struct CpuPressure {
   double lately = 0;          ///< share of the last ten seconds
   double waited_seconds = 0;  ///< since the machine was started
 };
-/// Returns nothing where the kernel does not count it, or the text is another one.
+/// Returns nothing if the kernel does not count it or the text is not as expected.
 std::optional<CpuPressure> parse_cpu_pressure(const std::string& text);
 std::optional<CpuPressure> cpu_pressure();
 
-/// The meter of what a run's times were measured beside: the pressure on the processors at both
-/// ends, and the energy that the machine used meanwhile.
+/// Measures conditions of a run: CPU pressure at both ends, and the machine's energy in between.
 class RunMeter {
  public:
   explicit RunMeter(const Fleet& fleet);
 
-  /// Now and then: see EnergyMeter.
+  /// Call it now and then: see EnergyMeter.
   void sample();
   /// {"at": "..Z", "cpu_pressure": {"begin":..,"end":..,"during":..},
-  ///  "energy": {"joules":..,"of":".."}}; shares of the time. What could not be measured says so:
+  ///  "energy": {"joules":..,"of":".."}}; shares of the time. A figure that could not be measured
+  ///  is
   /// "not measured".
   Json end();
 
@@ -72,7 +71,7 @@ class RunMeter {
 };
 
 /// Adds `ended` to the run.json of the folder, under "ended". Throws std::runtime_error with the
-/// path where that is not as begin_run wrote it.
+/// path if the file is not as begin_run wrote it.
 void add_end(const RunFolder& folder, const Json& ended);
 
 }  // namespace gv

@@ -45,7 +45,7 @@ Json machine_json() {
 
 constexpr std::size_t longest_name = 100;
 
-/// x86 calls it so; ARM's file has no name of the processor.
+/// Reads the name that x86 has in this file; ARM's file has no name of the processor.
 std::string processor_name() {
   std::ifstream in("/proc/cpuinfo");
   for (std::string line; std::getline(in, line);) {
@@ -83,7 +83,7 @@ Json run_json(const Assembly& fleet, const RunOrigin& origin, const FlatKeys& ke
             {"data", f.data.kind},
             {"parameters", fleet.dimension}};
   if (f.program) json["program"] = f.program->command;
-  // Where only time or a target ends the run, there is no last round.
+  // If only time or a target ends the run, there is no last round.
   const bool endless = fleet.rounds == std::numeric_limits<Round>::max();
   json["rounds"] = endless ? Json() : Json(fleet.rounds);
   json["digest"] = f.digest;
@@ -123,7 +123,7 @@ void keep_room(const RunFolder& folder) {
   constexpr std::size_t room_bytes = std::size_t{1} << 16;
   try {
     folder.write(room_name, std::string(room_bytes, '.'));
-  } catch (const std::runtime_error&) {  // there is none already: the first checkpoint says so
+  } catch (const std::runtime_error&) {  // disk already full: the first checkpoint reports it
   }
 }
 

@@ -13,26 +13,25 @@
 
 namespace gv {
 
-/// Writes what a run keeps while it is under way (lines of metrics.jsonl, the best model) on a
-/// thread of its own, in the order in which it is given: a disk that does not answer holds up this
-/// thread, and not the launcher.
+/// Writes the files of a run under way (lines of metrics.jsonl, the best model) on a thread of its
+/// own, in order: a disk that does not answer blocks this thread, not the launcher.
 class RunWriter {
  public:
-  /// `metrics`: path of the file that lines are appended to. `most_bytes`: of lines that wait; the
-  /// ones after that are left out, and their number is a trouble.
+  /// `metrics`: path of the file that lines are appended to. `most_bytes`: maximum size of the
+  /// lines that wait; further lines are dropped, and troubles() reports their number.
   explicit RunWriter(const std::string& metrics, std::size_t most_bytes = std::size_t{64} << 20);
-  /// Waits until all is written.
+  /// Waits until everything is written.
   ~RunWriter();
   RunWriter(const RunWriter&) = delete;
   RunWriter& operator=(const RunWriter&) = delete;
 
-  void append(std::string line);  ///< without its end
-  /// `write` takes the place of one that still waits, since the newer model is the better one. What
-  /// it throws is a trouble.
+  void append(std::string line);  ///< `line` has no line end
+  /// Queues `write` instead of one that still waits, because the newer model is the better one. An
+  /// exception from `write` is reported by troubles().
   void replace(std::function<void()> write);
-  /// Returns what could not be written since the last call, in sentences for the screen.
+  /// Returns the failed writes since the last call, as sentences for the screen.
   std::vector<std::string> troubles();
-  /// Waits until all is written, for `patience` at most; returns whether it is.
+  /// Waits at most `patience`. Returns whether everything is written.
   bool finish(std::chrono::milliseconds patience);
   void finish();
 
@@ -50,7 +49,7 @@ class RunWriter {
   std::size_t left_out_ = 0;
   std::function<void()> model_;
   std::vector<std::string> troubles_;
-  bool failed_ = false;  ///< metrics.jsonl could not be written, and troubles() had it
+  bool failed_ = false;  ///< metrics.jsonl could not be written, as troubles() reported
   bool writing_ = false, over_ = false;
   std::thread thread_;
 };

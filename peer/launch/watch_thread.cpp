@@ -19,7 +19,7 @@ WatchThread::WatchThread(int fd, std::function<bool(WatchThread&)> on_readable)
   thread_ = std::thread([this, fd] { watch(fd); });
 }
 
-/// A child that this process has forked may hold the pipe open, so that its end alone is no news.
+/// Wakes the thread with a byte, because a forked child may hold the pipe open.
 WatchThread::~WatchThread() {
   const char over = 0;
   if (::write(wake_write_.get(), &over, sizeof over) != sizeof over) wake_write_.close();

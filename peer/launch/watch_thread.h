@@ -7,18 +7,18 @@
 
 namespace gv {
 
-/// Watches a descriptor beside the peer's loop: stdin of a launched peer, the signals of one
-/// started by hand.
+/// Watches a descriptor in a thread besides the peer's loop: stdin of a launched peer, or the
+/// signals of one started by hand.
 class WatchThread {
  public:
-  /// Calls `on_readable` each time there is something to read; false ends the watch. It may use
-  /// pause().
+  /// Calls `on_readable` whenever the descriptor is readable; the watch ends when it returns
+  /// false. It may use pause().
   WatchThread(int fd, std::function<bool(WatchThread&)> on_readable);
   ~WatchThread();
   WatchThread(const WatchThread&) = delete;
   WatchThread& operator=(const WatchThread&) = delete;
 
-  /// Waits; false when the watch is being ended before the time is over.
+  /// Waits. Returns false if the watch is ended before the time is over.
   bool pause(int milliseconds) const;
 
  private:

@@ -6,7 +6,7 @@
 namespace gv {
 namespace {
 
-/// What has been done, and not what is there.
+/// Raises the running totals only; `kept` and `actors` are current values.
 void raise(std::optional<ExperienceFigures>& figures, const ExperienceFigures& to) {
   if (!figures) figures.emplace();
   figures->frames = std::max(figures->frames, to.frames);

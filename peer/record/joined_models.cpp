@@ -12,17 +12,17 @@
 namespace gv {
 namespace {
 
-using Parts = std::vector<Report*>;  ///< of one model, ascending by peer
+using Parts = std::vector<Report*>;  ///< reports of one model, ascending by peer
 
-/// A range of the model and the values that a report has of it.
+/// A range of the model and a report's values for this range.
 struct Stretch {
   Range range;
   std::span<const float> values;
   Report* of = nullptr;
 };
 
-/// Of each range the first that has it, in the order of the model: the others have copies of it.
-/// Nothing where they do not make one model, each report of the same round.
+/// Returns the pieces of one model in order, each from the first report that has it; the others
+/// hold copies. Returns nothing if the reports do not make one whole model of one round.
 std::vector<Stretch> pieces_of(const Parts& parts, std::size_t size) {
   std::vector<Stretch> all;
   for (Report* part : parts) {
@@ -50,7 +50,7 @@ std::vector<float> join(const std::vector<Stretch>& pieces) {
   return x;
 }
 
-/// Each copy of the last stage knows the loss of its own samples.
+/// Averages over the copies of the last stage: each knows the loss of its own samples only.
 double train_loss(const Parts& parts, const Report& last) {
   double one = last.train_loss;
   double sum = 0;
@@ -66,14 +66,14 @@ double train_loss(const Parts& parts, const Report& last) {
   return known > 1 ? sum / samples : one;
 }
 
-/// A range of the model, and the values that somebody has of it.
+/// A range of the model and a peer's values for this range, with its weight.
 struct Held {
   Range range;
   const float* values = nullptr;
   double weight = 0;
 };
 
-/// In id order, of each peer ascending.
+/// Returns the held ranges by peer id, and ascending within a peer.
 std::vector<Held> held_by(const ReportsByPeer& reports) {
   std::vector<Held> all;
   for (const auto& [peer, report] : reports) {
@@ -86,8 +86,8 @@ std::vector<Held> held_by(const ReportsByPeer& reports) {
   return all;
 }
 
-/// Returns where a part of somebody's begins or ends: between two of these all coordinates have the
-/// same holders.
+/// Returns where held ranges begin or end: between two such bounds all coordinates have the same
+/// holders.
 std::set<std::size_t> bounds_of(const std::vector<Held>& all) {
   std::set<std::size_t> bounds;
   for (const Held& held : all) {
@@ -110,7 +110,7 @@ void judge_models(std::map<PeerId, Report>& reports, const ModelJudge& judge) {
       Report& last = *pieces.back().of;
       last.evaluation = judge.evaluate(model, join(pieces));
       last.train_loss = train_loss(parts, last);
-      last.trains = true;  // the first copy that is left
+      last.trains = true;  // the first surviving copy
       continue;
     }
     for (Report* part : parts) {
@@ -125,7 +125,7 @@ std::vector<Range> held_ranges(const Report& report) {
   return {{report.holds.begin, report.model->floats().size()}};
 }
 
-/// Each number may be a lie, so none is added to another before it is bounded.
+/// Reports are untrusted: each number is bounded before it is added to another.
 bool fit_model(const Report& report, std::size_t dimension) {
   std::size_t end = 0;
   std::size_t values = 0;

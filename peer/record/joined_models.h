@@ -12,34 +12,34 @@
 
 namespace gv {
 
-/// The judge of models that chains of peers divide, of which no peer has one whole.
+/// Evaluates models that chains of peers divide, because no peer holds a whole one.
 struct ModelJudge {
-  std::size_t size = 0;  ///< of a model, in floats
+  std::size_t size = 0;  ///< floats in a model
   std::function<Evaluation(PeerId model, std::span<const float> x)> evaluate{};
 };
 
-/// Puts the parts of each model together, and gives the report of its last stage what all of it is
-/// worth; of several copies the first one's, and what all of them have trained. Of a model that is
-/// not whole, because a stage is missing or of another round, nothing counts: its reports hold
-/// nothing and train nothing.
+/// Joins the parts of each model and writes its evaluation into the report of its last stage (of
+/// the first copy, with the mean train loss over the copies). If a stage is missing or of another
+/// round, the model's reports get weight 0 and do not count as training.
 void judge_models(std::map<PeerId, Report>& reports, const ModelJudge& judge);
 
 struct Fleet;
 
-/// Where in the fleet's model the values of a report's model stand, one range behind the other.
+/// Returns the ranges of the fleet's model that the values of a report fill, in order.
 std::vector<Range> held_ranges(const Report& report);
-/// Returns whether they can: as many as there are values, ascending, within a model of so many.
+/// Returns whether held_ranges() is valid: ascending, within `dimension`, and exactly as many
+/// values as the report has.
 bool fit_model(const Report& report, std::size_t dimension);
 /// Returns whether an untrusted report can belong to this fleet, whose model has `dimension`
-/// values: it names existing peers and chains, its values fit the model, and a peer that trains a
-/// whole model reports all of it.
+/// values: it names existing peers and chains, its values fit the model, and the report of a peer
+/// that trains a whole model is complete.
 bool can_be_of(const Fleet& fleet, std::size_t dimension, const Report& report);
 
-/// The reports of peers that are looked at together, by peer.
+/// Reports of one evaluation, by peer.
 using ReportsByPeer = std::map<PeerId, const Report*>;
 
-/// The fleet's model: at each coordinate the mean of those that hold it (plan.h), summed in
-/// double, in id order. Where nobody does any more, of the copies.
+/// Returns the fleet's model: at each coordinate the mean over the peers that hold it (plan.h), or
+/// over its copies if all holders are gone; summed in double, in id order.
 std::vector<float> mean_of_reports(const ReportsByPeer& reports);
 
 }  // namespace gv

@@ -49,7 +49,7 @@ std::string hex_of(const XXH128_hash_t& hash) {
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
-/// Pairs of a model and where a range of it begins: what several members have whole counts once.
+/// Pairs of a model and the start of a range: a range that several members hold whole counts once.
 using Counted = std::set<std::pair<PeerId, std::size_t>>;
 
 double squared_distance(const Report& report, std::span<const float> mean, Counted& counted) {
@@ -68,14 +68,14 @@ double squared_distance(const Report& report, std::span<const float> mean, Count
   return sum;
 }
 
-/// What is there of memories and actors, and not what they have done (fleet_record.h).
+/// Adds the current values of memories and actors, not their running totals (fleet_record.h).
 void add(const ExperienceFigures& of, FleetRecord& record) {
   ExperienceFigures& all = record.experience ? *record.experience : record.experience.emplace();
   all.kept += of.kept;
   all.actors += of.actors;
 }
 
-/// Beyond any loss of a model that has learnt something, whatever its unit.
+/// Above any loss of a model that has learnt something, whatever its unit.
 constexpr double beyond_learning = 1e30;
 
 }  // namespace
@@ -109,8 +109,8 @@ void Observer::aim_at(Aims aims) {
   progress_ = ProgressWatch(aims_);
 }
 
-/// The best model may be of a round that is still to be done again. Peers evaluate the round of
-/// their checkpoint again, because its record may have been lost: the one that is there counts.
+/// The best model may be of a round that the resumed run repeats. Peers evaluate the round of their
+/// checkpoint again, because its record may have been lost; an existing record counts.
 void Observer::recall(Recalled past) {
   for (const FleetRecord& record : past.records) {
     progress_.recall(figure_of(record, measure()));
@@ -147,18 +147,18 @@ void Observer::come(Event event) {
   go_on();
 }
 
-/// One after the other: what comes changes what the records that are due are about.
+/// Handles events one at a time, because each may change the records that are due.
 void Observer::go_on() {
   while (!asked_ || take_answer()) {
     if (next_record()) continue;
     if (waiting_.empty()) return;
     Event event = std::move(waiting_.front());
     waiting_.pop_front();
-    heed(std::move(event));
+    handle_event(std::move(event));
   }
 }
 
-void Observer::heed(Event event) {
+void Observer::handle_event(Event event) {
   if (event.report) return keep(std::move(*event.report), event.now);
   if (event.change > 0)
     ++expected_;
@@ -193,13 +193,13 @@ void Observer::drop(PeerId peer) {
     due_ = std::max(due_, last->first);
 }
 
-/// The fleet's loss is no more than a hundredfold of the median of what it was until then. Where it
-/// has come close to zero it may be that, as long as it is far below what it was at first.
+/// Records the first rise of the fleet's loss above a hundred times its median until now. A loss
+/// that was close to zero may rise that much while below a hundredth of the greatest loss.
 void Observer::watch(FleetRecord& record) {
-  // A loss that is minus a return is below 0, and no multiple of it says anything.
+  // An agent's loss is minus its return, so multiples of the loss mean nothing.
   if (record.frames) return;
   constexpr double hundredfold = 100;
-  constexpr double rounding = 1e-10;  // of float32, squared and summed: below it nothing rises
+  constexpr double rounding = 1e-10;  // float32 rounding, squared and summed
   constexpr std::size_t least_known = 3;
   const double loss = record.mean.loss;
   const double median = losses_.empty() ? 0 : losses_[losses_.size() / 2];
@@ -207,11 +207,11 @@ void Observer::watch(FleetRecord& record) {
                     loss > hundredfold * median && loss > losses_.back() / hundredfold;
   if (!loss_rise_ && (high || has_diverged(loss) || loss > beyond_learning))
     loss_rise_ = LossRise{.round = record.round, .from = median, .to = loss};
-  // Models that swing apart may have a mean that looks well. A NaN may be a loss that is unknown.
+  // Diverging models may have a good mean. A NaN may be an unknown loss.
   if (!loss_rise_ && record.loss_local > beyond_learning)
     loss_rise_ = LossRise{.round = record.round, .from = median, .to = record.loss_local};
   record.loss_rise = loss_rise_;
-  // A run may have a million records: they stay sorted, and are not sorted for each.
+  // Sorted insertion: a run may have a million records.
   if (std::isfinite(loss)) losses_.insert(std::ranges::upper_bound(losses_, loss), loss);
 }
 
@@ -235,7 +235,7 @@ void Observer::see(const FleetRecord& record, const ReportsByPeer& reports) {
   best_ = BestModel{.round = record.round, .figure = *figure, .x = mean_of_reports(reports)};
 }
 
-/// The test set is looked at once, with the model that is saved.
+/// Evaluates the saved model on the test set, once.
 void Observer::end_with(FleetRecord record) {
   summary_ = std::move(record);
   if (best_) summary_->saved = best_->round;
@@ -246,8 +246,8 @@ bool Observer::next_record() {
   return !over() && (next_round() || next_tick() || next_end());
 }
 
-/// Who was away passes rounds over, so a round that all have reported completes those before it.
-/// Where nobody that trains has reported one, there is no model to look at.
+/// A peer that was away skips rounds, so a round that all reported completes those before it. If no
+/// peer that trains reported a round, there is no model to evaluate.
 bool Observer::next_round() {
   const auto first = open_.begin();
   if (first == open_.end() || first->first > due_) return false;
@@ -262,12 +262,12 @@ bool Observer::next_round() {
   return true;
 }
 
-/// One after the other, since a report may stand for an earlier tick as well.
+/// One tick at a time, because a report may also stand for an earlier tick.
 bool Observer::next_tick() {
   std::uint64_t tick = std::numeric_limits<std::uint64_t>::max();
   for (const auto& [peer, reports] : ticks_)
     if (!reports.empty()) tick = std::min(tick, reports.begin()->first);
-  // Of a hundred thousand peers that end, each would otherwise be asked for all the others.
+  // Avoids at_tick(): with 100,000 peers that end, its cost would be quadratic.
   if (tick == std::numeric_limits<std::uint64_t>::max()) return false;
   const ReportsByPeer reports = at_tick(tick);
   if (reports.size() < expected_) return false;
@@ -282,7 +282,7 @@ bool Observer::next_end() {
   if (finals_.size() != expected_ || expected_ == 0 || summary_) return false;
   judge_models(finals_, aims_.models);
   const ReportsByPeer reports = pointers_to(finals_);
-  // What is left of a chain is no model, whatever parts it has.
+  // An incomplete chain has no model, whatever parts it has.
   if (aims_.models.size > 0 && count_trainers(reports) == 0) return false;
   const std::vector<float> mean = mean_of_reports(reports);
   FleetRecord end = look(reports, mean, now_);
@@ -305,7 +305,7 @@ void Observer::ask(Asked asked, std::span<const float> mean) {
   if (has_patience_for(*asked_)) evaluator_->ask(mean);
 }
 
-/// Tells the record that waits for figures, once they are there or no peer waits for them.
+/// Completes the waiting record once its figures are there, or if it does not wait for them.
 bool Observer::take_answer() {
   std::optional<Evaluation> figures = Evaluation{.loss = unknown_figure(), .accuracy = {}};
   if (has_patience_for(*asked_)) figures = evaluator_->answer();
@@ -334,7 +334,7 @@ FleetRecord Observer::look_at(std::uint64_t tick,
   return record;
 }
 
-/// Takes of each peer what it said then or later, as far as it has.
+/// Returns each peer's first report at `tick` or later, or its final report.
 ReportsByPeer Observer::at_tick(std::uint64_t tick) const {
   ReportsByPeer reports = pointers_to(finals_);
   for (const auto& [peer, each] : ticks_) {
@@ -370,7 +370,7 @@ FleetRecord Observer::look(const ReportsByPeer& reports, std::span<const float> 
     looking = std::max(
         looking, report.costs.spent[Activity::evaluate] + report.costs.spent[Activity::checkpoint]);
     record.longest_wait[peer] = report.costs.longest_wait;
-    // Servers clip as well; what liars say of others is left out where they are known.
+    // Servers clip as well. Known attackers are left out, because they may lie about others.
     const bool counts = report.trains || report.holds.weight > 0;
     if (counts && !report.clipped.empty()) record.clipped[peer] = report.clipped;
     const bool judged = report.trains || (report.holds.model && report.holds.weight > 0);

@@ -37,7 +37,7 @@ void make_folder(const fs::path& path) {
 
 constexpr const char* file_name = "held.json";
 
-/// Reads metrics.jsonl; a line that makes no sense is somebody else's to complain of.
+/// Reads metrics.jsonl and skips malformed lines; another reader reports these.
 std::set<PeerId> lost_peers(const std::string& run_folder) {
   std::ifstream in(run_folder + "/metrics.jsonl");
   std::set<PeerId> lost;

@@ -8,22 +8,22 @@
 
 namespace gv {
 
-/// The place where a run leaves what it made, for its owner alone:
-///   metrics.jsonl summary.json model.safetensors fleet.yaml peers/003/{pid,stderr.log,models/}
+/// Folder with the output of a run, readable by its owner alone:
+/// metrics.jsonl summary.json model.safetensors fleet.yaml peers/003/{pid,stderr.log,models/}
 class RunFolder {
  public:
-  /// Makes a new folder at `wanted`, or `wanted`-2, -3, ... when there is one already. Throws
+  /// Makes a new folder at `wanted`, or at `wanted`-2, -3, ... if it exists. Throws
   /// std::runtime_error with the path and the reason.
   static RunFolder make(const std::string& wanted);
 
-  /// One that is there. Throws std::runtime_error with the path when it is not.
+  /// Opens an existing folder. Throws std::runtime_error with the path if there is none.
   static RunFolder open(const std::string& path);
 
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
-  /// peers/003, made with its models/ when it is not there yet.
+  /// Returns the path of peers/003, and makes the folder if it is missing.
   std::string peer(PeerId id) const;
-  /// The whole text, or nothing changes. Throws std::runtime_error with the path.
+  /// Writes a file's whole text, or changes nothing. Throws std::runtime_error with the path.
   void write(const std::string& name, const std::string& text) const;
 
  private:
@@ -31,13 +31,13 @@ class RunFolder {
   std::string path_;
 };
 
-/// Keeps in held.json of a run which round's checkpoints all of its peers have and keep
-/// (CheckpointStore::hold). A disk that does not take it is no error: the older one stays.
+/// Writes to held.json the round whose checkpoints all peers of the run have and keep
+/// (CheckpointStore::hold). If the write fails, the older file stays; that is no error.
 void write_held_round(const RunFolder& folder, Round round);
 
-/// Returns from where a run goes on that has lost peers for good: what the others kept later they
-/// have trained without them, and who was cut off may have the same rounds, trained alone. Nothing
-/// where no peer was lost, each was started again, or no round is held.
+/// Returns the round from which to resume a run that has lost peers for good. Later checkpoints of
+/// the others were trained without those, and peers that were cut off may have trained the same
+/// rounds alone. Returns nothing if no peer was lost, all were restarted, or no round is held.
 std::optional<Round> round_before_loss(const std::string& run_folder);
 
 }  // namespace gv

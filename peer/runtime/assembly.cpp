@@ -25,7 +25,7 @@
 #include "optim/rl/q_agent.h"
 #include "optim/train/predictor.h"
 #include "peer/fleet/data/data_reader.h"
-#include "peer/fleet/setup.h"
+#include "peer/fleet/fleet_setup.h"
 #include "peer/model/tensors/start_values.h"
 #include "peer/runtime/assembly_checks.h"
 #include "peer/runtime/load_data.h"
@@ -33,7 +33,7 @@
 namespace gv {
 namespace {
 
-/// Beyond, whatever is counted piece by piece takes minutes.
+/// Maximum number of parameters; with more, counting piece by piece would take minutes.
 constexpr std::size_t most_parameters = 50'000'000'000;
 
 [[noreturn]] void throw_all(const Fleet& fleet, const TableError& error) {
@@ -43,7 +43,7 @@ constexpr std::size_t most_parameters = 50'000'000'000;
   throw FleetError(fleet.path, std::move(all));
 }
 
-/// Digests the parameters, and what the columns and classes of a user's data are called: peers that
+/// Digests the parameters, and the names of the columns and classes of a user's data: peers that
 /// each read a table of their own must mean the same by each parameter.
 std::string digest_of(const std::vector<Parameter>& parameters, const TrainTest& data) {
   std::string text;
@@ -63,7 +63,7 @@ std::string digest_of(const std::vector<Parameter>& parameters, const TrainTest&
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
-/// Rounds in so many epochs: in one all together take as many samples as there are.
+/// Rounds per epoch, in which all peers together take as many samples as there are.
 double rounds_per_epoch(const Fleet& fleet, const Setup& setup, double samples) {
   double taken = 0;
   for (PeerId m = 0; m < fleet.models(); ++m)
@@ -80,12 +80,12 @@ Fleet with_servers(Fleet fleet) {
   return fleet;
 }
 
-/// 0: the file does not say.
+/// Number of the program's samples in the fleet file; 0 if not given.
 std::uint32_t samples_of_program(const Fleet& fleet) {
   return fleet.data.kind == program_data().kind ? fleet.data.train : 0;
 }
 
-/// Divides by number alone: who has which classes is known to the programs.
+/// Divides only the number of samples: the programs know which classes each peer has.
 Partition partition_of_program(const Fleet& fleet) {
   Dataset counted;
   counted.rows = samples_of_program(fleet);
@@ -151,7 +151,7 @@ Assembly::Assembly(Fleet fleet_, std::optional<PeerId> only, std::optional<Progr
   if (trains_elsewhere_) make_verb_trees();
 }
 
-/// The data, and the model that is made for them.
+/// Loads the data, and makes the model for it.
 void Assembly::load_parts(std::optional<PeerId> only) {
   try {
     LoadedData loaded = load_data(fleet, only);
@@ -269,7 +269,7 @@ void Assembly::take_push_weights() {
                     receivers);
 }
 
-/// All count alike until their samples are counted.
+/// Peers have equal shares until their samples are counted.
 void Assembly::take_shares() {
   shares = setup->shares();
   rows_ = share_rows(topology, shares);
@@ -283,7 +283,7 @@ std::size_t Assembly::most_samples_bytes() const {
   return most_packed_bytes(*data.train, batch, fleet.data.augment.any());
 }
 
-/// Servers have theirs from the model of those that train.
+/// Servers have the channels of the model of the peers that train.
 std::vector<Channel> Assembly::channels(PeerId i,
                                         std::shared_ptr<const ExperiencePart> part) const {
   const std::optional<StagePlan> own = stage(i);
@@ -338,7 +338,7 @@ std::unique_ptr<Objective> Assembly::evaluator() const {
   return data.train ? make_objective(fleet.model, everybodys_share()) : objective(0);
 }
 
-/// Each model's own evaluator is made once.
+/// The evaluator of each model is made once.
 ModelJudge Assembly::model_judge() const {
   if (!division) return {};
   const auto own = std::make_shared<std::map<PeerId, std::unique_ptr<Objective>>>();
@@ -357,7 +357,7 @@ Aims Assembly::aims() const {
             .models = model_judge()};
   if (fleet.agent)
     aims.frames = [this](PeerId i, std::uint64_t samples) {
-      if (fleet.actors > 0) return std::uint64_t{0};  // the actors tell of theirs
+      if (fleet.actors > 0) return std::uint64_t{0};  // actors report their frames
       return samples / fleet.peers.at(i).batch * fleet.agent->frames();
     };
   if (validation)

@@ -18,80 +18,77 @@ namespace gv {
 
 struct FoundErrors;
 
-/// A fleet with everything made that can be made before it starts: data loaded and divided, the
-/// graph built, rounds counted. Shared by `run`, `peer`, `simulate` and `plan`, so that all of them
-/// mean the same run.
+/// A fleet with everything that can be made before it starts: data loaded and divided, the graph
+/// built, rounds counted. `run`, `peer`, `simulate` and `plan` share it, to mean the same run.
 class Assembly {
  public:
-  /// Throws FleetError where data and file disagree (missing or damaged files, more peers than
-  /// samples, ...).
-  /// `only`: for the process of this peer, which reads no table of another one (`{id}`).
-  /// `program`: what the programs of the fleet train, instead of its model and data, where
-  /// each of them is its own process. Their replicas are not made here.
+  /// Throws FleetError if data and file disagree (missing or damaged files, more peers than
+  /// samples, ...). `only` is set in the process of this peer, which reads no table of another one
+  /// (`{id}`). `program` is what the fleet's programs train, instead of its model and data, if each
+  /// is its own process; their replicas are not made here.
   explicit Assembly(Fleet fleet,
                     std::optional<PeerId> only = std::nullopt,
                     std::optional<ProgramModel> program = std::nullopt);
 
   const Fleet fleet;
-  const ChainMap chains;  ///< of those that train: which part of which model each has
+  const ChainMap chains;  ///< the part of which model each training peer has
   const AlgorithmRow* algorithm = nullptr;
-  std::shared_ptr<const Setup> setup;  ///< what its method knows of it
-  Topology topology;                   ///< of a schedule: all its links
-  std::optional<MixingMatrix> w;  ///< empty when there is a schedule, push-sum or shares instead
-  /// Of each model, n times its weight in the mean that W keeps; empty: all count alike.
+  std::shared_ptr<const Setup> setup;  ///< the method's view of the fleet
+  Topology topology;                   ///< with a schedule, all its links
+  std::optional<MixingMatrix> w;       ///< empty with a schedule, push-sum or shares
+  /// n times the weight of each model in the mean that W keeps; empty if all weights are equal.
   std::vector<double> shares;
-  std::shared_ptr<const MixingSchedule> schedule;  ///< W of every round; null: always w
+  std::shared_ptr<const MixingSchedule> schedule;  ///< W of every round; null if always w
   TrainTest data;                                  ///< null pointers for quadratic and agent
-  std::shared_ptr<const Dataset> validation;       ///< null where the fleet has none
+  std::shared_ptr<const Dataset> validation;       ///< null if the fleet has none
   Partition partition;                             ///< empty for quadratic and agent
-  std::optional<Division> division;                ///< of the models that chains divide
-  Round rounds =
-      0;  ///< the last round; the largest number when only time or a target stops the run
-  Round evaluate_every = 0;  ///< rounds; 0: only at the end, or by time (Fleet::evaluate_period)
+  std::optional<Division> division;                ///< division of the models into stages
+  Round rounds = 0;  ///< the last round; the largest number if only time or a target stops the run
+  Round evaluate_every = 0;  ///< rounds; 0 for only at the end, or by time (evaluate_period)
   std::vector<Parameter> parameters;
-  TensorOrders orders{};      ///< of a program's tensors; empty: all as their shapes
+  TensorOrders orders{};      ///< order of a program's tensors; empty if as in their shapes
   std::size_t dimension = 0;  ///< d
-  std::vector<float> start;   ///< x_0 of `model.start`; empty: it is drawn
-  /// The digest of the parameters' names and shapes, and of names in a user's data; 32 hex digits.
+  std::vector<float> start;   ///< x_0 of `model.start`; empty if it is drawn
+  /// Digest of the parameters' names and shapes, and of names in a user's data; 32 hex digits.
   std::string model_digest;
 
   Plan plan(PeerId i) const;
-  /// Returns what averaging carries and moves.
+  /// Returns the vectors that averaging carries and moves.
   Traffic traffic() const;
-  /// Lists what peer i talks on beside averaging. `part`: what it does for agents, if under way.
+  /// Lists the channels of peer i, other than averaging. `part` is its work for agents, if running.
   std::vector<Channel> channels(PeerId i,
                                 std::shared_ptr<const ExperiencePart> part = nullptr) const;
-  /// Returns whether its programs may do something together beside the method.
+  /// Returns whether the fleet's programs may run collective verbs of their own.
   bool has_verbs() const { return !verb_trees_.empty(); }
-  /// Returns whether this is D-PSGD as in its paper, of which the mathematics of graphs says all.
+  /// Returns whether this is D-PSGD as in its paper, to which the theory of graphs applies fully.
   bool is_plain_d_psgd() const;
   Algorithm work_of(PeerId i) const;
-  /// Returns whom it hears of in averaging, by its own row; of a schedule, its links.
+  /// Returns the peers that it averages with, by its own row; with a schedule, all its links.
   Neighborhood neighborhood(PeerId i) const;
-  std::size_t size_of(PeerId i) const;  ///< of peer i's vector: d, or a server's part of it
-  /// Makes it on the peer's own device, see device_of. Throws std::runtime_error when it is not
-  /// there. Null: a program's, which it has itself.
+  std::size_t size_of(PeerId i) const;  ///< length of peer i's vector: d, or a server's part
+  /// Makes the replica on the peer's own device, see device_of. Throws std::runtime_error if the
+  /// device is missing. Null for a program, which has its own.
   std::unique_ptr<Replica> replica(PeerId i) const;
-  /// Peer 0's on a device and with a batch of one's own, to be measured.
+  /// Makes a replica like peer 0's, with this device and batch, for measurements.
   std::unique_ptr<Replica> replica_on(const Device& device, std::uint32_t batch) const;
-  /// Makes it on the CPU, whatever the file says: the simulator's.
+  /// Makes the simulator's replica, on the CPU regardless of the file's device.
   std::unique_ptr<Replica> host_replica(PeerId i) const;
-  /// Peer i's own, its minibatches from the beginning. A server's has no gradient.
+  /// Returns peer i's own objective, at its first minibatch. A server's has no gradient.
   std::unique_ptr<Objective> objective(PeerId i) const;
-  /// Evaluates any x of length d (the mean model): what it measures of training data (the moments
-  /// of batch norms), it measures on everybody's; of a quadratic, on peer 0's.
+  /// Evaluates any x of length d (the mean model). Statistics of training data (the moments of
+  /// batch norms) are over the data of all peers; for a quadratic, of peer 0.
   std::unique_ptr<Objective> evaluator() const;
-  /// The set that evaluations look at: the validation set where there is one, or else the test set.
+  /// The set of evaluations: the validation set if there is one, else the test set.
   const std::shared_ptr<const Dataset>& looked_at() const {
     return validation ? validation : data.test;
   }
-  /// Returns how many whole models so many of its peers have, in the mean.
+  /// Returns the mean number of whole models on this number of its peers.
   double models_held(double peers) const;
-  /// Returns whether the others go on when a chain loses a stage: if no collective needs them all.
+  /// Returns whether the others continue if a chain loses a stage: if no collective needs all.
   bool does_without_chains() const {
     return chains.peers() > 1 && fleet.models() > 1 && algorithm->promise != Promise::agreement;
   }
-  /// Returns what the fleet file asks of its evaluations. The objective of the test set reads this.
+  /// Returns the fleet file's aims of evaluations. The test set's objective uses this Assembly.
   Aims aims() const;
 
  private:
@@ -119,7 +116,7 @@ class Assembly {
   void check_samples() const;
   void check_own_tables() const;
   std::size_t most_samples_bytes() const;
-  bool serves_samples(PeerId i) const;  ///< or acts
+  bool serves_samples(PeerId i) const;  ///< also true for actors
   bool acts(PeerId i) const;
   void check_program() const;
   std::vector<PeerId> links(PeerId i) const;
@@ -131,17 +128,16 @@ class Assembly {
   std::unique_ptr<Objective> whole_objective(PeerId i) const;
   std::unique_ptr<Objective> plain_objective(PeerId i) const;
   ReplicaParts parts(PeerId i) const;
-  bool trains_elsewhere_ = false;  ///< programs do
+  bool trains_elsewhere_ = false;  ///< true if programs train
   double program_flops_ = 0;       ///< see ProgramModel
   OptimizerSpec optimizer_;
   QuadraticOptimum optimum_;
-  /// The errors by peer that learns, where actors act: from its replica to what it sends.
+  /// Errors by learner, if there are actors: from its replica to its messages.
   std::vector<std::shared_ptr<FoundErrors>> judged_;
-  std::vector<double> push_weights_;                         ///< of push-sum: least_weights()
-  std::vector<Neighborhood> rows_;                           ///< of push-sum and of shares
-  std::shared_ptr<const MixingSchedule> schedule_of_peers_;  ///< `schedule`, where it is of models
-  std::vector<VerbTree>
-      verb_trees_;  ///< by peer; empty: no programs train here, or they have no links
+  std::vector<double> push_weights_;                         ///< push-sum: least_weights()
+  std::vector<Neighborhood> rows_;                           ///< rows of push-sum and of shares
+  std::shared_ptr<const MixingSchedule> schedule_of_peers_;  ///< `schedule`, spread to peers
+  std::vector<VerbTree> verb_trees_;  ///< by peer; empty without programs here, or without links
 };
 
 }  // namespace gv

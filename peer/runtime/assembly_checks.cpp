@@ -10,19 +10,19 @@
 #include "gpu/cuda_replica.h"
 #include "optim/data/data_facts.h"
 #include "optim/models/model.h"
-#include "peer/fleet/setup.h"
+#include "peer/fleet/fleet_setup.h"
 
 namespace gv {
 namespace {
 
-/// Returns the kind that peer i steps with: its method may take another one than the file says.
+/// Returns the kind of peer i's optimizer; its method may override the file's.
 std::string kind_of_optimizer(const Assembly& of, PeerId i) {
   const OptimizerSpec& spec = of.fleet.optimizer;
   const auto own = of.algorithm->optimizer;
   return own == nullptr ? spec.kind : own(spec, *of.setup, i).kind;
 }
 
-/// Returns why peers cannot count by the samples that they have; "": they can.
+/// Returns why peers cannot be weighted by their samples; "" if they can.
 std::string why_not_by_samples(const Assembly& of) {
   const Fleet& fleet = of.fleet;
   if (of.partition.empty()) return "a quadratic has no samples: leave it out";
@@ -109,7 +109,7 @@ void check_muon(const Assembly& of) {
 
 namespace {
 
-/// Asks the same of what steps, and of what the gradient is taken of.
+/// Returns why training stays on the CPU because of the optimizer or the objective.
 OnTheCpu trains_on_the_cpu(const Assembly& of) {
   const Fleet& fleet = of.fleet;
   if (fleet.optimizer.clip_norm > 0)
@@ -156,7 +156,7 @@ void check_peer_devices(const Assembly& of) {
   }
 }
 
-/// Refuses training by anybody but the programs, and what is ours in training where they train.
+/// Refuses training by peers other than the programs, and our training options if programs train.
 void Assembly::check_program() const {
   if (!trains_elsewhere_ && fleet.program)
     refuse(fleet,
@@ -172,7 +172,7 @@ void Assembly::check_program() const {
            "the gradients are the program's, which shortens them itself: leave it out");
 }
 
-/// Only what is linked can be cut off.
+/// Only existing links can be cut.
 void Assembly::check_cuts() const {
   for (const Injection& injection : fleet.faults.inject) {
     if (injection.kind != Injection::Kind::cut) continue;
@@ -195,7 +195,7 @@ void Assembly::check_samples() const {
                        fleet.trainers()));
 }
 
-/// Refuses what depends on how many samples others have, where a peer knows nobody's but its own.
+/// Refuses options that depend on the number of other peers' samples, if a peer knows only its own.
 void Assembly::check_own_tables() const {
   if (!fleet.data.per_peer()) return;
   constexpr const char* why = "no peer knows how many samples the others have in their files";
@@ -204,7 +204,7 @@ void Assembly::check_own_tables() const {
   if (fleet.stop.epochs)
     refuse(fleet, "stop.epochs", fmt::format("{}: take `stop: {{ rounds: N }}`", why));
   if (fleet.evaluate_every_epochs)
-    refuse(fleet, "evaluate.every", fmt::format("{}: say it in rounds, or as a time", why));
+    refuse(fleet, "evaluate.every", fmt::format("{}: write it in rounds, or as a time", why));
   if (algorithm->kind == "fedavg" && aggregate_of(*setup) == Aggregate::mean)
     refuse(fleet,
            "algorithm",
@@ -233,7 +233,7 @@ void Assembly::check_flows() const {
                      what));
 }
 
-/// Attackers know how to lie where models are averaged as they are.
+/// Refuses attackers unless models are averaged as they are: the attacks are defined for that.
 void Assembly::check_attackers() const {
   if (fleet.attackers.count == 0 || attack_of(*setup).gradient != nullptr) return;
   const Traffic honest = traffic();

@@ -27,7 +27,7 @@ std::string schedule_text(const ParallelSpec& spec) {
                      ahead_text(spec.ahead));
 }
 
-/// Says what a member has, and what it tells the others.
+/// Describes the part of a member, and the values it exchanges with the other members.
 std::string members_text(const Assembly& fleet) {
   const ParallelSpec& spec = *fleet.fleet.parallel;
   if (spec.tensor == 1) return "";
@@ -49,7 +49,7 @@ std::string members_text(const Assembly& fleet) {
   }
   return fmt::format(
       "       {} members of each stage divide {} of {} layers: at most {} of {} "
-      "parameters each,\n       and {} a round that members tell each other\n",
+      "parameters each,\n       and {} a round that members exchange\n",
       spec.tensor,
       divided,
       pieces,

@@ -62,9 +62,9 @@ Division::Division(const Fleet& fleet, const Dataset& train)
   if (spec_.tensor > 1) divide_layers(fleet);
 }
 
-/// Finds what the members of each stage do between two places, and how much of its work that is.
-/// Each stage has a layer that they divide: by its columns each hears that the others are there, so
-/// that a gradient is whole at all members or at none.
+/// Fills the pieces of each stage: the work of a member between two neighbouring cuts, as a
+/// share of the stage's work. Each stage must have a divided layer: each member learns from its
+/// columns that the others are alive, so that a gradient is whole at all members or at none.
 void Division::divide_layers(const Fleet& fleet) {
   const std::vector<Cut> all = places(network_);
   for (Piece& stage : parts_) {

@@ -19,7 +19,7 @@ std::string algorithm_of(const AlgorithmRow& row) {
   return text + " }";
 }
 
-/// A setting that a method may need; the first that it takes is the example's.
+/// A setting that a method may need; the example has the first one that the method accepts.
 struct Surroundings {
   const char* data;
   const char* model;
@@ -31,7 +31,7 @@ constexpr const char* mlp = "{ kind: mlp, hidden: [64] }";
 constexpr const char* sparse =
     "{ kind: sparse, train: 40000, test: 4000, features: 2000, nonzeros: 20 }";
 constexpr const char* one_step = "{ batch: 32, optimizer: { kind: sgd, lr: 0.1 } }";
-/// Of steps that are as long in each coordinate as the rate.
+/// For methods whose steps are as long as the rate in each coordinate.
 constexpr const char* short_steps = "{ batch: 32, optimizer: { kind: sgd, lr: 0.002 } }";
 constexpr const char* local_steps =
     "{ batch: 32, local_steps: 10, optimizer: { kind: sgd, lr: 0.1 } }";

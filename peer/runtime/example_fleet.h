@@ -6,8 +6,8 @@
 
 namespace gv {
 
-/// The text of a small fleet file in which this method can run, with each of its options at its
-/// usual value: eight peers, a model that takes seconds to train, a ring where the method allows.
+/// The text of a small fleet file for this method, with each of its options at its usual value:
+/// eight peers, a model that trains in seconds, a ring if the method allows it.
 std::string example_fleet(const AlgorithmRow& row);
 
 }  // namespace gv

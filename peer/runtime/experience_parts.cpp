@@ -11,7 +11,7 @@
 namespace gv {
 namespace {
 
-/// The reader of the fleet file knows the environment.
+/// Never null: the reader of the fleet file has checked the environment's name.
 const EnvironmentRow& environment_of(const Fleet& fleet) {
   return *find_environment(fleet.agent->environment);
 }

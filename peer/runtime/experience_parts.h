@@ -6,12 +6,12 @@
 #include "gossip/experience.h"
 #include "peer/fleet/fleet.h"
 
-// What actors and memories of a fleet of agents are made of.
+// The parts of actors and memories in a fleet of agents.
 
 namespace gv {
 
 std::shared_ptr<ExperiencePart> memory_part(const Fleet& fleet, const Setup& setup, PeerId memory);
-/// `start`: what all peers begin with, where it is not drawn.
+/// `start` is the first model of all peers; empty if it is drawn.
 std::shared_ptr<ExperiencePart> actor_part(const Fleet& fleet,
                                            const Setup& setup,
                                            PeerId actor,

@@ -19,8 +19,8 @@
 namespace gv {
 namespace {
 
-/// samples / (classes x samples of the class): all classes weigh alike, and the mean weight is 1.
-/// King & Zeng 2001, "Logistic regression in rare events data", equation 15, with equal shares.
+/// samples / (classes x samples of the class): classes have equal total weight, the mean weight is
+/// 1. King & Zeng 2001, "Logistic regression in rare events data", equation 15, with equal shares.
 std::vector<float> balanced(const Dataset& train) {
   std::vector<std::uint64_t> counts(train.classes);
   for (const std::uint8_t label : train.labels) ++counts[label];
@@ -51,7 +51,7 @@ std::vector<float> named(const ClassWeights& asked, const std::vector<std::strin
       fmt::format("`train.class_weights` names {}, and the classes are {}", unknown, known));
 }
 
-/// A table's facts with the samples behind its means.
+/// A table's facts, with the number of samples in its means.
 struct PartFacts {
   DataFacts facts;
   double rows = 0;
@@ -69,8 +69,8 @@ std::vector<std::string> united(const std::vector<std::string>& a,
   return sorted_levels(std::move(all));
 }
 
-/// Chan, Golub & LeVeque 1979, "Updating formulae and a pairwise algorithm for computing sample
-/// variances": mean and squares of two sets from those of each.
+/// Merges the mean and the squares of two sets: Chan, Golub & LeVeque 1979, "Updating formulae and
+/// a pairwise algorithm for computing sample variances".
 void pool(ColumnFacts& into, double n, const ColumnFacts& other, double m) {
   if (n + m == 0) return;
   const double delta = other.mean - into.mean;

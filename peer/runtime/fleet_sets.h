@@ -8,23 +8,22 @@
 
 namespace gv {
 
-/// Returns the training set with the weights of its classes, which its facts hold; as it is where
-/// the fleet asks for none. Throws std::runtime_error for data without classes and for a class that
-/// there is not.
+/// Returns the training set with the weights of its classes in its facts; unchanged if the fleet
+/// sets none. Throws std::runtime_error for data without classes and for unknown classes.
 std::shared_ptr<const Dataset> with_class_weights(const ClassWeights& weights,
                                                   std::shared_ptr<const Dataset> train);
 
-/// Returns the fleet's validation set (`data.validation`), of which nobody trains on a sample: the
-/// part is taken out of the training set; a file is read as the training set was, by its columns,
-/// means and classes. `data`: what was read. Null where the fleet has none. Throws what readers
-/// throw.
+/// Returns the fleet's validation set (`data.validation`), on which no peer trains; null if the
+/// fleet has none. A part is taken out of the training set; a file is read like the training set,
+/// by its columns, means and classes. `data` is the spec that was read. Throws the readers'
+/// exceptions.
 std::shared_ptr<const Dataset> take_validation(const Fleet& fleet,
                                                const DataSpec& data,
                                                TrainTest& sets);
 
-/// Returns what a fleet's table says of its columns, over the training samples of all files: what
-/// `standardize: { file: ... }` reads. Where each peer has a table of its own, categories and
-/// classes are whatever any of them has, and every file has to be here. Throws std::runtime_error.
+/// Returns the facts of a fleet's table over the training samples of all files, which `standardize:
+/// { file: ... }` reads. If each peer has a table of its own, categories and classes are the union
+/// over all tables, and every file must be here. Throws std::runtime_error.
 DataFacts pooled_facts(const Fleet& fleet);
 
 }  // namespace gv

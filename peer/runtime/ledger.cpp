@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr const char* closing = "end";
-constexpr std::size_t most_shown = 200;  ///< bytes of what a file says
+constexpr std::size_t most_shown = 200;  ///< bytes of a file's text
 
 /// Makes the text fit to print, on one line.
 std::string shown(std::string text) {
@@ -32,7 +32,7 @@ std::uint64_t hash_of(const Payload& payload) {
   return XXH3_64bits(payload->data(), payload->size());
 }
 
-/// False: the line is not whole, or a number of it beyond its type (sscanf may do anything then).
+/// Returns false if the line is incomplete, or a number exceeds its type (undefined in sscanf).
 bool parse(std::string_view line, LedgerEntry& e) {
   const auto take = [&line](auto& number, int base) {
     const char* const end = line.data() + line.size();
@@ -52,7 +52,7 @@ bool parse(std::string_view line, LedgerEntry& e) {
   return whole && line == ".";
 }
 
-/// "ledger-<incarnation>.txt"; anybody may have put a file of another name there.
+/// Parses "ledger-<incarnation>.txt"; the folder may contain files with other names.
 std::uint64_t incarnation_of(const fs::path& path) {
   const std::string digits = path.stem().string().substr(std::string("ledger-").size());
   const char* const end = digits.data() + digits.size();
@@ -84,8 +84,8 @@ void read_ledger(const fs::path& path, Ledgers& ledgers) {
   if (!closed) ledgers.dead.insert(incarnation);
 }
 
-/// Averaging settles exchanges. A row that mixes, says nothing of its traffic and has channels does
-/// so by messages of its own, such as pushes.
+/// Averaging settles exchanges. A row that mixes, declares no traffic and has channels averages by
+/// messages of its own instead, such as pushes.
 bool makes_exchanges(const AlgorithmRow& row) {
   return row.mixes && (row.traffic != nullptr || row.channels == nullptr);
 }

@@ -12,7 +12,7 @@ namespace gv {
 
 class Assembly;
 
-/// One line of a peer's book: a piece of an exchange that it applied, as hashes of the two vectors.
+/// One line of a peer's ledger: an applied piece of an exchange, with hashes of both vectors.
 struct LedgerEntry {
   PeerId peer = 0;
   std::uint64_t incarnation = 0;
@@ -22,11 +22,10 @@ struct LedgerEntry {
   std::uint32_t part = 0;
   float weight = 0;
   std::uint64_t ours = 0, theirs = 0;  ///< XXH3-64
-  double bound = unbounded;            ///< the longest distance that counts whole
+  double bound = unbounded;            ///< the longest distance that is applied in full
 };
 
-/// The book of one process, written line by line so that it tells of a killed one, too. For audits;
-/// `faults: { ledger: true }`.
+/// The ledger of one process (`faults: { ledger: true }`), written line by line to survive a kill.
 class LedgerFile {
  public:
   /// Writes `folder`/ledger-<incarnation>.txt. Throws std::runtime_error with the path.
@@ -36,7 +35,7 @@ class LedgerFile {
   LedgerFile& operator=(const LedgerFile&) = delete;
 
   void write(const Settlement& settlement, std::uint64_t with_incarnation);
-  /// The process ends as it should; a book without this is that of a dead one.
+  /// Marks a regular end; a ledger without this mark is that of a dead process.
   void close();
 
  private:
@@ -47,16 +46,16 @@ class LedgerFile {
 
 struct Ledgers {
   std::vector<LedgerEntry> entries;
-  std::set<std::uint64_t> here{};  ///< incarnations whose books were read
-  std::set<std::uint64_t> dead{};  ///< of these, those that did not close their books
+  std::set<std::uint64_t> here{};  ///< incarnations whose ledgers were read
+  std::set<std::uint64_t> dead{};  ///< those with ledgers that were not closed
 };
 
-/// All books under a run folder's peers/. A last line that its process did not live to finish is
-/// left out. Throws std::runtime_error naming a file and line that make no sense.
+/// Reads all ledgers under a run folder's peers/, without incomplete last lines left by killed
+/// processes. Throws std::runtime_error with file and line for other lines that cannot be parsed.
 Ledgers read_ledgers(const std::string& run_folder);
 
-/// Returns which messages of the fleet no ledger records, although `faults.ledger` asks for it, and
-/// what has ledgers; "" if they record all, or the fleet keeps none.
+/// Returns a sentence on messages without a ledger although `faults.ledger` is set, and on a
+/// remedy; "" if all are recorded, or the fleet keeps none.
 std::string ledger_gap(const Assembly& fleet);
 
 }  // namespace gv

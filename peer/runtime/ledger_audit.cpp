@@ -63,7 +63,7 @@ class Comparison {
     }
   }
 
-  /// Returns whether it is behind the piece before it, or behind the exchange before it.
+  /// Returns whether the ledger has the preceding piece; for piece 0, the preceding exchange.
   bool in_turn(const Key& key) const {
     if (key.exchange.value == 0 && key.part == 0) return true;
     if (key.part > 0) return books_.contains({key.of, key.with, key.exchange, key.part - 1});

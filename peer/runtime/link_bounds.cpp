@@ -15,17 +15,17 @@ std::uint32_t bit(Kind kind) {
   return 1U << static_cast<unsigned>(kind);
 }
 
-/// Models that an honest neighbour may be sent before it has acknowledged the first: two where each
-/// exchange waits for the other half, and a neighbour that has lost its model gets one in the
-/// meantime. Along one-way links, in collective operations, and where methods talk on channels of
-/// their own, a peer may be ahead by as many rounds as there are peers.
+/// Number of models that may be sent to an honest neighbour before it acknowledges the first. Two
+/// if each exchange waits for the other half, and a neighbour that has lost its model gets one in
+/// the meantime. With one-way links, collective operations or channels of the method's own, a peer
+/// may be ahead by as many rounds as there are peers.
 std::uint64_t most_models(const Plan& plan) {
   const bool directed = plan.schedule && plan.schedule->directed();
   const bool two_way = plan.neighborhood.peers == plan.neighborhood.receivers && !directed;
   return two_way && plan.links.empty() && plan.channels.empty() ? 2 : plan.peers + 1;
 }
 
-/// Sums up what may wait at the other end before anybody there asks for it.
+/// Sums the bytes that may wait at the other end before they are requested there.
 std::uint64_t most_waiting_bytes(const std::vector<Channel>& channels) {
   std::uint64_t bytes = 0;
   for (const Channel& channel : channels) bytes += channel.most_bytes * channel.most_waiting;
@@ -56,7 +56,7 @@ LinkTimes link_times(const FaultSpec& faults) {
   times.heartbeat = faults.heartbeat;
   times.dead_after = faults.dead_after;
   times.handshake = std::min(times.handshake, faults.dead_after);
-  // A connection that has broken is no better sign of life than one that is silent.
+  // A broken connection counts as away no later than a silent one.
   times.reconnect_within = std::min(times.reconnect_within, faults.dead_after);
   return times;
 }
@@ -75,7 +75,7 @@ wire::FrameBounds frame_bounds(const Assembly& fleet) {
     bounds.kinds |= bit(Kind::verb);
     bounds.payload_bytes = std::max(bounds.payload_bytes, verb_word_bytes + verb_piece_bytes);
   }
-  // All peers have the same channels, but the stages of chains.
+  // All peers have the same channels, except the stages of chains.
   for (PeerId i = 0; i < (fleet.division ? fleet.fleet.size() : 1); ++i)
     for (const Channel& channel : fleet.channels(i)) {
       bounds.kinds |= bit(channel.kind);

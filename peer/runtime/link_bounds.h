@@ -9,11 +9,11 @@
 
 namespace gv {
 
-/// Returns what a peer's plan says about its links; who the process is, and the times, are left to
-/// the caller. `small_messages`: bytes of payload that a neighbour may always leave unacknowledged.
+/// Returns a peer's link settings from its plan, without process identity and times.
+/// `small_messages` is in bytes of payload that a neighbour may always leave unacknowledged.
 LinkSettings link_settings(const Plan& plan, std::size_t parameters, std::uint64_t small_messages);
 LinkTimes link_times(const FaultSpec& faults);
-/// Returns the bounds of what the peers of a fleet send to each other.
+/// Returns the bounds of the frames that the peers of a fleet send to each other.
 wire::FrameBounds frame_bounds(const Assembly& fleet);
 
 }  // namespace gv

@@ -30,7 +30,7 @@ std::string list_of(const std::vector<std::string>& names) {
   return names.size() > most ? text + fmt::format(" and {} more", names.size() - most) : text;
 }
 
-/// Columns of statistics that are not as the card's.
+/// Returns the columns whose statistics differ from the card's.
 std::vector<std::string> other_statistics(const DataFacts& card, const DataFacts& given) {
   std::vector<std::string> names;
   for (const ColumnFacts& column : card.columns) {
@@ -43,7 +43,7 @@ std::vector<std::string> other_statistics(const DataFacts& card, const DataFacts
   return names;
 }
 
-/// Returns for each class of the data its place among the card's.
+/// Returns the index of each class of the data among the card's classes.
 std::vector<std::uint8_t> class_places(const std::vector<std::string>& ours,
                                        const std::vector<std::string>& known) {
   std::vector<std::uint8_t> places;
@@ -113,9 +113,8 @@ std::shared_ptr<const Dataset> follow(const ModelCard& card,
   return pictures || set->is_sparse() ? relabelled(*set, card) : set;
 }
 
-/// Returns what the saved model that training begins from (`model.start`) says of its data; nothing
-/// where there is none, or where it is a file of named tensors and nothing else. Throws
-/// std::runtime_error.
+/// Returns the card of the saved model at which training begins (`model.start`); nothing if there
+/// is no such model, or its file has only named tensors. Throws std::runtime_error.
 std::optional<ModelCard> start_card(const Fleet& fleet) {
   if (fleet.start.empty()) return std::nullopt;
   const std::unique_ptr<TensorFile> file = open_tensors(fleet.start);
@@ -123,9 +122,8 @@ std::optional<ModelCard> start_card(const Fleet& fleet) {
   return read_card(fleet.start, file->metadata());
 }
 
-/// Gives the table the columns, values, classes, means and deviations of the card, to be found by
-/// their names, so that its weights mean what they meant. Throws std::runtime_error that names what
-/// the spec says otherwise.
+/// Sets the table's columns, values, classes, means and deviations to the card's, found by name, so
+/// that weights keep their meaning. Throws std::runtime_error that names a conflict with the spec.
 void follow(const ModelCard& card, TableSpec& spec) {
   if (!card.like || !card.like->facts || card.like->facts->columns.empty()) return;
   const DataFacts& facts = *card.like->facts;
@@ -139,7 +137,7 @@ void follow(const ModelCard& card, TableSpec& spec) {
   }
   if (spec.standardize != facts.standardized)
     throw std::runtime_error(
-        fmt::format("{} was trained with `standardize: {}`; say so", who, facts.standardized));
+        fmt::format("{} was trained with `standardize: {}`; write that", who, facts.standardized));
   if (!spec.target.empty() && spec.target != facts.target)
     throw std::runtime_error(
         fmt::format("the target is {}, and of {} it is {}; call the columns alike",
@@ -151,8 +149,8 @@ void follow(const ModelCard& card, TableSpec& spec) {
 }
 
 /// Returns the sets of pictures, sparse rows or text with the card's classes or vocabulary, found
-/// by their names, and pictures scaled as the card says; other sets as they are. Throws
-/// std::runtime_error that names what the card does not know.
+/// by name, and pictures with the card's scaling; other sets unchanged. Throws std::runtime_error
+/// that names classes or characters missing from the card.
 TrainTest following(const ModelCard& card, const TrainTest& sets) {
   return {follow(card, sets.train), follow(card, sets.test)};
 }
@@ -162,7 +160,7 @@ void append(std::vector<Value>& to, const std::vector<Value>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
-/// The files of all peers as one set.
+/// Loads the files of all peers as one set.
 LoadedData load_parts(const Fleet& fleet, const TableSpec& table, const Rng& rng) {
   LoadedData all;
   const auto train = std::make_shared<Dataset>();

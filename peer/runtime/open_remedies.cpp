@@ -5,9 +5,9 @@
 namespace gv {
 namespace {
 
-/// Returns whether models of fewer bytes would arrive clearly sooner: somewhere a model takes more
-/// than a seventh of the latency to go out, so that a quarter of its bytes save a tenth of the way.
-/// If the file does not describe the network, models of more than a few packets would.
+/// Returns whether smaller models would arrive clearly sooner: on some link, sending a model takes
+/// more than a seventh of the latency, so a quarter of its bytes would save a tenth of the time. If
+/// the file does not describe the network: whether a model takes more than a few packets.
 bool bytes_count(const Assembly& fleet) {
   constexpr double few_packets = 16 * 1024;
   const NetworkSpec& network = fleet.fleet.network;

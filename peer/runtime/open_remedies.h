@@ -5,8 +5,8 @@
 
 namespace gv {
 
-/// Returns what this fleet could still do, so that nothing is advised that its file would then be
-/// refused for.
+/// Returns the changes that this fleet still allows, so that no advice is one that would be
+/// refused.
 Remedies remedies_of(const Assembly& fleet);
 
 }  // namespace gv

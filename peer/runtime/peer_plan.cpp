@@ -12,18 +12,18 @@
 #include "gossip/stage.h"
 #include "peer/runtime/assembly.h"
 
-// What one peer is told of the fleet, and how long it waits for others.
+// The plan of one peer, and the times it waits for others.
 
 namespace gv {
 namespace {
 
-/// A neighbour's round may wait for each of its own neighbours until the deadline, or for samples
-/// and collectives until that of a collective, and its clock may be slow. Without a deadline a
-/// fleet waits for a living neighbour without end.
+/// Maximum time without progress of a living neighbour. Its round may wait for each of its own
+/// neighbours until the deadline, or for samples and collectives until theirs, and its clock may be
+/// slow. Without a deadline (0), a fleet waits for a living neighbour forever.
 Time standstill(const Assembly& assembly, const Plan& plan) {
   constexpr Time least = std::chrono::seconds(10);
   if (plan.deadline == Time{0}) return Time{0};
-  const auto& neighbors = assembly.topology.neighbors;  // of those that train
+  const auto& neighbors = assembly.topology.neighbors;  // by training peer
   const PeerId model = assembly.chains.chain(plan.id);
   std::size_t waits = 10;
   if (model < neighbors.size())
@@ -31,26 +31,26 @@ Time standstill(const Assembly& assembly, const Plan& plan) {
   const bool averages_only = plan.links.empty() || plan.stage;
   const Time each = averages_only ? plan.deadline : collective_deadline(plan);
   const Time standstill = std::max(least, static_cast<std::int64_t>(waits) * each);
-  // A stage that stands still because of its chain is through with that at the chain's deadline, or
-  // when who is before it may have waited no longer.
+  // A stage may also wait for its chain, at most until the chain's deadline, or until the wait of
+  // the stage before it has ended.
   if (!plan.stage) return standstill;
   return standstill + longest_waits(plan, Absence::gone) + collective_deadline(plan);
 }
 
-/// Returns a patience that is over before the launcher loses its own.
+/// Returns a patience that ends before the launcher's.
 Time patience(const Fleet& fleet) {
   return std::min(fleet.faults.patience(), fleet.grace * 3 / 4);
 }
 
-/// A server's successor is waited for by all, and reads its data first.
+/// All peers wait for a server's successor, which reads its data first.
 Time succession(const Fleet& fleet, const AlgorithmRow& row) {
   using std::chrono::seconds;
   if (!fleet.restart) return Time{0};
   return row.succeeds ? std::max(Time{seconds(30)}, fleet.faults.deadline) : Time{seconds(3)};
 }
 
-/// Returns whether peers that were apart go on in one round. Where a collective keeps all together
-/// there is nothing to catch up with, and who talks on channels of its own without rounds has none.
+/// Returns whether peers that were separated continue in a common round. False if a collective
+/// keeps all peers together, and for methods with channels of their own and no rounds.
 bool catches_up(const Assembly& fleet) {
   const AlgorithmRow& row = *fleet.algorithm;
   if (!row.mixes) return false;
@@ -69,15 +69,15 @@ bool catches_up(const Assembly& fleet) {
   return false;
 }
 
-/// Returns whether a peer of whose neighbours none is there would be through with its rounds long
-/// before the others, since it waits for nobody.
+/// Returns whether a peer without any neighbour alive would finish its rounds long before the
+/// others, because it waits for no peer.
 bool runs_ahead_alone(const Assembly& fleet) {
   return catches_up(fleet) || (fleet.algorithm->mixes && fleet.algorithm->promise == Promise::mean);
 }
 
-/// The end of a run is the fleet's, unless a peer may be done before its neighbours' last rounds in
-/// a fleet that nothing disturbs: on a graph that changes with the round, which may leave it out of
-/// the last rows, and where pushes count in later rounds.
+/// Returns whether a peer ends with the fleet. False if it may end before its neighbours' last
+/// rounds in an undisturbed fleet: on a graph that changes by round, whose last rows may leave it
+/// out, and with pushes, which count in later rounds.
 bool ends_with_others(const Assembly& fleet) {
   return runs_ahead_alone(fleet) && !fleet.schedule &&
          fleet.algorithm->promise != Promise::push_sum;
@@ -85,8 +85,8 @@ bool ends_with_others(const Assembly& fleet) {
 
 }  // namespace
 
-/// Neighbours, with weights that stay, are enough where they reach everybody: then nobody's verbs
-/// are further ahead of somebody else's than they are along the tree.
+/// Makes trees of averaging neighbours if W is constant and they connect all peers: no peer's verbs
+/// then run further ahead of another's than along the tree. Otherwise makes trees of all links.
 void Assembly::make_verb_trees() {
   std::vector<std::vector<PeerId>> neighbors(fleet.size()), links_too(fleet.size());
   bool two_way = w.has_value();
@@ -104,9 +104,9 @@ void Assembly::make_verb_trees() {
   if (verb_trees_.empty()) verb_trees_ = spanning_tree(links_too, fleet.trainers());
 }
 
-/// Returns how long the fleet's own network takes for the most that peer i may send in a round: its
-/// part of the model to each of its neighbours, and its part of a minibatch to those of its chain;
-/// and before that it may wait until the deadline for each neighbour that it averages with.
+/// Returns the time that the fleet's own network needs for the most that peer i may send in a round
+/// (its part of the model to each neighbour, its part of a minibatch to those of its chain), plus
+/// the deadlines of the neighbours that it averages with.
 Time Assembly::under_way(PeerId i) const {
   constexpr double longest = 1e6;
   const NetworkSpec& network = fleet.network;
@@ -114,7 +114,7 @@ Time Assembly::under_way(PeerId i) const {
   std::vector<PeerId> links = neighborhood(i).peers;
   const Time averaging = static_cast<std::int64_t>(links.size()) * fleet.faults.deadline;
   const std::size_t models =
-      std::max<std::size_t>(links.size(), 2);  // of a ring sum: twice its own
+      std::max<std::size_t>(links.size(), 2);  // a ring sum sends its own part twice
   std::ranges::copy(chain_links(stage), std::back_inserter(links));
   std::vector<double> bandwidths{network.nic_bandwidth(i)};
   for (const PeerId j : links) bandwidths.push_back(network.link(i, j).bandwidth);
@@ -131,8 +131,7 @@ Time Assembly::under_way(PeerId i) const {
          std::chrono::ceil<Time>(std::chrono::duration<double>(std::min(seconds, longest)));
 }
 
-/// The method runs among these peers, and knows of no others: the copies of a stage, if it has
-/// some.
+/// The setup of the method at peer i: only the copies of its stage, if the stage has copies.
 std::shared_ptr<const Setup> Assembly::setup_for(PeerId i) const {
   if (!fleet.parallel || fleet.parallel->copies.empty() || i >= fleet.trainers()) return setup;
   const auto own = std::make_shared<Setup>(*setup);
@@ -140,8 +139,8 @@ std::shared_ptr<const Setup> Assembly::setup_for(PeerId i) const {
   return own;
 }
 
-/// All but who has the same part of a model. Members pass their values on to the same member of the
-/// stages beside theirs.
+/// The stage plan without the peers that have the same part (`alike`). Members pass their values to
+/// the same member of the adjacent stages.
 StagePlan Assembly::placed(PeerId i) const {
   const PeerId s = chains.stage(i);
   StagePlan own = division ? division->stage(s, fleet.peers[i].batch)
@@ -160,7 +159,7 @@ StagePlan Assembly::placed(PeerId i) const {
   return own;
 }
 
-/// The copies of a stage, or the same stage of every chain: where stages have copies there is one.
+/// The copies of a stage; without copies, the same stage of every chain.
 std::vector<PeerId> Assembly::alike(PeerId i) const {
   if (fleet.parallel && !fleet.parallel->copies.empty())
     return chains.stage_peers(i, chains.stage(i));
@@ -170,7 +169,7 @@ std::vector<PeerId> Assembly::alike(PeerId i) const {
   return all;
 }
 
-/// Its last stage knows the loss of a chain.
+/// The last stage of a chain computes its loss.
 std::optional<StagePlan> Assembly::stage(PeerId i) const {
   if (!fleet.parallel || i >= fleet.trainers()) return std::nullopt;
   StagePlan own = placed(i);
@@ -184,7 +183,7 @@ std::optional<StagePlan> Assembly::stage(PeerId i) const {
 Plan Assembly::plan(PeerId i) const {
   const std::optional<StagePlan> own_stage = stage(i);
   const bool averaging = algorithm->mixes && !topology.directed;
-  // A stage that skipped rounds would leave the others of its chain without it.
+  // A stage that skips rounds would leave the others of its chain without it.
   const bool catch_up = catches_up(*this) && chains.peers() == 1;
   Plan plan{
       .id = i,

@@ -13,14 +13,14 @@ namespace gv {
 
 class Peer;
 
-/// The parts that stand between a peer and its world and journal; null: nothing does.
+/// Parts between a peer and its world and journal; null for none.
 struct Interposed {
   std::unique_ptr<World> world;
   std::unique_ptr<Journal> journal;
 };
 
-/// Parts that replace a peer's real ones, in either world: tests plant bugs by them. Made again for
-/// each life of a peer; an empty function leaves the real part.
+/// Replacements of a peer's parts, in either world: tests plant bugs by them. Made again for each
+/// life of a peer; an empty function keeps the real part.
 struct PeerParts {
   std::function<void(Plan&)> change_plan;
   std::function<std::unique_ptr<Rules>()> rules;
@@ -30,12 +30,12 @@ struct PeerParts {
 
 /// A peer with the parts that only it uses.
 struct PeerBody {
-  std::unique_ptr<Rules> rules;  ///< null: the documented ones
+  std::unique_ptr<Rules> rules;  ///< null for the documented ones
   Interposed between;
   std::unique_ptr<Peer> peer;
 };
 
-/// The replica that a peer is to have.
+/// Returns the replica that a peer uses: the real one, or that of `parts`.
 std::unique_ptr<Replica> choose_replica(std::unique_ptr<Replica> real, const PeerParts& parts);
 PeerBody make_peer(
     Plan plan, World& world, Journal& journal, Replica& replica, const PeerParts& parts);

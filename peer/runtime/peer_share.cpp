@@ -17,13 +17,13 @@
 #include "peer/runtime/assembly_checks.h"
 #include "peer/runtime/experience_parts.h"
 
-// What one peer has of the fleet: its part of the data and of the model, its neighbours, its work.
+// One peer's share of the fleet: its part of the data and of the model, its neighbours, its work.
 
 namespace gv {
 namespace {
 
-/// The mean of the peers' gradients, each times n m_i / m for m_i of the m samples, is the mean
-/// over all samples: what every method learns that follows the mean of the gradients.
+/// Multiplies the gradient by n m_i / m if peer i of n has m_i of all m samples: the mean of the
+/// peers' gradients is then the mean over all samples, for every method that follows that mean.
 std::unique_ptr<Objective> by_samples(const Assembly& of,
                                       PeerId i,
                                       std::unique_ptr<Objective> own) {
@@ -39,18 +39,18 @@ std::unique_ptr<Objective> clipped(const Fleet& fleet, std::unique_ptr<Objective
   return norm > 0 ? make_clipped(std::move(own), norm) : std::move(own);
 }
 
-/// Each of its gradients is followed by a step, whose work is no part of it.
+/// Adds the work of Muon's step, which follows each gradient without being a part of the gradient.
 std::unique_ptr<Objective> stepped(const Assembly& of, std::unique_ptr<Objective> own) {
   if (of.fleet.optimizer.kind != "muon" || !of.data.train) return own;
   return make_followed_by_muon(std::move(own), hidden_matrices(of.fleet.model, *of.data.train));
 }
 
-/// The distance from the beginning at which a restored peer may go on; it takes the server's time.
+/// Maximum number of minibatches to skip for a restored peer; skipping takes the server's time.
 constexpr std::uint64_t most_passed_over = 10'000'000;
 
 }  // namespace
 
-/// A server begins with its part of it.
+/// Returns peer i's part of the start values; none if they are drawn.
 std::vector<float> Assembly::start_of(PeerId i) const {
   if (start.empty() || serves_samples(i)) return {};
   if (i < fleet.trainers() && !division) return start;
@@ -124,7 +124,7 @@ Algorithm Assembly::work_of(PeerId i) const {
   return forges_models(*setup, i) ? attack : algorithm->run;
 }
 
-/// All stages of a chain draw from one.
+/// All stages of a chain draw from the same share.
 Share Assembly::share(PeerId i) const {
   const PeerId model = chains.chain(i);
   return {.train = data.train,
@@ -134,8 +134,8 @@ Share Assembly::share(PeerId i) const {
           .augment = fleet.data.augment};
 }
 
-/// Gives the model to the servers where there are any, to each a part of it; where there are
-/// chains, to the stages of each.
+/// Returns the part of the fleet's model that peer i's x holds: servers hold their part if there
+/// are any, stages of chains hold theirs.
 Holding Assembly::holds(PeerId i) const {
   if (division && i < fleet.trainers())
     return {.begin = division->range(chains.stage(i)).begin,
@@ -179,17 +179,17 @@ std::unique_ptr<Objective> Assembly::honest_objective(PeerId i) const {
   if (trains_elsewhere_ && i < fleet.trainers())
     return make_start_objective(parameters, start, program_flops_);
   if (division && i < fleet.trainers()) return division->objective(i, share(i));
-  if (serves_samples(i)) return make_slice(objective(0), {0, 1});  // it has no use for a model
+  if (serves_samples(i)) return make_slice(objective(0), {0, 1});  // it needs no model
   if (i >= fleet.trainers()) return make_slice(objective(0), shard(*setup, dimension, i));
   return whole_objective(i);
 }
 
-/// Makes the objective of a peer that has all of a model.
+/// Makes the objective of a peer that holds a whole model.
 std::unique_ptr<Objective> Assembly::whole_objective(PeerId i) const {
   return by_samples(*this, i, stepped(*this, clipped(fleet, plain_objective(i))));
 }
 
-/// Makes the same objective with its gradients as they are.
+/// Makes that objective with unchanged gradients.
 std::unique_ptr<Objective> Assembly::plain_objective(PeerId i) const {
   if (data.train) return make_objective(fleet.model, share(i));
   if (fleet.agent)

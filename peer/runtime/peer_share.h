@@ -9,17 +9,17 @@
 
 namespace gv {
 
-/// The minibatches that a training-data server hands out: of each peer those that it would draw
-/// from its own share, by number from 0 on.
+/// The minibatches of a training-data server: for each peer those that it would draw from its own
+/// share, by number from 0 on.
 class SampleSource {
  public:
-  /// `objective`: of a peer that trains. `batch`: samples of one of its minibatches.
+  /// `objective` makes a training peer's objective; `batch` returns the size of its minibatches.
   SampleSource(std::function<std::unique_ptr<Objective>(PeerId)> objective,
                std::function<std::uint32_t(PeerId)> batch)
       : objective_(std::move(objective)), batch_(std::move(batch)) {}
 
-  /// Packed. Nothing: so far ahead of what this peer had last that nobody asks so honestly. A peer
-  /// that was restored or replaced may go back, and its order begins again.
+  /// Returns the packed minibatch; null if the number is too far ahead for an honest request. A
+  /// restored or replaced peer may go back: its order then begins again.
   Payload minibatch(PeerId peer, std::uint64_t number);
 
  private:

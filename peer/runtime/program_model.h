@@ -11,23 +11,22 @@
 
 namespace gv {
 
-/// The model that the programs of a fleet train: tensors of float32, one behind the other.
+/// The model that the programs of a fleet train: float32 tensors, concatenated.
 struct ProgramModel {
   std::vector<Parameter> parameters{};
   TensorOrders orders{};
-  std::vector<float> start{};  ///< x_0; empty: only its own process has it
-  bool evaluates = false;      ///< it says loss or accuracy of a model
-  /// The work of one gradient and step, where a clock is modelled: so that they take as long as was
-  /// measured.
+  std::vector<float> start{};  ///< x_0; empty if only its own process has it
+  bool evaluates = false;      ///< it can compute a model's loss or accuracy
+  /// Work of one gradient and step for a modelled clock, chosen to take the measured time.
   double gradient_flops = 0;
 };
 
-std::size_t size_of(const std::vector<Parameter>& parameters);  ///< in floats
-/// 32 hex digits of names, shapes and orders: peers of one fleet have the same.
+std::size_t size_of(const std::vector<Parameter>& parameters);  ///< number of floats
+/// 32 hex digits from names, shapes and orders; equal for all peers of a fleet.
 std::string digest_of(const ProgramModel& model);
-/// 32 hex digits of floats.
+/// 32 hex digits from the values.
 std::string digest_of(std::span<const float> values);
-/// x_0 without a gradient: what a server makes its part of the model from.
+/// An objective with x_0 and without a gradient, from which a server makes its part of the model.
 std::unique_ptr<Objective> make_start_objective(const std::vector<Parameter>& parameters,
                                                 const std::vector<float>& start,
                                                 double gradient_flops = 0);

@@ -15,7 +15,7 @@
 namespace gv {
 namespace {
 
-/// Returns what the card says of the data. That they are sparse shows in the end of no row.
+/// Returns the data without samples, for the card. An end offset marks sparse data.
 std::shared_ptr<const Dataset> of_card(const Dataset& data) {
   auto like = without_samples(data);
   if (data.is_sparse()) like->sparse.ends = {0};
@@ -42,7 +42,7 @@ ModelCard card_of(const Assembly& fleet, const SavedMoment& moment) {
   return card;
 }
 
-/// Returns what the evaluation of the mean model looks at: everybody's samples.
+/// Returns the share for evaluations of the mean model: the samples of all peers.
 Share everybodys(const Assembly& fleet) {
   Share share{.train = fleet.data.train,
               .test = fleet.data.test,

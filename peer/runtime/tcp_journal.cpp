@@ -43,7 +43,7 @@ void TcpJournal::store(Round round, std::vector<std::byte> state) {
   if (on_candidate && now && now != before) on_candidate(*now);
 }
 
-/// A full disk stays so for many rounds.
+/// A full disk is reported once, since it may stay full for many rounds.
 void TcpJournal::complain(const std::string& wrong) {
   if (!is_no_space(wrong)) return log(wrong);
   if (full_.exchange(true)) return;

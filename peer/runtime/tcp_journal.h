@@ -16,11 +16,11 @@
 
 namespace gv {
 
-/// Knows whether all neighbours take part, which a checkpoint says of the rounds before it. The
-/// loop tells it, and a job asks.
+/// Tracks whether a neighbour is missing, for the mark of a checkpoint on the rounds before it. The
+/// loop writes, a job reads.
 class Attendance {
  public:
-  /// Takes what a link says of a neighbour that has not said goodbye.
+  /// Takes a link's event about a neighbour that has not said goodbye.
   void heard(LinkEvent event, PeerId neighbor);
   /// Returns whether a neighbour was missing since the last call, or is now.
   bool take_missed();
@@ -31,24 +31,24 @@ class Attendance {
   std::atomic<bool> somebody_missed_ = false;
 };
 
-/// The journal of a peer over TCP: it tells its launcher or screen, its disk, its ledger and log.
+/// The journal of a peer over TCP, for its launcher or screen, its disk, its ledger and its log.
 struct TcpJournal : Journal {
   std::function<void(Report)> on_report;
   std::function<void(const std::string&)> log;  ///< one line, no newline
-  CheckpointStore* checkpoints = nullptr;       ///< null: none are kept
-  /// Another checkpoint may be held (CheckpointStore::hold); from a job. Empty: nobody holds any.
+  CheckpointStore* checkpoints = nullptr;       ///< null if none are kept
+  /// Called from a job if another checkpoint may be held (CheckpointStore::hold); may be empty.
   std::function<void(Round)> on_candidate{};
-  /// The disk is full, and what then could not be written; once until there is room again. From
-  /// any thread; empty: it is logged.
+  /// Called with the failed write if the disk is full, once until there is room again; from any
+  /// thread. If empty, the message is logged.
   std::function<void(const std::string&)> on_no_space{};
-  LedgerFile* ledger = nullptr;     ///< null: none is kept
-  LifeRecord* record = nullptr;     ///< null: none is kept
-  const TcpWorld* world = nullptr;  ///< knows which process a neighbour is
+  LedgerFile* ledger = nullptr;     ///< null if none is kept
+  LifeRecord* record = nullptr;     ///< null if none is kept
+  const TcpWorld* world = nullptr;  ///< for the neighbours' incarnations
 
   Attendance attendance;
 
-  Round staleness = 0;    ///< of what came since somebody set it back, the greatest
-  std::size_t queue = 0;  ///< that waited since then, the most
+  Round staleness = 0;    ///< greatest since the last reset
+  std::size_t queue = 0;  ///< longest since the last reset
 
   void publish(Report report) override { on_report(std::move(report)); }
   void store(Round round, std::vector<std::byte> state) override;

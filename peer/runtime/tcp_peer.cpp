@@ -21,7 +21,7 @@
 namespace gv {
 namespace {
 
-/// Tells two lives of the same peer apart; the only true randomness in a run, and no data.
+/// Distinguishes two lives of a peer; the only true randomness in a run, and not data.
 std::uint64_t new_incarnation() {
   std::random_device device;
   return (static_cast<std::uint64_t>(device()) << 32) | device() | 1;

@@ -30,7 +30,7 @@ void walk(const Parameter& parameter, const std::vector<std::uint32_t>& order, T
   }
 }
 
-/// Calls take(place in x, place in the order of the shapes) for each element of such tensors.
+/// Calls take(place in x, place in the order of the shapes) for each element of all such tensors.
 template <class Take>
 void walk(const std::vector<Parameter>& parameters, const TensorOrders& orders, Take take) {
   std::size_t begin = 0;

@@ -8,16 +8,16 @@
 
 namespace gv {
 
-/// The order in memory of the dimensions of each tensor of a model, the outermost first; empty: as
-/// the shape's. Programs hold some of theirs otherwise than files do, as channels-last pictures.
+/// The order in memory of the dimensions of each tensor of a model, the outermost first; empty for
+/// the shape's order. Programs hold some tensors in another order, such as channels-last pictures.
 using TensorOrders = std::vector<std::vector<std::uint32_t>>;
 
-/// The numbers of a model with each tensor in the order of its shape, as files have them. `orders`
-/// may be shorter than `parameters`: those that are left out are as the shape's.
+/// Returns the values with each tensor in the order of its shape, as in files. `orders` may be
+/// shorter than `parameters`; the remaining tensors are already in the shape's order.
 std::vector<float> in_order_of_shapes(std::span<const float> x,
                                       const std::vector<Parameter>& parameters,
                                       const TensorOrders& orders);
-/// The other way round.
+/// Returns the values with each tensor in its order in memory: the inverse of in_order_of_shapes.
 std::vector<float> in_order_of_memory(std::span<const float> values,
                                       const std::vector<Parameter>& parameters,
                                       const TensorOrders& orders);

@@ -8,16 +8,16 @@
 
 namespace gv {
 
-/// A replica that keeps account of where its vector came from: x = start + steps + flows. A step is
-/// whatever the peer itself writes to x, a flow what an exchange adds. Averaging must not change
-/// the sum over the fleet, so the sums of x and of start + steps have to agree.
+/// A replica that tracks the origin of its vector: x = start + steps + flows. A step is anything
+/// the peer itself writes to x; a flow is what an exchange adds. Averaging must not change the sum
+/// over the fleet, so the sums of x and of start + steps must agree.
 class AccountedReplica : public Replica {
  public:
   explicit AccountedReplica(std::unique_ptr<Replica> inner);
 
-  /// start + steps, by coordinate.
+  /// Returns start + steps, by coordinate.
   const std::vector<double>& own() const { return own_; }
-  /// The largest coordinate of x at any step so far, by its size: x is rounded in proportion to it.
+  /// Returns the largest |coordinate| of x in any step until now, which bounds the rounding of x.
   double largest() const { return largest_; }
 
   std::size_t size() const override { return inner_->size(); }
@@ -45,7 +45,7 @@ class AccountedReplica : public Replica {
   void revise(Vector missed) override;
   void descend(const Descent& descent) override;
   NotFinite mix(Range r, const Flows& flows) override;
-  /// Yields the same bits as one pass (the mixed x is stepped when its last piece is there).
+  /// Gives the same bits as one pass, because the mixed x is stepped with its last piece.
   NotFinite mix_and_step(Range r, const Flows& flows) override;
   bool add_flow(Vector v, Range r, float w, const Buffer& theirs, const Buffer& ours) override {
     return inner_->add_flow(v, r, w, theirs, ours);
@@ -67,16 +67,16 @@ class AccountedReplica : public Replica {
   void prepare() override { inner_->prepare(); }
   double gradient_flops() const override { return inner_->gradient_flops(); }
   void save(StateWriter& out) const override { inner_->save(out); }
-  /// The account begins again: the restored x is the start.
+  /// Restarts the account from the restored x.
   void restore(StateReader& in) override;
   void skip_to(GradientStep t) override { inner_->skip_to(t); }
 
   std::vector<double> x() const;
-  /// An element of x is not a number from now on.
+  /// Makes an element of x NaN.
   void poison();
 
  private:
-  /// Runs `write`, which writes to v; when that is x, it is a step.
+  /// Calls `write`, which writes to v; counts it as a step if v is x.
   void book(Vector v, const std::function<void()>& write);
 
   std::unique_ptr<Replica> inner_;

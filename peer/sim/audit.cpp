@@ -49,7 +49,7 @@ void Audit::settled(
     if (std::isfinite(flow[k])) sum[piece.range.begin + k] += static_cast<double>(flow[k]);
 }
 
-/// Computes what the method's own arithmetic must come to, from what travelled.
+/// Computes from the transmitted values what the method's own arithmetic must yield.
 std::vector<float> Audit::flow(
     Life at, Life with, const Settlement& s, const Traffic& traffic, const Piece& piece) {
   const std::size_t n = piece.range.count;

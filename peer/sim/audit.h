@@ -21,30 +21,30 @@ struct Life {
   auto operator<=>(const Life&) const = default;
 };
 
-/// The books of all peers, side by side. Every piece of an exchange is applied once at each end, in
-/// order, with the same weight and the same two vectors, bit for bit: so the flows are opposite.
-/// One end may miss the last exchange only if the other is dead.
+/// Compares the ledgers of all peers. Every piece of an exchange must be applied once at each end,
+/// in order, with the same weight and bit-identical vectors, so that the flows are opposite. One
+/// end may miss the last exchange only if the other is dead.
 class Audit {
  public:
-  /// `traffic`: what the settlement's halves carry, of vectors of length d.
+  /// `traffic`: content of the settlement's halves, for vectors of length d.
   void settled(
       Life at, Life with, const Settlement& settlement, const Traffic& traffic, std::size_t d);
-  /// Notes what was believed though it is not what its sender's memory holds, or nothing of it.
+  /// Reports that a reader accepted a loan that the lender's memory does not hold.
   void believed(Life reader, Life lender);
-  /// Counts what this life did, and what was done with it, as no word about the others.
+  /// Ignores what this life did, and what was done with it, as evidence about the others.
   void distrust(Life life) { liars_.insert(life); }
-  /// Reports at the end what counts at one end only. `dead`: a life ended without its last words.
+  /// Reports at the end what counts at one end only. `dead`: a life ended without last messages.
   void close(const std::function<bool(Life)>& dead,
              const std::function<bool(Life, Life)>& given_up);
-  /// The sum of what a life's exchanges added to its x, as far as it was finite.
+  /// Returns the sum of what a life's exchanges added to its x, for finite values.
   const std::vector<double>& flows(Life life) { return flows_[life]; }
   const std::vector<std::string>& violations() const { return violations_; }
 
  private:
   struct Side {
-    ExchangeNumber exchange;         ///< next
-    std::uint32_t part = 0;          ///< next
-    std::deque<Settlement> waiting;  ///< for the other side
+    ExchangeNumber exchange;         ///< exchange of the next piece
+    std::uint32_t part = 0;          ///< index of the next piece
+    std::deque<Settlement> waiting;  ///< pieces that the other side has not settled yet
   };
   using Pair = std::pair<Life, Life>;
 
@@ -56,7 +56,7 @@ class Audit {
 
   std::map<Pair, std::array<Side, 2>> pairs_;
   std::map<Life, std::vector<double>> flows_;
-  /// The sums that one life has told another, and heard of it, in running traffic: by stream.
+  /// Sums sent by one life to another, and received from it, for running traffic: by stream.
   std::map<std::pair<Pair, std::size_t>, std::vector<float>> told_, heard_;
   std::set<Life> liars_;
   std::vector<std::string> violations_;

@@ -4,7 +4,7 @@
 
 namespace gv {
 
-/// Every stage of a chain has work of its own.
+/// Each stage of a chain has its own work.
 std::function<std::unique_ptr<Replica>(PeerId)> blank_replicas(const Assembly& fleet) {
   const auto work = std::make_shared<std::vector<std::unique_ptr<Objective>>>();
   if (!fleet.division) work->push_back(fleet.evaluator());

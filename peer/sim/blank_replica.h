@@ -15,11 +15,11 @@
 
 namespace gv {
 
-/// The sizes and the work of a replica, and no values: every operation does nothing. A simulation
-/// of such replicas sends the messages that the real ones would, at the same times.
+/// A replica with the size and work of a real one but no values: all operations do nothing. A
+/// simulation of such replicas sends the messages of the real ones at the same times.
 class BlankReplica : public Replica {
  public:
-  /// samples: what those that travel are drawn from; outlives the replica.
+  /// `samples`: source of the samples that are sent; must outlive the replica.
   BlankReplica(std::size_t d, std::uint32_t batch, Objective& samples)
       : d_(d), batch_(batch), samples_(samples) {}
 
@@ -66,7 +66,7 @@ class BlankReplica : public Replica {
   void skip_to(GradientStep) override {}
 
  private:
-  /// Fills it with zeros: who gets it looks whether it is finite.
+  /// Fills the buffer with zeros, because the receiver checks that it is finite.
   static void clear(Buffer* sent) {
     if (sent != nullptr) std::ranges::fill(sent->floats(), 0.0F);
   }
@@ -77,7 +77,7 @@ class BlankReplica : public Replica {
   NamedState names_;
 };
 
-/// Looks at models, and sees nothing: for an observer of such replicas.
+/// Evaluates nothing; for an observer of blank replicas.
 class BlankObjective : public Objective {
  public:
   std::vector<Parameter> parameters() const override { return {}; }
@@ -90,8 +90,8 @@ class BlankObjective : public Objective {
   double gradient_flops(std::uint32_t) const override { return 0; }
 };
 
-/// Makes a fleet's replicas without values (blank_replica.h), for SimulationOptions::replica. The
-/// fleet outlives it, and it the replicas.
+/// Returns a function that makes blank replicas of a fleet, for SimulationOptions::replica. The
+/// fleet must outlive it, and it must outlive the replicas.
 std::function<std::unique_ptr<Replica>(PeerId)> blank_replicas(const Assembly& fleet);
 
 }  // namespace gv

@@ -19,14 +19,14 @@ FaultInjector::FaultInjector(
     std::uint64_t seed, Time until, Trace trace, bool fair, FaultClasses classes)
     : seed_(seed), rng_(Rng(seed).derive("faults")), until_(until), trace_(std::move(trace)) {
   if (!fair) return;
-  // Each class is on in 6 of 10 seeds, at a rate between once and a hundred times the least.
+  // Each class is on in 6 of 10 seeds, at 1 to 100 times its minimum rate.
   constexpr std::array<double, fault_names.size() - 2> least{
       20, 1e-4, 1e-3, 1e-3, 4, 2, 2, 0.3, 4, 4, 1, 0.5, 0.2, 1, 1};
   for (std::size_t k = 0; k < least.size(); ++k) {
     const bool on = rng_.uniform() < 0.6;
     rates_[k] = on ? least[k] * factor(1, 100) : 0;
   }
-  // Of what a liar did less can be judged, so most fleets have none.
+  // Less of a liar's behaviour can be judged, so most fleets have no liar.
   constexpr std::uint64_t one_in = 5;
   constexpr double soon = 20;
   if (Rng(seed).derive("lies").below(one_in) == 0)

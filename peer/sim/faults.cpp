@@ -15,7 +15,7 @@ Time between(Rng& rng, Time least, Time most) {
   return least + Time{static_cast<std::int64_t>(rng.uniform() * span)};
 }
 
-/// Draws on a logarithmic scale.
+/// Draws a length on a logarithmic scale.
 Time length_between(Rng& rng, Time least, Time most) {
   if (most <= least) return std::max(most, Time{1});
   const double ratio = static_cast<double>(most.count()) / static_cast<double>(least.count());
@@ -25,11 +25,11 @@ Time length_between(Rng& rng, Time least, Time most) {
 
 using std::chrono::milliseconds;
 
-/// One process in so many that die has no successor.
+/// One in this many dead processes has no successor.
 constexpr std::uint64_t heirless = 5;
-/// One in so many dies with its machine: nobody is told.
+/// One in this many dies with its machine, so that no peer is notified.
 constexpr std::uint64_t machines = 4;
-/// The time from the death of a process to its successor, where the launcher starts one.
+/// Time until the launcher replaces a dead process, if it does.
 constexpr Time restart_after = milliseconds(100);
 
 }  // namespace
@@ -110,7 +110,7 @@ Time Faults::drawn_length() {
   return injector_.time(dead_after_ / 40, 2 * dead_after_);
 }
 
-/// False: it found nothing to harm.
+/// Returns false if it found nothing to harm.
 bool Faults::strike(Fault fault) {
   const auto victim = static_cast<PeerId>(injector_.below(shared_.peers.size()));
   if (injector_.traced())
@@ -145,7 +145,7 @@ bool Faults::strike(Fault fault) {
     case Fault::corrupt:
     case Fault::duplicate:
     case Fault::slice:
-      break;  // they befall frames
+      break;  // hit frames instead
     case Fault::accident:
       break;  // drawn before the run
   }
@@ -153,7 +153,7 @@ bool Faults::strike(Fault fault) {
 }
 
 void Faults::inject(const std::vector<Injection>& list, bool restart) {
-  // A fleet has met before anything goes wrong: its first connections are made at time 0.
+  // Faults begin after time 0, when the fleet makes its first connections.
   for (const Injection& injection : list)
     shared_.queue.push(std::max(injection.at, Time{1}),
                        [this, injection, restart] { inject(injection, restart); });
@@ -260,8 +260,8 @@ bool Faults::crash(PeerId victim) {
   return true;
 }
 
-/// Kills it, unless it averages and so begins with whoever is there: then waiting is a mistake, but
-/// where a neighbour has died before they met. Nobody can tell it, so that it ends with an error.
+/// Kills the peer as if it ended with an error. One that averages should begin with the peers that
+/// are there instead, unless a neighbour has died unmet, which no peer can report to it.
 void Faults::cannot_begin(PeerId peer) {
   const Plan& plan = shared_.peers[peer]->plan;
   const bool died_unmet = std::ranges::any_of(links_of(plan), [&](PeerId other) {

@@ -17,75 +17,73 @@
 
 namespace gv {
 
-/// One thing that goes wrong with a peer of a simulated fleet at a given time, and is over after
-/// `length`.
+/// A fault of one peer in a simulated fleet, from a given time for `length`.
 struct Accident {
   enum class Kind : std::uint8_t {
-    freeze,   ///< the process stands still
+    freeze,   ///< the process stops
     cut,      ///< no connection with `other`
-    one_way,  ///< nothing that it sends reaches `other`, and no new connection can be made
-    kill,     ///< the process dies; another one takes its place after `length`, if it can
+    one_way,  ///< nothing that it sends reaches `other`, and new connections fail
+    kill,     ///< the process dies; another replaces it after `length`, if possible
     slow,     ///< its arithmetic takes `factor` times as long
     clock,    ///< its clock jumps ahead by `length`
   };
   Kind kind = Kind::freeze;
   PeerId peer = 0;
-  std::optional<PeerId> other{};  ///< cut, one_way; nobody: whoever it has a link to
+  std::optional<PeerId> other{};  ///< for cut and one_way; none: all its links
   Time at{0};
   Time length{0};
   double factor = 1;
-  bool succeeds = true;  ///< kill: another process is started
+  bool succeeds = true;  ///< for kill: another process is started
 };
 
-/// The bounds of accidents that are drawn.
+/// Limits for random accidents.
 struct AccidentBounds {
   PeerId peers = 1;
-  std::function<std::vector<PeerId>(PeerId)> links{};  ///< whom each has a link to
-  Time from{0};                                        ///< none begins before,
-  Time until{0};                                       ///< and none lasts longer
-  Time least{0};                                       ///< length of most accidents
+  std::function<std::vector<PeerId>(PeerId)> links{};  ///< links of each peer
+  Time from{0};                                        ///< earliest start
+  Time until{0};                                       ///< latest end
+  Time least{0};                                       ///< minimum length of most accidents
   bool kills = true;
 };
 
-/// Draws one to three accidents, each of which begins before the one before it is over: a peer that
-/// stands still, dies and has a successor, or is slow for a while; cuts of one edge or of all edges
-/// of a peer, both ways or one way.
+/// Draws one to three accidents, each of which begins before the previous one ends: a peer stops,
+/// dies and is replaced, or is slow for a while; one edge or all edges of a peer are cut, in both
+/// directions or one.
 std::vector<Accident> overlapping_accidents(Rng rng, const AccidentBounds& bounds);
 
-/// The things that the faults do to a peer beyond its network and its clock.
+/// Effects of faults on a peer other than on its network and clock.
 struct FaultHands {
-  std::function<void(PeerId)> die;          ///< the process is gone
-  std::function<void(PeerId)> rise;         ///< another one takes its place
-  std::function<void(PeerId, Round)> leap;  ///< it passes over rounds, up to this one
-  /// The first peer no longer waits for the last half of the second.
+  std::function<void(PeerId)> die;          ///< the process has died
+  std::function<void(PeerId)> rise;         ///< another process replaces it
+  std::function<void(PeerId, Round)> leap;  ///< it has skipped to this round
+  /// The first peer stops waiting for the last half of the second.
   std::function<void(PeerId, PeerId)> give_up;
-  /// These return false where there is nothing to harm: it is dead, or has finished.
+  /// The following return false if there is nothing to harm: the peer is dead or has finished.
   std::function<bool(PeerId)> poison;
-  std::function<bool(PeerId)> lie;  ///< from now on nothing that it says is believed
+  std::function<bool(PeerId)> lie;  ///< marks it as a liar from now on
   std::function<bool(PeerId)> fill_disk;
-  std::function<bool(PeerId)> tear;  ///< it is to die in the middle of its next checkpoint
+  std::function<bool(PeerId)> tear;  ///< it dies while writing its next checkpoint
 };
 
-/// Lets things go wrong in a simulated fleet: at times that are drawn, or as the fleet file
-/// asks.
+/// Injects faults into a simulated fleet, at random times or as the fleet file specifies.
 class Faults {
  public:
-  /// `parts` must outlive it. `dead_after`: see LinkTimes; what is drawn lasts up to twice as long,
-  /// so that some of it is noticed and some is not.
+  /// `parts` must outlive this object. `dead_after`: see LinkTimes; random faults last up to twice
+  /// as long, so that some are detected and some are not.
   Faults(SimShared& shared,
          FaultInjector& injector,
          FaultHands hands,
          const LinkParts& parts,
          Time dead_after);
 
-  /// `succeed`: who dies may have a successor.
+  /// `succeed`: whether dead peers may be replaced.
   void start(bool succeed);
-  /// `restart`: who was killed has a successor without being asked for.
+  /// `restart`: whether killed peers are replaced automatically.
   void inject(const std::vector<Injection>& list, bool restart);
   void suffer(const std::vector<Accident>& accidents);
-  void heard(PeerId from, const PeerEvent& event);  ///< what a peer notes in its journal
+  void heard(PeerId from, const PeerEvent& event);  ///< handles an event of a peer's journal
   bool crash(PeerId victim);
-  /// It has not met all that it needs: its process ends, as a real one does.
+  /// Ends the process of a peer that has not met all required neighbours, as a real one ends.
   void cannot_begin(PeerId peer);
   Processes& processes() { return processes_; }
   SimNetwork& network() { return network_; }
@@ -105,13 +103,13 @@ class Faults {
   bool set_clock(PeerId victim, double rate);
   bool lie(PeerId victim);
 
-  /// Draws a time between a fortieth and the double of dead_after.
+  /// Draws a time between dead_after / 40 and 2 dead_after.
   Time drawn_length();
 
   SimShared& shared_;
   FaultInjector& injector_;
   Time dead_after_;
-  bool succeeded_ = true;  ///< who dies may be
+  bool succeeded_ = true;  ///< whether dead peers may be replaced
   FaultHands hands_;
   Processes processes_;
   SimNetwork network_;

@@ -11,17 +11,16 @@
 namespace gv {
 namespace {
 
-/// The bounds of a fleet's pace after an accident: at least a half of its rounds, and nobody more
-/// than twice as many.
+/// Limits of the pace after an accident relative to before: at least half, at most twice.
 constexpr double slowest = 0.5;
 constexpr double fastest = 2;
-/// The part by which the loss may be greater, beside its own noise. A fleet that stood still is
-/// compared with what it was before, by as long as the accident and the settling take.
+/// Fraction by which the loss may be larger, in addition to its own noise. A fleet that stood still
+/// is compared with its state earlier by the lengths of the accident and the settling.
 constexpr double worse = 0.05;
-/// Looks at the models from the settling to the end.
+/// Number of evaluations of the models from the settling to the end.
 constexpr int looks = 6;
-/// Mean squared distances of models follow their noise; below the last no fleet is told apart,
-/// since a peer whose clock jumped looks at its model earlier than the others.
+/// Mean squared distances of models vary with their noise. Distances below `near` count as equal,
+/// because a peer whose clock jumped evaluates its model earlier than the others.
 constexpr double further = 10;
 constexpr double near = 0.06;
 
@@ -30,7 +29,7 @@ struct Named {
   std::vector<Accident> accidents;
 };
 
-/// The peer that suffers, and another one that is its neighbour where the fleet has edges.
+/// The peer that suffers, and one of its neighbours if the fleet has edges.
 struct Victims {
   PeerId first = 0;
   PeerId second = 0;
@@ -42,7 +41,7 @@ Victims victims_of(const Assembly& fleet) {
   return {first, links.empty() ? first : links.back()};
 }
 
-/// Drawn ones, the same for the same fleet.
+/// Draws overlapping accidents; the same for the same fleet.
 std::vector<Accident> overlapping(const Assembly& fleet,
                                   const HealingTimes& times,
                                   const char* which) {
@@ -91,7 +90,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// The records of a run from one time to another.
+/// The records of a run between two times.
 struct Seen {
   std::vector<double> loss, consensus;
 };
@@ -119,7 +118,7 @@ void look_at_models(Health& health,
   health.spread = end.loss.empty() ? 0 : *most - *least;
 }
 
-/// Asks for less along one-way edges, where averaging keeps no sum, and no book.
+/// Demands less on directed edges, where averaging preserves no sum and there is no ledger.
 Judgement judgement_after(const Assembly& fleet) {
   const Judgement judgement = judgement_of(fleet);
   const AlgorithmRow& row = *fleet.algorithm;
@@ -165,7 +164,7 @@ Health live_through(const Assembly& fleet,
   return health;
 }
 
-/// Returns the ratio of whoever is furthest from what it was; the dead are not asked.
+/// Returns the pace ratio of the peer furthest from its former pace, except the dead one.
 double pace_ratio(const Health& before, const Health& after, std::optional<PeerId> dead) {
   double ratio = 1;
   for (std::size_t i = 0; i < std::min(before.pace.size(), after.pace.size()); ++i) {
@@ -177,7 +176,7 @@ double pace_ratio(const Health& before, const Health& after, std::optional<PeerI
   return ratio;
 }
 
-/// Returns whether there is a way between any two peers that does not lead over this one.
+/// Returns whether all other peers are connected without this one.
 bool meet_without(const Assembly& fleet, PeerId dead) {
   const PeerId peers = fleet.fleet.size();
   std::vector<PeerId> reached;
@@ -188,13 +187,13 @@ bool meet_without(const Assembly& fleet, PeerId dead) {
   return reached.size() + 1 == peers;
 }
 
-/// The figures that can be as they were, once it is over.
+/// The figures that should recover after an accident.
 struct Hopes {
-  bool loss = true;       ///< who suffered is there again; else its samples are missing
-  bool consensus = true;  ///< all can still meet
+  bool loss = true;       ///< the peer returns; otherwise its samples are missing
+  bool consensus = true;  ///< all peers can still meet
 };
 
-/// Tells what can heal: of a peer whose clock jumped the fleet sees a model of another time.
+/// Returns what can recover; after a clock jump, the fleet evaluates that peer at another time.
 Hopes hopes_after(const Assembly& fleet, const Accident& accident) {
   const bool dead = accident.kind == Accident::Kind::kill && !accident.succeeds;
   const bool together = !dead || meet_without(fleet, accident.peer);
@@ -204,25 +203,25 @@ Hopes hopes_after(const Assembly& fleet, const Accident& accident) {
 void judge(Healing& healing, Hopes hopes) {
   const Health& before = healing.before;
   const Health& after = healing.after;
-  const auto wound = [&](std::string text) { healing.wounds.push_back(std::move(text)); };
-  if (!after.ended) return wound(after.wrong);
+  const auto failure = [&](std::string text) { healing.failures.push_back(std::move(text)); };
+  if (!after.ended) return failure(after.wrong);
   if (!(healing.pace >= slowest && healing.pace <= fastest))
-    wound(fmt::format("{:.3g} of its undisturbed pace", healing.pace));
+    failure(fmt::format("{:.3g} of its undisturbed pace", healing.pace));
   const double was = std::max(before.loss, before.earlier_loss);
   const double most_loss = was + worse * std::abs(was) + 2 * before.spread;
   if (hopes.loss && !(after.loss <= most_loss))
-    wound(fmt::format("a loss of {:.4g}, undisturbed {:.4g}", after.loss, before.loss));
+    failure(fmt::format("a loss of {:.4g}, undisturbed {:.4g}", after.loss, before.loss));
   if (hopes.consensus && !(after.consensus <= further * before.consensus + near))
-    wound(
+    failure(
         fmt::format("models {:.3g} apart, undisturbed {:.3g}", after.consensus, before.consensus));
 }
 
-/// Ends the fleet by time and evaluates it by time; by rounds if all peers wait for each other,
+/// Ends and evaluates the fleet by time. Evaluates it by rounds if all peers wait for each other,
 /// because there is no model in the middle of a collective.
 Fleet timed(Fleet fleet, const HealingTimes& times, const PeerParts& parts) {
   fleet.stop = {};
   fleet.stop.time = times.end();
-  fleet.optimizer.schedule = {};  // it would have to know the last round
+  fleet.optimizer.schedule = {};  // a schedule would need the last round
   fleet.checkpoint.every = 0;
   fleet.faults.inject.clear();
   fleet.evaluate_every = 0;
@@ -256,7 +255,7 @@ std::vector<std::string_view> accident_names() {
 
 std::string objection_to_death(const AlgorithmRow& row) {
   if (row.promise != Promise::agreement) return "";
-  return fmt::format("{} waits for everybody, so a death ends its fleet", row.kind);
+  return fmt::format("{} waits for all peers, so a death ends its fleet", row.kind);
 }
 
 std::vector<Healing> heal(const Fleet& file,

@@ -10,8 +10,8 @@
 
 namespace gv {
 
-/// Says when the accident happens, how long it lasts, what is asked afterwards. Pace is measured
-/// from `settle` after its end, when links have found each other again, to the end of the run.
+/// Start and length of the accident, and times of the checks. Pace is measured from `settle` after
+/// the accident's end, when links are restored, to the end of the run.
 struct HealingTimes {
   Time at{std::chrono::seconds(3)};
   Time length{std::chrono::seconds(8)};
@@ -21,37 +21,37 @@ struct HealingTimes {
   Time end() const { return at + length + settle + afterwards; }
 };
 
-/// The state of a fleet at the end of a run, and how fast it was until then.
+/// The state of a fleet at the end of a run, and its pace before.
 struct Health {
-  std::vector<double> pace;  ///< rounds a second since the fleet had settled, by peer
-  double loss = 0;           ///< of the fleet's model since then, the median
-  double spread = 0;         ///< between the greatest and the least of it
-  double earlier_loss = 0;   ///< before, by as long as the accident and the settling take
-  double consensus = 0;      ///< since then, the median
-  bool ended = true;         ///< nobody was lost or waited for in vain, and nothing was violated
-  std::string wrong;         ///< the first of what was
+  std::vector<double> pace;  ///< rounds per second after settling, by peer
+  double loss = 0;           ///< median loss of the fleet's model after settling
+  double spread = 0;         ///< range of this loss
+  double earlier_loss = 0;   ///< loss earlier, by the time of accident and settling
+  double consensus = 0;      ///< median after settling
+  bool ended = true;         ///< no peer was lost or awaited in vain, and no rule was broken
+  std::string wrong;         ///< first reason for `ended` being false
 };
 
-/// One accident, and what became of a fleet.
+/// One accident, and its effect on a fleet.
 struct Healing {
   std::string_view accident;
-  std::string refused{};  ///< why this method cannot bear it; "": it can
-  double pace = 0;        ///< of whoever differs most from its undisturbed pace, as a ratio
+  std::string refused{};  ///< why the method cannot survive it; may be none
+  double pace = 0;        ///< largest change of a peer's pace, as a ratio
   Health before{}, after{};
-  std::vector<std::string> wounds{};  ///< what has not healed
+  std::vector<std::string> failures{};  ///< figures that did not recover
 };
 
 /// Names of the accidents, in the order of heal().
 std::vector<std::string_view> accident_names();
 
-/// Says why a method cannot bear that one of its peers dies; "": it can.
+/// Returns why a method cannot survive the death of a peer; empty if it can.
 std::string objection_to_death(const AlgorithmRow& row);
 
-/// Lets one accident after the other befall a fleet, each in a run of its own, and compares its end
-/// with that of an undisturbed run of the same seed: the same pace within a factor of two, at no
-/// time more than twice of it, flows over each edge (steadiness.h), the loss and the distance of
-/// the models within a tolerance. The fleet's own `stop` does not count, and its learning rate
-/// stays what it is at first. `on_done`: after each. `parts`: instead of the peers' own.
+/// Runs a fleet through one accident after the other, each in its own run, and compares its end
+/// with an undisturbed run of the same seed: a pace within a factor of two and never more than
+/// twice, flows over each edge (steadiness.h), loss and distance of models within a tolerance.
+/// Ignores the fleet's `stop`, and keeps its initial learning rate. `on_done`: called after each
+/// accident. `parts`: replacements for the peers' parts.
 std::vector<Healing> heal(const Fleet& fleet,
                           const HealingTimes& times,
                           const std::function<void(const Healing&)>& on_done = {},

@@ -100,11 +100,11 @@ Time Processes::when(PeerId peer, Time shown) const {
   const Process& process = all_[peer];
   const auto to_go = static_cast<double>((shown - process.shown_then).count());
   Time time = process.set_at + Time{static_cast<std::int64_t>(std::ceil(to_go * process.rate))};
-  while (shown_at(process, time) < shown) ++time;  // rounding
+  while (shown_at(process, time) < shown) ++time;  // corrects rounding
   return time;
 }
 
-/// Does what came to a paused process when it continues, in the order in which it came.
+/// Runs the events that arrived at a paused process when it continues, in order of arrival.
 void Processes::resume(PeerId peer) {
   queue_.push(all_[peer].paused_until, [this, peer, life = all_[peer].life] {
     Process& process = all_[peer];

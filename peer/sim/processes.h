@@ -12,38 +12,38 @@
 
 namespace gv {
 
-/// A thing that happens at a time: large enough for a message and whom it comes to.
+/// An event; large enough for a message and its receiver.
 using Event = InplaceFunction<88>;
 
-/// An event that waits for its time.
+/// An event with its receiver.
 struct Waiting {
   Event event;
   bool idle = false;
-  PeerId peer = 0;  ///< that it happens to, where the pusher said
+  PeerId peer = 0;  ///< the affected peer, if given
 };
 
-/// Virtual time: what happens next, in order of time, and in order of arrival within one instant.
-/// Equal peers do the same at the same instant, so that few instants hold many events: these wait
-/// in a row, and only the instants are sorted.
+/// Events in virtual time, ordered by time and then by arrival. Equal peers act at the same
+/// instant, so few instants hold many events: the events of an instant wait in a row, and only the
+/// instants are sorted.
 class EventQueue {
  public:
   Time now() const { return now_; }
   bool empty() const { return instants_.empty(); }
-  /// True when something more happens at this very instant.
+  /// Returns whether more events happen at the current instant.
   bool more_now() const { return !empty() && instants_.begin()->first <= now_; }
   void push(Time at, Event event) { add(at, {std::move(event)}); }
-  /// It touches nothing but this peer.
+  /// Pushes an event that affects only this peer.
   void push(Time at, PeerId peer, Event event) { add(at, {std::move(event), false, peer}); }
-  /// Does the same for what goes on for ever, whether anything comes of it or not: signs of life,
-  /// dials that nobody answers.
+  /// Pushes an event that recurs for ever whether or not it has an effect: heartbeats, dials
+  /// without an answer.
   void push_idle(Time at, Event event) { add(at, {std::move(event), true}); }
-  /// Returns since when nothing but such events has happened, with none but such to come; now():
-  /// there are others.
+  /// Returns the time since which only idle events have happened, if only idle events are left;
+  /// now() otherwise.
   Time idle_since() const { return busy_ > 0 ? now_ : last_busy_; }
   /// Moves the clock to the next event and runs it.
   void run_next();
-  /// Moves the clock to the next event, and hands out all that wait for that time, in order. What
-  /// they bring about at the same time comes after them.
+  /// Moves the clock to the next event and returns all events of that time, in order. Events that
+  /// they cause at the same time come later.
   void take_row(std::vector<Waiting>& row);
   std::uint64_t events() const { return events_; }
 
@@ -58,22 +58,22 @@ class EventQueue {
   void end_first();
   void count(const Waiting& begun);
 
-  Instants instants_;                          ///< each with something to come
-  Instants::iterator last_ = instants_.end();  ///< the one that was last pushed to
-  std::vector<Instants::node_type> spare_;     ///< over, and empty: their memory is used again
+  Instants instants_;                          ///< each with events to come
+  Instants::iterator last_ = instants_.end();  ///< instant of the last push
+  std::vector<Instants::node_type> spare_;     ///< finished and empty; their memory is reused
   Time now_{0};
   std::uint64_t busy_ = 0;  ///< events to come that are not idle
   Time last_busy_{0};
   std::uint64_t events_ = 0;
 };
 
-/// The processes of a simulated fleet: each can stand still, be slow, have a clock of its own, die,
-/// and have a successor.
+/// The processes of a simulated fleet. Each can stop for a while, be slow, have its own clock, die,
+/// and be replaced.
 class Processes {
  public:
   Processes(EventQueue& queue, PeerId n) : queue_(queue), all_(n) {}
 
-  /// Runs f at `at` on the peer's loop, if it is still in this life: later when it is paused then.
+  /// Runs f at `at` on the peer's loop if it is still in this life; later if it is paused then.
   /// `idle`: see EventQueue.
   void run_at(Time at, PeerId peer, std::uint64_t life, std::function<void()> f, bool idle = false);
   void run_at(Time at, PeerId peer, std::function<void()> f) {
@@ -83,30 +83,30 @@ class Processes {
   void pause(PeerId peer, Time until);
   void slow(PeerId peer, double factor) { all_[peer].slowness = factor; }
   void set_clock(PeerId peer, double rate);
-  void set_clock_ahead(PeerId peer, Time by);  ///< it jumps
+  void set_clock_ahead(PeerId peer, Time by);  ///< makes its clock jump
   void die(PeerId peer);
   void rise(PeerId peer) { all_[peer].dead = false; }
 
   bool awake(PeerId peer) const { return !dead(peer) && queue_.now() >= all_[peer].paused_until; }
   bool dead(PeerId peer) const { return all_[peer].dead; }
-  /// Returns how long it stood still in all until now, in all its lives.
+  /// Returns the total pause until now, over all its lives.
   Time stood_still(PeerId peer) const;
   std::uint64_t life(PeerId peer) const { return all_[peer].life; }
   double slowness(PeerId peer) const { return all_[peer].slowness; }
-  Time clock(PeerId peer) const;             ///< what its clock shows now
-  Time when(PeerId peer, Time shown) const;  ///< it will show that
+  Time clock(PeerId peer) const;             ///< present time of its clock
+  Time when(PeerId peer, Time shown) const;  ///< real time at which its clock shows that
 
  private:
   struct Process {
     std::uint64_t life = 0;
     bool dead = false;
     Time paused_until{0};
-    Time paused{0};  ///< all pauses, this one up to its end
+    Time paused{0};  ///< sum of pauses, the present one up to its end
     double slowness = 1;
-    double rate = 1;                             ///< our seconds in one of its own, since `set_at`
-    Time set_at{0};                              ///< when its clock was given this rate
-    Time shown_then{0};                          ///< and what it showed
-    std::vector<std::function<void()>> waiting;  ///< for the end of the pause
+    double rate = 1;                             ///< real seconds per clock second since `set_at`
+    Time set_at{0};                              ///< time of the last change of its rate
+    Time shown_then{0};                          ///< time that its clock showed then
+    std::vector<std::function<void()>> waiting;  ///< events for the end of the pause
   };
   void resume(PeerId peer);
   static Time shown_at(const Process& process, Time time);

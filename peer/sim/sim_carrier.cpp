@@ -17,7 +17,7 @@
 namespace gv {
 namespace {
 
-/// Any number: small, large, or near the one that it replaces.
+/// Returns any number: small, large, or near the correct one.
 std::uint64_t wrong(std::uint64_t right, FaultInjector& injector) {
   switch (injector.below(4)) {
     case 0:
@@ -31,7 +31,7 @@ std::uint64_t wrong(std::uint64_t right, FaultInjector& injector) {
   }
 }
 
-/// Draws the bits of a float: any, with those below zero and those that are no numbers.
+/// Draws the bits of a float: any value, including negative ones and NaN.
 std::uint32_t wrong_bits(FaultInjector& injector) {
   return static_cast<std::uint32_t>(injector.below(std::uint64_t{1} << 32));
 }
@@ -71,7 +71,7 @@ struct Liar {
   }
 };
 
-/// The time that a message between processes of one machine takes.
+/// Delay of a message between processes on the same machine.
 constexpr Time local_delay{std::chrono::microseconds(20)};
 
 RegionShape shape_of(const SimShared& shared) {
@@ -209,8 +209,8 @@ void SimSharing::after_delay(Life at, std::function<void()> f) {
   processes_.run_at(shared_.queue.now() + local_delay, at.peer, at.number, std::move(f));
 }
 
-/// The messages of peer/wire/tcp/shared_edges: who comes offers, the other one answers with its
-/// own, and the first says that it is ready.
+/// Follows the messages of peer/wire/tcp/shared_edges: the newcomer offers its region, the other
+/// replies with its own, and the first reports that it is ready.
 void SimSharing::met(Life self, Life neighbor) {
   const bool news = of(self).met(neighbor.peer, incarnation(neighbor));
   if (!news || self.peer > neighbor.peer || !together(self.peer, neighbor.peer)) return;
@@ -226,7 +226,7 @@ void SimSharing::met(Life self, Life neighbor) {
   });
 }
 
-/// Gives `at` what `from` offers. False: it does not want it.
+/// Offers the region of `from` to `at`. Returns false if `at` does not accept it.
 bool SimSharing::take(Life at, Life from) {
   const Sharing& theirs = of(from);
   const std::uint32_t row = theirs.row_of(at.peer);

@@ -20,36 +20,35 @@
 
 namespace gv {
 
-/// The ways in which a neighbour lies. Its frames are whole: only their meaning gives it away.
+/// Ways in which a neighbour lies. Its frames are valid; only their content is false.
 enum class Lie : std::uint8_t {
-  clock,      ///< it is many rounds ahead
-  questions,  ///< it asks for our model, again and again
-  silence,    ///< nothing that we sent has come
-  numbers,    ///< numbers and acknowledgements of messages that never were
-  contents,   ///< parts, exchanges and degrees that cannot be, and loans of what it has not
+  clock,      ///< claims to be many rounds ahead
+  questions,  ///< asks for our model again and again
+  silence,    ///< claims that nothing we sent has arrived
+  numbers,    ///< sends numbers and acknowledgements of nonexistent messages
+  contents,   ///< sends impossible parts, exchanges, degrees and loans
 };
 inline constexpr std::array<Lie, 5> all_lies{
     Lie::clock, Lie::questions, Lie::silence, Lie::numbers, Lie::contents};
 
-/// The frame as a liar sends it.
+/// Returns the frame as a liar sends it.
 Frame distort(Frame frame, Lie lie, FaultInjector& injector);
 Loan distort(Loan loan, Lie lie, FaultInjector& injector);
 
 class SimNetwork;
 struct SimConnection;
 
-/// Carries the link layer of one simulated process: the same as over TCP, with streams of bytes in
-/// virtual time under it.
+/// Carries the real link layer of a simulated process over byte streams in virtual time.
 class SimCarrier : public Carrier {
  public:
-  /// `seed`: of its dials.
+  /// `seed`: for the times of dials.
   SimCarrier(
       SimNetwork& network, Life life, LinkUser& user, LinkSettings settings, std::uint64_t seed);
 
   const Life life;
   LinkLayer& links() { return links_; }
   const LinkLayer& links() const { return links_; }
-  Time now() const;  ///< as its own clock shows
+  Time now() const;  ///< time of its own clock
   bool left() const { return left_; }
 
   void dial(PeerId neighbor, ConnectionId connection) override;
@@ -76,41 +75,41 @@ class SimCarrier : public Carrier {
   std::set<ConnectionId> dialling_;
   std::map<ConnectionId, std::shared_ptr<SimConnection>> connections_;
   std::uint64_t wakes_ = 0;
-  std::optional<Lie> lie_;  ///< it says what is not so
+  std::optional<Lie> lie_;  ///< set if it lies
   bool left_ = false;
   std::uint64_t repeated_bytes_ = 0;
   LinkLayer links_;
 };
 
-/// The parts that a test puts instead of some of the simulated link layers, to show that the
-/// swarm notices. Empty: the parts that ship.
+/// Replacements by tests for parts of the simulated link layers, to show that the swarm detects
+/// errors. The real parts are used for members that are empty.
 struct LinkParts {
-  std::function<void(LinkSettings&)> settings{};  ///< changes those of a process; its rules too
+  std::function<void(LinkSettings&)> settings{};  ///< changes a process's settings and rules
   std::function<std::unique_ptr<wire::FrameReader>(BufferPool&)> reader{};
   SharingParts sharing{};
 };
 
-/// The memory of simulated processes that are on one machine: the parts that ship, on regions in
-/// our own memory, with messages in virtual time in place of Unix sockets. Which pairs of peers are
-/// on one machine is drawn from the seed of the faults, so that a swarm walks both ways.
+/// The shared memory of simulated processes on one machine: the real parts, on regions in our own
+/// memory, with messages in virtual time instead of Unix sockets. The seed of the faults decides
+/// which pairs of peers are on one machine, so that a swarm tests both cases.
 class SimSharing {
  public:
   SimSharing(SimShared& shared, Processes& processes, const LinkParts& parts, std::uint64_t seed)
       : shared_(shared), processes_(processes), parts_(parts), seed_(seed) {}
 
   bool any() const { return shared_.network.local == LocalTransport::shared; }
-  /// Made when it is first asked for, and kept: who is dead may still have lent.
+  /// Returns a life's sharing, made at the first call and kept: a dead process may have lent.
   Sharing& of(Life life);
-  /// The link of this process is with that one.
+  /// Handles a new link of this process with another.
   void met(Life self, Life neighbor);
-  /// Checks what a process believed of a loan; the audit is told where it is not so.
+  /// Checks a loan that a process accepted; reports a false one to the audit.
   void audit(Life reader, Life lender, const Loan& loan);
-  /// The process has ended; the kernel tells those that are alive.
+  /// Handles the end of a process, of which the kernel notifies the live ones.
   void ended(Life life);
 
  private:
   bool together(PeerId a, PeerId b) const;
-  /// A message comes to this process, if it lives.
+  /// Delivers a message to this process, if it lives.
   void after_delay(Life at, std::function<void()> f);
   bool take(Life at, Life from);
 

@@ -23,7 +23,7 @@ std::uint64_t pages_bytes(std::size_t bytes) {
   return (bytes + SimDisk::page_bytes - 1) / SimDisk::page_bytes * SimDisk::page_bytes;
 }
 
-/// to[begin, end) <- from, where it reaches so far.
+/// Copies from[begin, end) to the same place in `to`, as far as `from` goes.
 void copy_page(const std::vector<std::byte>& from,
                std::vector<std::byte>& to,
                std::size_t begin,
@@ -31,7 +31,7 @@ void copy_page(const std::vector<std::byte>& from,
   for (std::size_t k = begin; k < std::min(end, from.size()); ++k) to[k] = from[k];
 }
 
-/// A save is fewer operations on the disk than this.
+/// Upper limit of disk operations per save.
 constexpr std::uint64_t operations = 8;
 
 }  // namespace
@@ -47,7 +47,7 @@ void SimDisk::fail_after(std::uint64_t n, bool partly) {
   partly_ = partly;
 }
 
-/// Begins an operation, and returns whether it goes well.
+/// Begins an operation; returns its error, or an empty text.
 Verdict SimDisk::begin() {
   if (power_left_ && *power_left_ == 0) return error(std::errc::io_error);
   if (power_left_) --*power_left_;
@@ -162,7 +162,7 @@ void SimDisk::settle(File& file, Rng& rng) {
     Bytes found(rng.below(2) == 0 ? file.cached.size() : shorter + rng.below(longer - shorter + 1));
     for (std::size_t begin = 0; begin < found.size(); begin += page_bytes) {
       const std::size_t end = std::min(begin + page_bytes, found.size());
-      const std::uint64_t fate = rng.below(4);  // 2: it stays zero
+      const std::uint64_t fate = rng.below(4);  // 2: the page stays zero
       if (fate == 0) copy_page(file.durable, found, begin, end);
       if (fate == 1) copy_page(file.cached, found, begin, end);
       if (fate == 3)

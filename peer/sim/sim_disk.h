@@ -16,9 +16,9 @@
 
 namespace gv {
 
-/// A disk in memory that fails on demand, and loses what a machine's page cache would lose. Harsher
-/// than any one file system: of what was not synced, every page and every change of a folder
-/// survives or not by itself.
+/// A disk in memory that fails on demand, and loses what a machine's page cache would lose. It is
+/// harsher than any real file system: each page and each folder change that was not synced survives
+/// or is lost independently.
 class SimDisk : public Disk {
  public:
   static constexpr std::size_t page_bytes = 4096;
@@ -34,9 +34,9 @@ class SimDisk : public Disk {
   void fail_after(std::uint64_t n, bool partly = false);
   /// Fails all operations after n more, until crash().
   void lose_power_after(std::uint64_t n) { power_left_ = n; }
-  /// Power is lost and comes back: what is found on the disk, one of the possible outcomes by the
-  /// seed. A file that was not synced has the old or the new length or one between, and each of its
-  /// pages is old, new, zero or garbage.
+  /// Simulates a power failure with one of the possible outcomes, chosen by the seed. A file that
+  /// was not synced has the old or the new length or one between, and each of its pages is old,
+  /// new, zero or garbage.
   void crash(std::uint64_t seed);
 
   Verdict write(const std::string& path, std::span<const std::byte> bytes) override;
@@ -52,15 +52,15 @@ class SimDisk : public Disk {
   using Bytes = std::vector<std::byte>;
   struct File {
     Bytes cached;
-    Bytes durable;  ///< as of the last sync
+    Bytes durable;  ///< content at the last sync
     bool synced = true;
   };
   using Names = std::map<std::string, std::shared_ptr<File>>;  ///< by path
-  /// A change of one folder, not yet durable.
+  /// A change of a folder that is not yet durable.
   struct Change {
     std::string folder;
-    std::string removed;  ///< path; empty: none
-    std::string added;    ///< path; empty: none
+    std::string removed;  ///< path; may be none
+    std::string added;    ///< path; may be none
     std::shared_ptr<File> file;
   };
 
@@ -70,31 +70,31 @@ class SimDisk : public Disk {
   static void settle(File& file, Rng& rng);
 
   std::uint64_t capacity_;
-  std::optional<std::uint64_t> failure_in_;  ///< so many operations go well before it
+  std::optional<std::uint64_t> failure_in_;  ///< operations before the failure
   bool partly_ = false;
   std::optional<std::uint64_t> power_left_;
-  std::set<std::string> folders_{".", "/"};  ///< durable at once
+  std::set<std::string> folders_{".", "/"};  ///< durable immediately
   Names cached_;
   Names durable_;
-  std::vector<Change> changes_;  ///< in their order
+  std::vector<Change> changes_;  ///< in order
 };
 
-/// A simulated peer's checkpoints, on a disk that fills up and loses power, and what must hold of
-/// them: what is loaded is whole, and never older than the last that was acknowledged.
+/// A simulated peer's checkpoints on a disk that fills up and loses power. Checks that a loaded
+/// checkpoint is whole, and never older than the last acknowledged one.
 class SimCheckpointStore {
  public:
   explicit SimCheckpointStore(PeerId peer)
       : store_(disk_, "checkpoints", std::string(32, 'f'), std::string(32, 'm'), peer, 2) {}
 
-  /// The disk is full for the next `saves`.
+  /// Makes the disk full for the next `saves`.
   void fill(int saves) { full_for_ = saves; }
   void tear() { torn_ = true; }
 
-  enum class Saved { yes, no, torn };  ///< torn: the power failed in the middle
+  enum class Saved { yes, no, torn };  ///< torn: the power failed during the save
   Saved save(Round round, std::vector<std::byte> state, FaultInjector& injector);
-  /// The process has died, and with it what was not on the disk.
+  /// Handles the death of the process, which loses what was not on disk.
   void lose_power(FaultInjector& injector);
-  /// Loads what a successor goes on from; nothing when there is nothing.
+  /// Loads the checkpoint from which a successor resumes; nothing if there is none.
   std::optional<Checkpoint> load(std::vector<std::string>& violations);
 
  private:

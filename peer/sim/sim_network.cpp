@@ -14,7 +14,7 @@
 namespace gv {
 namespace {
 
-// What happened in a simulated fleet, for its trace: the words between two peers.
+// Words for the trace of a simulated fleet.
 
 const char* sends(Kind kind) {
   switch (kind) {
@@ -187,7 +187,7 @@ bool SimNetwork::blocked(PeerId a, PeerId b) {
   return now() < injector_.until() && now() < pair_of(a, b).blocked_until;
 }
 
-/// The first connections of a fleet are made before anything goes wrong and before time counts.
+/// The first connections of a fleet take no time, and are made before any fault.
 Time SimNetwork::arrival(PeerId from, PeerId to, std::size_t bytes) {
   return now() == Time{0} ? now() : shapers_[from].arrival(to, bytes, now());
 }
@@ -198,10 +198,10 @@ void SimNetwork::connect(SimCarrier& from, PeerId to, ConnectionId id) {
                           [this, &from, to, id] { accept(from, to, id); });
 }
 
-/// The kernel of the other side answers, even where the process stands still.
+/// The kernel of the other side accepts, even if its process is paused.
 void SimNetwork::accept(SimCarrier& from, PeerId to, ConnectionId id) {
   const PeerId self = from.life.peer;
-  if (blocked(self, to) || from.left()) return;  // nobody answers
+  if (blocked(self, to) || from.left()) return;  // no answer
   const Time answer = arrival(to, self, 0);
   if (!listens(to)) {
     return run_at(answer, from, [&from, to, id] {
@@ -227,7 +227,7 @@ void SimNetwork::accept(SimCarrier& from, PeerId to, ConnectionId id) {
     End& end = link->ends[0];
     SimCarrier& dialler = *end.process;
     end.id = id;
-    if (dialler.dialling_.erase(id) == 0) return close(link, dialler);  // it waits no longer
+    if (dialler.dialling_.erase(id) == 0) return close(link, dialler);  // no longer waiting
     if (!end.open) return dialler.links().ended(id, "reset", dialler.now());
     dialler.connections_[id] = link;
     dialler.links().connected(id, dialler.now());
@@ -298,7 +298,7 @@ void SimNetwork::transmit(const Link& link, const SimCarrier& from, const Frame&
     end.stalled ? end.held.push_back(bytes) : launch(link, k, bytes, numbered == nullptr);
 }
 
-/// FIFO: what is sent later arrives later. No bytes: the end of the stream.
+/// FIFO: later bytes arrive later. No bytes means the end of the stream.
 void SimNetwork::launch(const Link& link, std::size_t from, const Bytes& bytes, bool idle) {
   SimCarrier& target = *link->ends[1 - from].process;
   const PeerId self = link->ends[from].process->life.peer;
@@ -347,7 +347,7 @@ void SimNetwork::feed(const Link& link, std::size_t at, const Bytes& bytes) {
     }
   }
   if (wrong.empty() || !end.open) return;
-  // Who has closed its end takes nothing more: what is on its way to it costs no time.
+  // A process that has closed its end takes nothing more, so bytes on the way cost no time.
   if (bytes.empty())
     shapers_[process.life.peer].forget(link->ends[1 - at].process->life.peer, now());
   process.connections_.erase(end.id);
@@ -374,7 +374,7 @@ void SimNetwork::close(const Link& link, const SimCarrier& from) {
   end.stalled ? end.held.push_back({}) : launch(link, k, {}, true);
 }
 
-// ---- What is asked of it.
+// ---- Queries.
 
 std::uint64_t SimNetwork::unacknowledged_bytes(PeerId peer) const {
   std::map<const Buffer*, std::size_t> kept;
@@ -391,7 +391,7 @@ bool SimNetwork::given_up(PeerId self, PeerId neighbor) const {
   return present_[self]->links().link(neighbor).given_up();
 }
 
-// The faults of the simulated network: what goes wrong with connections, and a peer that lies.
+// Faults of the simulated network: broken connections, and a peer that lies.
 
 SimNetwork::Pair& SimNetwork::random_pair() {
   return std::next(pairs_.begin(), static_cast<std::ptrdiff_t>(injector_.below(pairs_.size())))
@@ -483,7 +483,10 @@ void SimNetwork::cut(PeerId a, PeerId b, Time length) {
   for (const auto& [self, other] : {std::pair{a, b}, std::pair{b, a}}) {
     if (!listens(self)) continue;
     SimCarrier& carrier = process(self);
-    carrier.links().cut(other, carrier.now() + length, carrier.now());
+    const Time end = carrier.now() + length;
+    carrier.links().cut(other, end, carrier.now());
+    // Until then a fleet that does nothing may wait for this link.
+    shared_.queue.push(processes_.when(self, end), [] {});
   }
 }
 

@@ -21,17 +21,17 @@
 
 namespace gv {
 
-/// Two streams of bytes between two processes. What a process sends reaches the other one in order,
-/// until the connection breaks, stalls, or one of them closes its end.
+/// Two byte streams between two processes. Bytes arrive in order until the connection breaks,
+/// stalls, or one of the processes closes its end.
 struct SimConnection {
   using Bytes = std::vector<std::byte>;
   struct End {
     SimCarrier* process = nullptr;
-    ConnectionId id = 0;   ///< that the process knows it by
-    bool open = true;      ///< the process still has it
-    bool reset = false;    ///< it has broken; what was on its way still comes, and must not count
-    bool stalled = false;  ///< what it sends does not get through
-    std::vector<Bytes> held{};  ///< meanwhile
+    ConnectionId id = 0;        ///< id used by the process
+    bool open = true;           ///< the process still uses it
+    bool reset = false;         ///< broken; bytes on the way still arrive and must not count
+    bool stalled = false;       ///< its bytes do not get through
+    std::vector<Bytes> held{};  ///< bytes sent while stalled
     std::unique_ptr<wire::FrameReader> reader{};
   };
   std::array<End, 2> ends;
@@ -42,61 +42,61 @@ struct SimConnection {
   End& end_of(const SimCarrier& process) { return ends[index_of(process)]; }
 };
 
-/// The network of a simulated fleet in which things go wrong. Frames travel as bytes through the
-/// real codec, between link layers that are the real ones (gossip/link).
+/// The network of a simulated fleet with faults. Frames travel as bytes through the real codec,
+/// between real link layers (gossip/link).
 class SimNetwork {
  public:
   /// Two peers with an edge between them.
   struct Pair {
     PeerId a, b;
-    Time blocked_until{0};  ///< no connection can be made before
+    Time blocked_until{0};  ///< no connection is possible before
     std::vector<std::weak_ptr<SimConnection>> connections{};
   };
 
-  /// `parts` must outlive it.
+  /// `parts` must outlive this object.
   SimNetwork(SimShared& shared,
              FaultInjector& injector,
              Processes& processes,
              const LinkParts& parts);
 
   // The processes.
-  /// A process begins; the first of its peer, or the successor of one that died. `on_begin`: it has
-  /// found enough neighbours.
+  /// Starts a process: the first of its peer, or the successor of a dead one. `on_begin`: called
+  /// when it has found enough neighbours.
   void born(Life life, LinkSettings settings, LinkUser& user, std::function<void()> on_begin);
-  void start();  ///< the first ones; from then on each starts when it is born
-  /// A process has died. `silently`: with its machine, so that nobody is told.
+  void start();  ///< starts the first processes; later ones start at birth
+  /// Handles the death of a process. `silently`: with its machine, so that no peer is notified.
   void died(PeerId peer, bool silently);
   void send(PeerId from, PeerId to, Message message);
-  void end(PeerId peer);  ///< it has said its last words
-  /// Returns the memory of what this process sends; null: the ordinary one.
+  void end(PeerId peer);  ///< called after its last message
+  /// Returns the memory for what this process sends, or null for ordinary memory.
   std::shared_ptr<BufferMemory> memory(Life life);
-  /// Returns which life of the neighbour a conversation is with; none: they have not met.
+  /// Returns the neighbour's life of the present conversation; none if they have not met.
   std::optional<std::uint64_t> life_of_neighbor(PeerId self, PeerId neighbor) const;
 
-  // The faults. Each returns false where there is nothing to harm.
+  // The faults. Each returns false if there is nothing to harm.
   bool empty() const { return pairs_.empty(); }
   Pair& random_pair();
   bool reset(Pair& pair);
   bool cut_off(Pair& pair, Time length);
-  bool partition(Time length);  ///< a random set of peers is cut off from the others
+  bool partition(Time length);  ///< separates a random set of peers from the others
   bool stall(Pair& pair, int ways, Time length);  ///< `ways`: 1 or 2
-  /// Nothing that `from` sends reaches `to`, and no connection can be made between them.
+  /// Blocks everything from `from` to `to`, and new connections between them.
   void silence(PeerId from, PeerId to, Time length);
-  /// Cuts as faults.inject tells real peers to: their link layers do not connect for so long.
+  /// Cuts as faults.inject does in real peers: link layers do not connect for `length`.
   void cut(PeerId a, PeerId b, Time length);
 
-  /// Makes the process lie so from now on.
+  /// Makes the process lie like this from now on.
   void lie(PeerId peer, Lie lie);
-  /// Counts what its neighbours have not acknowledged, in bytes of payload; one that several have
-  /// not is counted once.
+  /// Returns the payload bytes that neighbours have not acknowledged; a payload counts once,
+  /// however many neighbours have not acknowledged it.
   std::uint64_t unacknowledged_bytes(PeerId peer) const;
-  /// Counts what its present process has sent again over other connections, as frames.
+  /// Returns the bytes of frames that the present process has retransmitted over other connections.
   std::uint64_t repeated_bytes(PeerId peer) const;
 
-  /// Returns whether nothing is kept any more for the neighbour's process.
+  /// Returns whether this peer keeps nothing more for the neighbour's process.
   bool given_up(PeerId self, PeerId neighbor) const;
 
-  /// A process that lives, and has not ended although it may.
+  /// Returns whether the process lives and has not ended although it may.
   bool lingers(PeerId peer) const { return listens(peer) && !present_[peer]->links().over(); }
 
  private:
@@ -110,11 +110,11 @@ class SimNetwork {
   bool listens(PeerId peer) const;
   bool blocked(PeerId a, PeerId b);
   Pair& pair_of(PeerId a, PeerId b);
-  /// The next time that something sent now by one peer to another arrives there.
+  /// Returns the arrival time of bytes sent now from one peer to another.
   Time arrival(PeerId from, PeerId to, std::size_t bytes);
   void run_at(Time at, SimCarrier& process, std::function<void()> f, bool idle = true);
 
-  // What a carrier asks for.
+  // Calls from a carrier.
   void connect(SimCarrier& from, PeerId to, ConnectionId id);
   void accept(SimCarrier& from, PeerId to, ConnectionId id);
   void probe(SimCarrier& from, PeerId to);
@@ -138,8 +138,8 @@ class SimNetwork {
   SimSharing sharing_;
   std::vector<Shaper> shapers_;  ///< by id
   std::map<std::pair<PeerId, PeerId>, Pair> pairs_;
-  std::deque<SimCarrier> carriers_;   ///< all that ever were: what they scheduled may refer to them
-  std::vector<SimCarrier*> present_;  ///< by id: the last one
+  std::deque<SimCarrier> carriers_;   ///< all lives, because scheduled events may refer to them
+  std::vector<SimCarrier*> present_;  ///< by id: the last life
   std::map<const SimCarrier*, std::function<void()>> on_begin_;
   bool started_ = false;
 };

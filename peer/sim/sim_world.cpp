@@ -13,8 +13,8 @@
 namespace gv {
 namespace {
 
-/// Many more than threads: who is through with one takes another, and even of few events seldom two
-/// are in one.
+/// Many more blocks than threads: idle threads take further blocks, and even few events rarely
+/// share a block.
 std::size_t block_count(std::size_t peers, int threads) {
   return threads == 1 ? 1 : std::min(peers, static_cast<std::size_t>(64 * threads));
 }
@@ -42,19 +42,19 @@ void Rows::run_next() {
   for (const Waiting& each : row_) do_next(block_of(each.peer));
 }
 
-/// Does now what the block's next event did beyond its peer.
+/// Performs the deferred effects of the block's next event.
 void Rows::do_next(Block& block) {
   const std::size_t place = block.places[block.done++];
-  while (block.performed < block.deeds.size() && block.deeds[block.performed].place == place)
-    do_now(std::move(block.deeds[block.performed++]));
+  while (block.performed < block.effects.size() && block.effects[block.performed].place == place)
+    do_now(std::move(block.effects[block.performed++]));
   if (block.done < block.places.size()) return;
   block.places.clear();
-  block.deeds.clear();
+  block.effects.clear();
   block.done = block.performed = 0;
 }
 
 void Rows::end_work() {
-  for (Deed& end : ends_) queue_.push(end.at, end.to, std::move(end.event));
+  for (Effect& end : ends_) queue_.push(end.at, end.to, std::move(end.event));
   ends_.clear();
 }
 
@@ -68,8 +68,8 @@ void Rows::run(Block& block) {
   if (!together_) block.places.clear();
 }
 
-/// Fetches a peer early: of thousands none is still in the cache when its turn comes again. Two
-/// events ahead, 10,000 peers took 4.2 s instead of 5.6 on two cores.
+/// Prefetches a peer, because with thousands of peers none is still in the cache at its next turn.
+/// Two events ahead, 10,000 peers took 4.2 s instead of 5.6 on two cores.
 void Rows::fetch(const Waiting& event) const {
   constexpr std::size_t line = 64;
   const auto* const peer = reinterpret_cast<const char*>(peers_[event.peer]);
@@ -77,36 +77,36 @@ void Rows::fetch(const Waiting& event) const {
 }
 
 void Rows::push(PeerId peer, Time at, PeerId to, Event event) {
-  perform(peer, {Deed::Kind::push, to, at, std::move(event)});
+  perform(peer, {Effect::Kind::push, to, at, std::move(event)});
 }
 
 void Rows::worked(PeerId peer, Time end, Event event) {
-  perform(peer, {Deed::Kind::work, peer, end, std::move(event)});
+  perform(peer, {Effect::Kind::work, peer, end, std::move(event)});
 }
 
 void Rows::outside(PeerId peer, Event event) {
-  perform(peer, {Deed::Kind::outside, peer, Time{0}, std::move(event)});
+  perform(peer, {Effect::Kind::outside, peer, Time{0}, std::move(event)});
 }
 
-void Rows::perform(PeerId peer, Deed deed) {
-  if (!together_) return do_now(std::move(deed));
+void Rows::perform(PeerId peer, Effect effect) {
+  if (!together_) return do_now(std::move(effect));
   Block& block = block_of(peer);
-  deed.place = block.place;
-  block.deeds.push_back(std::move(deed));
+  effect.place = block.place;
+  block.effects.push_back(std::move(effect));
 }
 
-void Rows::do_now(Deed deed) {
-  switch (deed.kind) {
-    case Deed::Kind::push:
-      return queue_.push(deed.at, deed.to, std::move(deed.event));
-    case Deed::Kind::work:
-      return ends_.push_back(std::move(deed));
-    case Deed::Kind::outside:
-      return deed.event();
+void Rows::do_now(Effect effect) {
+  switch (effect.kind) {
+    case Effect::Kind::push:
+      return queue_.push(effect.at, effect.to, std::move(effect.event));
+    case Effect::Kind::work:
+      return ends_.push_back(std::move(effect));
+    case Effect::Kind::outside:
+      return effect.event();
   }
 }
 
-/// Returns what the peer's own clock shows; it may go wrong.
+/// Returns the time of the peer's own clock, which may be wrong.
 Time SimWorld::now() const {
   return shared_.faults == nullptr ? shared_.queue.now() : shared_.faults->processes().clock(id_);
 }
@@ -122,8 +122,8 @@ void SimWorld::send(PeerId to, Message message) {
   });
 }
 
-/// A queue is full where a neighbour's deadline is shorter than this peer's step. Links close and
-/// repeat what was refused, in its order, so it waits here, with all that comes behind it.
+/// A queue is full if a neighbour's deadline is shorter than this peer's step. Links would close
+/// and repeat the refused message in order, so it waits here, with all later ones.
 void SimWorld::arrive(PeerId to, Message message) {
   std::map<PeerId, SimBacklog>& backlogs = shared_.backlogs[to];
   const auto backlog = backlogs.find(id_);
@@ -175,10 +175,10 @@ void SimWorld::after(Time delay, std::function<void()> f) {
   shared_.rows->push(id_, now() + delay, id_, std::move(f));
 }
 
-/// The work begins when all that was offered to its lane before is done, as in a process. What it
-/// computes is computed at once, while the peer's memory is at hand: nothing else of this peer
-/// writes what it reads. Where things go wrong, events run one after the other, so that the work is
-/// left for the end of the instant and all cores.
+/// Work begins after all earlier work of its lane, as in a process. Its result is computed at once,
+/// while the peer's memory is in the cache; nothing else of this peer writes its inputs. With
+/// faults, events run one after the other, so the work waits for the end of the instant to run on
+/// all cores.
 void SimWorld::offload(Lane lane,
                        double flops,
                        std::function<void()> job,
@@ -200,7 +200,7 @@ void SimWorld::offload(Lane lane,
   shared_.after_job(id_, [this, lane, done = std::move(done)] { end_work(lane, done); });
 }
 
-/// A program that had to wait for others within its turn ends later than its work takes.
+/// A program that waited for others within its turn ends later than its work takes.
 void SimWorld::end_work(Lane lane, std::function<void()> done) {
   Time& busy_until = busy_until_.at(static_cast<std::size_t>(lane));
   busy_until = std::max(busy_until, shared_.queue.now());

@@ -23,51 +23,50 @@ namespace gv {
 
 class Peer;
 
-/// The events of one instant on several threads, in a world in which nothing goes wrong: each
-/// touches nothing but its own peer. What they do beyond it (events to come, work, words for the
-/// observer) waits until all have run, and is done in the order of the events that did it: the same
-/// happens, in the same order, on any number of threads.
+/// Runs the events of one instant on several threads, in a world without faults: each affects only
+/// its own peer. Effects beyond the peer (new events, work, reports to the observer) are deferred
+/// until all have run, and performed in the order of the events. So the result is the same for any
+/// number of threads.
 class Rows {
  public:
   Rows(EventQueue& queue, const std::vector<Peer*>& peers, Workers& workers, int threads);
 
-  /// Moves the clock to the next event and runs all that wait for that time.
+  /// Moves the clock to the next event and runs all events of that time.
   void run_next();
 
-  /// Work was done since the last end_work().
+  /// Returns whether there was work since the last end_work().
   bool worked() const { return !ends_.empty(); }
-  /// Nothing more happens at this instant: what is to happen when each work has ended may be
-  /// pushed.
+  /// Pushes the events for the ends of work; called when nothing more happens at this instant.
   void end_work();
 
-  // From an event of `peer`, or while none runs.
+  // Called from an event of `peer`, or while none runs.
   void push(PeerId peer, Time at, PeerId to, Event event);
-  void worked(PeerId peer, Time end, Event event);  ///< `end`: of the work, and then `event`
-  void outside(PeerId peer, Event event);           ///< what touches more than its peer
+  void worked(PeerId peer, Time end, Event event);  ///< ends work at `end`, then runs `event`
+  void outside(PeerId peer, Event event);           ///< runs an event that affects other peers
 
  private:
-  /// A thing that an event did beyond its peer.
-  struct Deed {
+  /// A deferred effect of an event beyond its peer.
+  struct Effect {
     enum class Kind : std::uint8_t { push, work, outside };
     Kind kind = Kind::push;
     PeerId to = 0;
     Time at{0};
     Event event{};
-    std::size_t place = 0;  ///< in the row, of the event that did it
+    std::size_t place = 0;  ///< index of the causing event in the row
   };
-  /// Some of the peers, whose events run one after the other.
+  /// A group of peers whose events run one after the other.
   struct Block {
-    std::vector<std::size_t> places{};  ///< of their events in the row
-    std::size_t place = 0;              ///< of the one that runs
-    std::vector<Deed> deeds{};
-    std::size_t done = 0;       ///< events whose deeds are done
-    std::size_t performed = 0;  ///< deeds that are
+    std::vector<std::size_t> places{};  ///< indices of their events in the row
+    std::size_t place = 0;              ///< index of the running event
+    std::vector<Effect> effects{};
+    std::size_t done = 0;       ///< events with all effects performed
+    std::size_t performed = 0;  ///< effects performed
   };
   Block& block_of(PeerId peer) { return blocks_[peer % blocks_.size()]; }
   void run(Block& block);
   void fetch(const Waiting& event) const;
-  void perform(PeerId peer, Deed deed);
-  void do_now(Deed deed);
+  void perform(PeerId peer, Effect effect);
+  void do_now(Effect effect);
   void do_next(Block& block);
 
   EventQueue& queue_;
@@ -75,73 +74,73 @@ class Rows {
   Workers& workers_;
   std::vector<Block> blocks_;
   std::vector<Waiting> row_;
-  std::vector<Block*> active_;  ///< with events in the row
-  std::vector<Deed> ends_;      ///< of work
-  bool together_ = false;       ///< several threads are at the row
+  std::vector<Block*> active_;  ///< blocks with events in the row
+  std::vector<Effect> ends_;    ///< ends of work
+  bool together_ = false;       ///< several threads work on the row
 };
 
-/// Work that waits for the end of the instant, to be done on all cores; with faults only.
+/// Work that runs at the end of the instant on all cores; only with faults.
 struct SimJob {
-  Time end;  ///< of the work, in virtual time
+  Time end;  ///< virtual time of its end
   PeerId peer;
-  std::uint64_t life;  ///< of the peer
+  std::uint64_t life;  ///< life of the peer
   std::function<void()> job;
   std::function<void()> done;
 };
 
-/// The work that a peer has been given to compute; with faults only.
+/// The work given to a peer; only with faults.
 struct SimWork {
-  std::uint64_t jobs = 0;  ///< begun
-  Time until{0};           ///< when the last of them is done
+  std::uint64_t jobs = 0;  ///< number of jobs begun
+  Time until{0};           ///< end of the last job
 };
 
 class Audit;
 class Faults;
 class Steadiness;
 
-/// The messages that a peer had no room for, of one sender, in the order in which they came.
+/// Messages of one sender for which a peer had no room, in order.
 struct SimBacklog {
   std::deque<Message> messages;
-  Time since;  ///< when the oldest of them came
+  Time since;  ///< arrival of the oldest message
 };
 
-/// The things that the worlds of one simulation share.
+/// State shared by the worlds of a simulation.
 struct SimShared {
   EventQueue queue;
   std::vector<SimJob> jobs;
   std::vector<SimWork> work;   ///< by id
-  Time longest_work{0};        ///< of one job so far, with faults only
+  Time longest_work{0};        ///< longest job until now; only with faults
   std::vector<Peer*> peers;    ///< by id; each peer's present life
-  std::vector<bool> finished;  ///< has said its last words
+  std::vector<bool> finished;  ///< has sent its last message
   NetworkSpec network;
   wire::FrameBounds bounds;
-  std::uint64_t seed = 1;            ///< of the fleet
-  Time ended{0};                     ///< when the last one of them said them
-  Time before{0};                    ///< what a run that goes on took before; the queue begins at 0
-  std::vector<Costs> earlier;        ///< of each peer: what its lives before the present one took
-  std::vector<Costs> told;           ///< of the present one, as its newest report says
-  std::set<PeerId> broken_by;        ///< whose death or standstill ended a collective ...
-  std::set<PeerId> chains_ended;     ///< ... or that of a chain, which the fleet does without
+  std::uint64_t seed = 1;         ///< seed of the fleet
+  Time ended{0};                  ///< time of the last message of the last peer
+  Time before{0};                 ///< time before this part of a resumed run; the queue begins at 0
+  std::vector<Costs> earlier;     ///< by peer: costs of earlier lives
+  std::vector<Costs> told;        ///< by peer: costs of the present life in its newest report
+  std::set<PeerId> broken_by;     ///< peers whose death or standstill ended a collective
+  std::set<PeerId> chains_ended;  ///< peers that ended a chain which the fleet does not need
   bool does_without_chains = false;  ///< see Assembly
   Observer* observer = nullptr;
-  Faults* faults = nullptr;  ///< null: a world in which nothing goes wrong ...
-  Rows* rows = nullptr;      ///< ... and whose events run here
-  /// The backlogs by id and sender; without faults. Only events of the peer itself touch its own.
+  Faults* faults = nullptr;  ///< null in a world without faults
+  Rows* rows = nullptr;      ///< runs the events of a world without faults
+  /// Backlogs by id and sender; only without faults. A peer's events use only its own backlogs.
   std::vector<std::map<PeerId, SimBacklog>> backlogs;
-  Steadiness* steadiness = nullptr;  ///< null: pace and edges are not judged
-  /// Returns whether two peers see each other, for that judgement; with faults.
+  Steadiness* steadiness = nullptr;  ///< null if pace and edges are not judged
+  /// Returns whether two peers see each other, for Steadiness; only with faults.
   std::function<bool(PeerId, PeerId)> together;
-  Audit* audit = nullptr;                                              ///< with faults
+  Audit* audit = nullptr;                                              ///< only with faults
   std::function<void(PeerId, std::function<void()> ended)> after_job;  ///< SimulationOptions'
-  /// Keeps a checkpoint; null: nowhere. May be called from several threads.
+  /// Keeps a checkpoint; may be null. May be called from several threads.
   std::function<void(PeerId, Round, std::vector<std::byte> state)> on_store;
-  /// Takes where a life spent its time, at its end; null: nobody asks. From several threads.
+  /// Receives how a life spent its time, at its end; may be null. Called from several threads.
   std::function<void(const Recorder&, std::uint64_t life)> on_life;
-  RecordLimits record{};  ///< of each
+  RecordLimits record{};  ///< per life
 };
 
-/// World in virtual time. Links are FIFO per ordered pair, as TCP is; when a message arrives, the
-/// shaper says.
+/// World in virtual time. Links are FIFO per ordered pair, like TCP; the shaper computes arrival
+/// times.
 class SimWorld : public World {
  public:
   SimWorld(SimShared& shared, PeerId id, std::uint64_t life, double flops_per_second)

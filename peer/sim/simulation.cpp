@@ -26,7 +26,7 @@
 namespace gv {
 namespace {
 
-/// The journal of one life of a simulated peer: it tells the observer, its disk, the audit, and the
+/// The journal of one life of a simulated peer, for the observer, its disk, the audit and the
 /// trace.
 class SimJournal : public Journal {
  public:
@@ -54,7 +54,7 @@ class SimJournal : public Journal {
   SimShared& shared_;
   PeerId id_;
   std::uint64_t life_;
-  std::unique_ptr<Recorder> recorder_;  ///< where somebody wants it
+  std::unique_ptr<Recorder> recorder_;  ///< null if not needed
 };
 
 void SimJournal::publish(Report report) {
@@ -64,7 +64,7 @@ void SimJournal::publish(Report report) {
 }
 
 void SimJournal::tell(Report report) {
-  // An evaluation by time waits for the work that is under way, and shows what was before it.
+  // An evaluation by time waits for running work, and shows the state before it.
   const bool ticks = report.tick > 0 && !report.last;
   const Time now = ticks ? report.due : shared_.before + shared_.queue.now();
   if (report.broken_by)
@@ -117,12 +117,12 @@ void SimJournal::note(const PeerEvent& event) {
   if (shared_.faults != nullptr) shared_.faults->heard(id_, event);
 }
 
-/// Adds up what a peer's book says of its time, which is its clock.
+/// Returns the sum of a peer's recorded time, which is its clock.
 Time clock_of(const Costs& costs) {
   return costs.spent.total();
 }
 
-/// Leaves out what was to go wrong before the checkpoint: it has done so.
+/// Removes faults before the checkpoint, which have already happened.
 FaultPlan without_past(FaultPlan plan, Time before) {
   std::erase_if(plan.inject, [before](const Injection& i) { return i.at < before; });
   for (Injection& injection : plan.inject) injection.at -= before;
@@ -207,7 +207,7 @@ class Simulation {
   }
 
  private:
-  /// Kept to the end, dead or alive: jobs under way may touch it.
+  /// Kept to the end, even after death, because running jobs may use it.
   struct OneLife {
     std::unique_ptr<Replica> replica;
     SimWorld world;
@@ -219,7 +219,7 @@ class Simulation {
   Plan plan(PeerId i) const {
     Plan plan = fleet_.plan(i);
     plan.clock_at_birth = costs_[i].training_time();
-    // Where nothing goes wrong everybody gets on, however long a round takes.
+    // Without faults all peers make progress, however long a round takes.
     if (!options_.faults) plan.standstill = Time{0};
     if (options_.until > 0) plan.rounds = std::min(plan.rounds, options_.until);
     if (options_.rounds == 0) return plan;
@@ -250,7 +250,7 @@ class Simulation {
     return life.body.peer.get();
   }
 
-  /// A peer that has died resumes from its checkpoint, or from a neighbour's model.
+  /// Starts a successor of a dead peer from its checkpoint or a neighbour's model.
   Peer* succeed(Life life, const std::optional<Checkpoint>& past) {
     std::unique_ptr<Replica> replica = make_replica(life.peer);
     Plan plan = fleet_.plan(life.peer);
@@ -287,12 +287,12 @@ class Simulation {
   void run_next() { rows_ ? rows_->run_next() : shared_.queue.run_next(); }
   bool worked() const { return rows_ ? rows_->worked() : !shared_.jobs.empty(); }
 
-  /// Runs, with faults, the arithmetic of one instant on all cores; then comes its end, in order,
-  /// on each peer's own clock.
+  /// Runs, with faults, the arithmetic of an instant on all cores; its ends follow in order, on
+  /// each peer's own clock.
   void run_jobs() {
     std::vector<SimJob> jobs;
     jobs.swap(shared_.jobs);
-    // Jobs of one peer run one after the other; as a rule each peer has one.
+    // Jobs of one peer run one after the other; usually each peer has one.
     std::vector<std::size_t> firsts;
     std::vector<std::size_t> next(jobs.size(), none);
     for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -308,7 +308,7 @@ class Simulation {
       trial_->faults().processes().run_at(job.end, job.peer, job.life, std::move(job.done));
   }
 
-  /// Since the run began, earlier parts of it included.
+  /// Returns the time since the run began, including earlier parts.
   Time now() const { return shared_.before + shared_.queue.now(); }
   SimulationResult abandoned_result() const {
     SimulationResult result;
@@ -330,14 +330,14 @@ class Simulation {
   const SimulationOptions& options_;
   Workers workers_;
   SimShared shared_;
-  std::deque<OneLife> lives_;  ///< the first of each peer, then successors
+  std::deque<OneLife> lives_;  ///< the first life of each peer, then successors
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
-  std::vector<std::size_t> last_job_;  ///< of each peer, while the jobs of an instant are sorted
-  std::vector<Costs> costs_;           ///< of each peer before its first round here
-  std::optional<FaultPlan> faults_;    ///< that are still to come
+  std::vector<std::size_t> last_job_;  ///< by peer, while an instant's jobs are sorted
+  std::vector<Costs> costs_;           ///< by peer, before its first round here
+  std::optional<FaultPlan> faults_;    ///< faults to come
   std::optional<Trial> trial_;
   std::optional<Rows> rows_;  ///< without a trial
-  std::uint64_t turns_ = 0;   ///< with one, of the loop
+  std::uint64_t turns_ = 0;   ///< only with a trial: turns of the loop
 };
 
 }  // namespace

@@ -19,95 +19,93 @@
 
 namespace gv {
 
-/// Returns when an end of a broken connection gives the neighbour up, and how often it dials: for
-/// fleets whose rounds take about a millisecond.
+/// Returns timeouts and dial intervals of links for fleets whose rounds take about a millisecond.
 LinkTimes swarm_times();
-/// Returns such times, longer where a frame of this fleet may be on its way for over a millisecond:
-/// in proportion, so that a handshake has the time it takes.
+/// Returns these times, scaled up if a frame of this fleet may travel for over a millisecond, so
+/// that handshakes have enough time.
 LinkTimes swarm_times(const Assembly& fleet);
 
-/// The rules that a fleet under faults is held to, beyond that nobody waits for ever and no message
-/// comes twice.
+/// Rules for a fleet under faults, in addition to: no peer waits for ever, and no message arrives
+/// twice.
 enum class Judgement : std::uint8_t {
-  ends,    ///< nothing more
-  finite,  ///< models stay numbers where nobody was poisoned
+  ends,    ///< no further rules
+  finite,  ///< models stay finite unless poisoned
   mean,    ///< averaging loses nothing: each vector is its start, its steps and its flows
-  sum,     ///< the same of the sum over the fleet, as long as all live and are honest
-  bits,    ///< it ends as an undisturbed run does, as long as all live and are honest
+  sum,     ///< the sum over the fleet loses nothing, while all peers live and are honest
+  bits,    ///< the bits of an undisturbed run, while all peers live and are honest
 };
 
-/// The things that go wrong in virtual time: drawn by chance, or asked for by the fleet file.
+/// Faults in virtual time, random or requested by the fleet file.
 struct FaultPlan {
   std::uint64_t seed = 0;
-  Time until{std::chrono::milliseconds(500)};  ///< no fault is drawn that happens later
-  FaultInjector::Trace trace;                  ///< a line for everything that happens; may be empty
-  bool drawn = true;     ///< faults are drawn from the seed; false: `inject` alone
+  Time until{std::chrono::milliseconds(500)};  ///< end of random faults
+  FaultInjector::Trace trace;                  ///< called with a line for each event; may be empty
+  bool drawn = true;     ///< random faults from the seed; false: only `inject`
   bool restart = false;  ///< injected deaths have successors
-  bool succeed = true;   ///< drawn deaths may have them
+  bool succeed = true;   ///< random deaths may have successors
   Judgement judgement = Judgement::mean;
-  FaultClasses classes = all_faults;  ///< of drawn ones; no others happen
+  FaultClasses classes = all_faults;  ///< classes of random faults; all others are off
   std::vector<Injection> inject{};
-  std::vector<Accident> accidents{};  ///< the same from within
-  std::vector<Time> looks{};          ///< when the round of each peer is noted
-  const Usual* usual = nullptr;       ///< the measure of pace and edges; null: they are not judged
+  std::vector<Accident> accidents{};  ///< injected by the caller
+  std::vector<Time> looks{};          ///< times at which the round of each peer is recorded
+  const Usual* usual = nullptr;       ///< reference for pace and edges; may be null
   LinkTimes times = swarm_times();
 };
 
 struct SimulationOptions {
   std::optional<FaultPlan> faults;
-  LinkParts links{};  ///< the tests' own, with faults
-  /// Takes peer i's state after a round, from several threads; null: nobody does.
+  LinkParts links{};  ///< replaced by tests; only with faults
+  /// Receives peer i's state after a round, from several threads; may be null.
   std::function<void(PeerId, Round, std::vector<std::byte> state)> on_store;
-  /// Takes where a life spent its time, at its end, from several threads; null: nobody asks.
+  /// Receives how a life spent its time, at its end, from several threads; may be null.
   std::function<void(const Recorder&, std::uint64_t life)> on_life;
-  std::vector<Checkpoint> resume;  ///< by peer; empty: from the beginning
-  Recalled recalled{};             ///< of the evaluations before that
-  int threads = 0;  ///< for the gradients of one instant; 0: all cores. Changes no bit
-  /// Makes peer i's replica; null: the fleet's own, on the CPU.
+  std::vector<Checkpoint> resume;  ///< by peer; none: from the beginning
+  Recalled recalled{};             ///< earlier evaluations
+  int threads = 0;  ///< for the gradients of one instant; 0: all cores. Does not change bits
+  /// Makes peer i's replica; if null, the fleet's own on the CPU.
   std::function<std::unique_ptr<Replica>(PeerId)> replica;
-  std::optional<NetworkSpec> network;  ///< instead of the fleet's
-  Round rounds = 0;  ///< instead of the fleet's, without reports and checkpoints; 0: the fleet's
-  Round until = 0;   ///< the last round, and all else as in a whole run; 0: the fleet's
-  Round keep = 0;    ///< each peer's state after this round goes to on_store as well; 0: none
-  std::function<bool()> interrupted;  ///< polled; true: every peer stops after its round
-  /// Called before the first event, and whenever the work of an instant is done, with the first
-  /// life of each peer; may stop some of them.
+  std::optional<NetworkSpec> network;  ///< replaces the fleet's
+  Round rounds = 0;  ///< replaces the fleet's, without reports and checkpoints; 0: the fleet's
+  Round until = 0;   ///< last round, with everything else as in a whole run; 0: the fleet's
+  Round keep = 0;    ///< passes each peer's state after this round to on_store; 0: none
+  std::function<bool()> interrupted;  ///< polled; true: all peers stop after their round
+  /// Called before the first event, and after the work of each instant, with the first life of each
+  /// peer; may stop some.
   std::function<void(const std::vector<Peer*>&)> between;
-  /// Polled with faults, now and then, with the events so far; true: nothing more happens, and the
-  /// result says nothing but that.
+  /// Polled occasionally with faults, with the number of events; if it returns true, the run ends
+  /// and the result contains only `abandoned`.
   std::function<bool(std::uint64_t events)> abandon;
-  /// Takes what round peer 0 has done, now and then, from the loop.
+  /// Receives peer 0's round occasionally, from the loop.
   std::function<void(Round round, Time virtual_time)> on_progress;
-  /// Ends a job of peer i, now or later, when its program has had its turn; null: now. Without
+  /// Ends a job of peer i, now or later, after its program had its turn; if null, now. Only without
   /// faults.
   std::function<void(PeerId, std::function<void()> ended)> after_job;
-  PeerParts parts{};  ///< instead of the real ones
-  Steadiness* steadiness =
-      nullptr;  ///< counts rounds and flows of a run without faults; may be null
+  PeerParts parts{};                 ///< replacements for the real ones
+  Steadiness* steadiness = nullptr;  ///< records a run without faults; may be null
 };
 
 struct SimulationResult {
   FaultCounts faults{};
   ProbeCounts probes{};
-  std::vector<std::string> violations;  ///< of what must hold whatever goes wrong
+  std::vector<std::string> violations;  ///< broken rules that must always hold
   Time virtual_time{0};
   std::uint64_t events = 0;
-  std::uint64_t trace_hash = 0;  ///< of all that happened; with faults only
-  std::vector<PeerId> lost{};    ///< injected: dead at the end
-  /// The peers that died or got stuck, so that a collective could not be completed.
+  std::uint64_t trace_hash = 0;  ///< hash of all events; only with faults
+  std::vector<PeerId> lost{};    ///< peers dead at the end
+  /// The peers whose death or standstill made a collective impossible.
   std::set<PeerId> broken_by{};
-  std::set<PeerId> chains_ended{};  ///< the same, of chains without which the others went on
-  double drift = 0;                 ///< between a vector and what its book says of it, relative
+  std::set<PeerId> chains_ended{};  ///< peers that ended a chain which the others do not need
+  double drift = 0;                 ///< relative difference between a vector and its account
   bool interrupted = false;
   bool abandoned = false;
   std::vector<std::vector<Round>> looks{};  ///< at FaultPlan::looks, by peer
 
-  /// Returns whether everybody lived and did all of its rounds.
+  /// Returns whether all peers lived and did all their rounds.
   bool whole() const { return lost.empty() && broken_by.empty() && chains_ended.empty(); }
 };
 
-/// Runs the whole fleet in virtual time, with the same algorithm code as over TCP, and bit for bit
-/// the same replicas.
+/// Runs the whole fleet in virtual time, with the algorithm code used over TCP and bit-identical
+/// replicas.
 SimulationResult simulate(const Assembly& fleet,
                           Observer& observer,
                           const SimulationOptions& options);

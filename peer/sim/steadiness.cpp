@@ -10,10 +10,10 @@ namespace gv {
 namespace {
 
 constexpr Round rounds_of_a_window = 10;
-constexpr Round most_unknown = 10;  ///< rounds of a life before it knows its pace well
+constexpr Round most_unknown = 10;  ///< rounds before a life knows its pace well
 
-/// Every peer as fast as the fastest, every link as short as the shortest; for a method in which no
-/// peer waits for another, links take no time.
+/// Returns the fleet with all peers as fast as the fastest and all links as short as the shortest;
+/// for a method in which no peer waits for another, links take no time.
 Fleet at_its_fastest(Fleet fleet, bool waits) {
   double speed = 0;
   for (const auto& peer : fleet.peers) speed = std::max(speed, peer.speed);
@@ -29,17 +29,17 @@ Fleet at_its_fastest(Fleet fleet, bool waits) {
   return fleet;
 }
 
-/// Returns whether the deadline is longer than a round and the ways of two halves. With a shorter
-/// one, peers that an accident has put out of step need not wait for each other.
-bool leaves_time(const Fleet& fleet, Time round) {
+/// Returns the maximum length of a round after which a deadline leaves time for two one-way trips.
+/// If rounds are longer, peers out of step after an accident need not wait for each other.
+Time longest_round(const Fleet& fleet) {
   const NetworkSpec& network = fleet.network;
   Time longest = network.latency;
   for (const auto& [ends, link] : network.links) longest = std::max(longest, link.latency);
   const Time deadline = fleet.faults.deadline;
-  return deadline == Time{0} || deadline > round + 2 * (longest + network.jitter);
+  return deadline == Time{0} ? Time::max() : deadline - 2 * (longest + network.jitter);
 }
 
-/// The most of these times within any window; both ends count.
+/// Returns the maximum number of ends within any window, both borders included.
 Round most_within(const std::vector<Time>& ends, Time window) {
   Round most = 0;
   std::size_t first = 0;
@@ -69,7 +69,7 @@ Time run(const Assembly& fleet, Steadiness* told) {
   return simulate(fleet, observer, options).virtual_time;
 }
 
-/// Drops the ends of rounds that are before the window that ends now. Returns how many are in it.
+/// Drops ends of rounds before the window that ends now. Returns the number in the window.
 Round within(std::deque<Time>& ends, Time now, Time window) {
   ends.push_back(now);
   while (now - ends.front() > window) ends.pop_front();
@@ -86,12 +86,15 @@ Usual usual_of(const Assembly& fleet) {
   run(fastest, &told);
   Usual usual;
   usual.length = run(fleet, nullptr);
+  usual.longest_round = longest_round(fleet.fleet);
   usual.paces.resize(fleet.fleet.size());
   for (PeerId i = 0; i < fleet.fleet.size(); ++i) {
     const auto& record = told.lives_[i];
     const std::vector<Time> ends(record.true_time.begin(), record.true_time.end());
     const auto rounds = static_cast<std::int64_t>(std::max<std::size_t>(1, ends.size()));
-    if (!leaves_time(fleet.fleet, usual.length / rounds)) continue;
+    const Time round = usual.length / rounds;
+    if (i < trainers) usual.round = std::max(usual.round, round);
+    if (round >= usual.longest_round) continue;
     if (i < trainers && !asks_servers) usual.paces[i] = pace_of(ends);
     if (record.longest.empty() || is_mostly_arithmetic(usual.paces[i], fleet.fleet))
       usual.paces[i].times *= fleet.fleet.size() + 1;
@@ -141,7 +144,7 @@ void Steadiness::count_silence(PeerId peer, const Together& together) {
   }
 }
 
-/// Ends that were out of step come together within a round for each peer.
+/// Ends that are out of step come together within a round for each peer.
 Round Steadiness::most_silent(PeerId a, PeerId b) const {
   const auto at = usual_->pauses.find({a, b});
   const Round pause = at == usual_->pauses.end() ? 0 : at->second;

@@ -13,8 +13,8 @@
 
 namespace gv {
 
-/// The pace and the edges of a fleet where nothing goes wrong: the measure for what it does when
-/// something does.
+/// The pace and the flows over edges of a fleet without faults: the reference for a run with
+/// faults.
 ///
 /// The rule of pace: in no window of the length in which ten undisturbed rounds are done does a
 /// peer end more than twice the most rounds that it ended in any such window undisturbed, whatever
@@ -41,30 +41,32 @@ struct Usual {
   std::vector<Pace> paces;                            ///< by peer
   std::map<std::pair<PeerId, PeerId>, Round> pauses;  ///< key (a, b): rounds of a between two flows
   Time length{0};                                     ///< length of the run of the unchanged fleet
+  Time round{0};                     ///< mean length of rounds, of the slowest trainer
+  Time longest_round = Time::max();  ///< rounds that take longer have no time before the deadline
 };
 Usual usual_of(const Assembly& fleet);
 
-/// Counts rounds and flows as they come. Without a measure it only records them, for
-/// usual_of(); then peers may tell it of themselves from several threads.
+/// Counts rounds and flows as they happen. Without a reference it only records them for usual_of();
+/// peers may then call it from several threads.
 class Steadiness {
  public:
   explicit Steadiness(PeerId peers) : lives_(peers) {}
-  /// `calm`: from then on nothing goes wrong any more, and links have found each other.
+  /// `calm`: time after which there are no more faults and links are restored.
   Steadiness(const Usual& usual, Time calm);
 
-  /// Returns whether each of the two sees the other, and neither lies.
+  /// Returns whether both peers see each other, neither lies, and the deadline leaves them time.
   using Together = std::function<bool(PeerId, PeerId)>;
-  /// A peer has ended a round at `now`, which on its own clock is `own`. A clock may be wrong, and
-  /// it has no other: it runs ahead by both or not at all.
+  /// Handles the end of a peer's round at `now`, which is `own` on its own clock. The clock may be
+  /// wrong, so a peer runs ahead only if it does so by both times.
   void ended(Life life, Time own, Time now, const Together& together = {});
   void flowed(PeerId at, PeerId with);
 
   /// Returns the peers that ran ahead and the silent edges; ascending.
   std::vector<std::string> violations() const;
-  /// From now on only edges are judged.
+  /// Judges only edges from now on.
   void stop_judging_pace() { judges_pace_ = false; }
   bool ran_ahead() const { return !ahead_.empty(); }
-  /// Returns when the peer last ended a round.
+  /// Returns the time at which the peer last ended a round.
   Time last_round(PeerId peer) const { return lives_[peer].last; }
 
  private:
@@ -72,7 +74,7 @@ class Steadiness {
   struct Record {
     std::uint64_t life = 0;
     Time last{0};
-    std::deque<Time> own, true_time;  ///< ends of rounds within the window; without a measure: all
+    std::deque<Time> own, true_time;  ///< ends of rounds in the window; without a reference, all
     std::map<PeerId, Round> since;    ///< rounds since the last flow with each
     std::map<PeerId, Round> longest;  ///< maximum of `since`
   };
@@ -83,7 +85,7 @@ class Steadiness {
   bool judges_pace_ = true;
   Time calm_{0};
   std::vector<Record> lives_;
-  std::map<Life, Round> ahead_;  ///< the most rounds in a window
+  std::map<Life, Round> ahead_;  ///< maximum rounds in a window
   std::map<std::pair<PeerId, PeerId>, std::pair<Round, Round>> silent_;
 };
 

@@ -18,19 +18,19 @@ bool keeps_the_sum(const AlgorithmRow& row) {
   return row.promise == Promise::mean || row.promise == Promise::tracking;
 }
 
-/// Returns whether links have one end that sends and one that hears: such a flow is in no book, and
-/// what does not come in time is missing from the sum.
+/// Returns whether links have a sending and a receiving end: their flows are in no ledger, and
+/// whatever arrives late is missing from the sum.
 bool directed(const Assembly& fleet) {
   return fleet.schedule ? fleet.schedule->directed() : fleet.topology.directed;
 }
 
-/// Returns whether its flows are all in the books of both ends.
+/// Returns whether all flows are in the ledgers of both ends.
 bool averages_by_exchanges(const Assembly& fleet) {
   return keeps_the_sum(*fleet.algorithm) && fleet.algorithm->channels == nullptr &&
          !directed(fleet);
 }
 
-/// Returns whether all of this seed's faults were such as only delay.
+/// Returns whether all of this seed's faults only caused delays.
 bool only_delayed(const SimulationResult& result) {
   const auto happened = [&](Fault fault) {
     return result.faults[static_cast<std::size_t>(fault)] > 0;
@@ -47,15 +47,15 @@ std::string undisturbed_bits(const Assembly& fleet) {
   return observer.params_hash();
 }
 
-/// The things that are known of a fleet before its seeds.
+/// Properties of a fleet that do not depend on the seed.
 struct Undisturbed {
-  std::string bits;  ///< empty: they are not to be compared
+  std::string bits;  ///< not compared if empty
   Usual usual;
 };
 
 struct Seed {
   SimulationResult result;
-  bool compared = false;  ///< with an undisturbed run
+  bool compared = false;  ///< compared with an undisturbed run
 };
 
 Seed run_seed(const Assembly& fleet,
@@ -71,7 +71,7 @@ Seed run_seed(const Assembly& fleet,
   options.faults->times = swarm_times(fleet);
   options.faults->classes = all.classes;
   options.faults->usual = &undisturbed.usual;
-  // A stage that has died has no successor: nobody else knows the minibatch under way.
+  // A dead stage has no successor, because no other peer knows the minibatch in flight.
   options.faults->succeed =
       !fleet.fleet.parallel &&
       (averages_by_exchanges(fleet) || (fleet.algorithm->succeeds && fleet.fleet.restart));
@@ -103,7 +103,7 @@ void add(SwarmResult& all, std::uint64_t seed, const SimulationResult& one) {
 }
 
 /// Returns false if rounds continue without a late peer (faults.deadline), or if there are actors:
-/// the transitions that a memory holds depend on which actor is faster.
+/// which transitions a memory holds depends on the actors' speeds.
 bool waits_for_everybody(const Assembly& fleet) {
   return has_same_bits(*fleet.algorithm, fleet.setup->settings) && fleet.setup->actors == 0 &&
          fleet.fleet.faults.deadline == Time{0};
@@ -121,7 +121,7 @@ Judgement judgement_of(const Assembly& fleet) {
       return endless && !directed(fleet) ? Judgement::sum : Judgement::finite;
     case Promise::agreement:
     case Promise::once:
-      // Between two collectives averaging continues without a peer that is away.
+      // Between two collectives, averaging continues without an absent peer.
       return waits_for_everybody(fleet) && !row.mixes ? Judgement::bits : Judgement::finite;
     case Promise::push_sum:
     case Promise::nothing:
@@ -142,10 +142,10 @@ std::string swarm_objection(const Assembly& fleet) {
     return "along one-way links what does not come in time is lost, and it is in no book: take an "
            "undirected graph, or sgp";
   if (waits && !endless)
-    return "what it promises holds only where everybody waits as long as it takes: --set "
+    return "what it promises holds only if all peers wait as long as it takes: --set "
            "faults.deadline='0 s'";
   if (pushes && endless)
-    return "peers that push and hear wait in a circle where faults part them, until a deadline: "
+    return "peers that push and receive wait in a circle if faults part them, until a deadline: "
            "--set faults.deadline='50 ms'";
   return "";
 }
@@ -192,7 +192,7 @@ SwarmResult swarm(const Assembly& fleet, const SwarmOptions& options) {
     for (unsigned t = 0; t < (options.jobs > 0 ? static_cast<unsigned>(options.jobs) : cores); ++t)
       threads.emplace_back(work);
   } catch (const std::system_error&) {
-    if (threads.empty()) work();  // there are no more to be had: fewer do the same seeds
+    if (threads.empty()) work();  // no more threads are available: fewer threads run the same seeds
   }
   for (std::thread& thread : threads) thread.join();
   return all;

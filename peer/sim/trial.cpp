@@ -13,13 +13,13 @@
 namespace gv {
 namespace {
 
-/// The time after the last fault without a new round of anybody. Peers that send the same again and
-/// again are busy, and get nowhere.
+/// Maximum time after the last fault in which no peer finishes a round. Peers that repeat the same
+/// messages are busy but make no progress.
 constexpr Time longest_standstill = std::chrono::hours(1);
-/// The same time, in units of the longest piece of work so far: slow peers have long rounds.
+/// Maximum in units of the longest job, because slow peers have long rounds.
 constexpr int longest_standstill_in_works = 1000;
 
-/// Returns the most from when a frame is ready to its arrival, where others go before it.
+/// Returns the maximum delay of a frame from being ready to its arrival after others.
 Time slowest_way(const Assembly& fleet) {
   const NetworkSpec& network = fleet.fleet.network;
   Time longest = network.latency + network.jitter;
@@ -47,8 +47,8 @@ LinkSettings settings_of(const Peer& peer, Life life, const LinkTimes& times) {
   return settings;
 }
 
-/// One exchange for each neighbour, and the last words; where a method sends by channels of its
-/// own, what links keep before they give a neighbour up, and what is sent until they notice.
+/// Returns the limit of unacknowledged bytes: one exchange per neighbour and the last messages. For
+/// a method with its own channels: what links keep and send until a neighbour is given up.
 std::uint64_t most_kept_bytes(const Peer& peer) {
   const std::size_t d = peer.replica.size();
   if (!peer.plan.channels.empty())
@@ -58,18 +58,18 @@ std::uint64_t most_kept_bytes(const Peer& peer) {
   return (2 * peer.neighbors.size() + 3) * std::max(model, exchange_bytes(peer.plan.traffic, d));
 }
 
-/// Returns whether two peers can exchange. On a graph that changes with the round they have to be
-/// in the same round. A peer that lags by a few rounds may keep lagging: a single neighbour's clock
-/// is believed slowly (ClockBound), and Pace::catch_up tolerates a lag up to the fleet's size.
+/// Returns whether two peers can exchange. With a schedule, they must be in the same round. A peer
+/// that lags by a few rounds may keep lagging: a single neighbour's clock is believed slowly
+/// (ClockBound), and Pace::catch_up tolerates a lag up to the fleet's size.
 bool may_meet(const Peer& a, const Peer& b) {
   const Round behind = std::max(a.clock(), b.clock()) - std::min(a.clock(), b.clock());
   return !a.plan.schedule || behind <= 1;
 }
 
-/// The tolerance for a vector, relative to the largest coordinate that it ever had: float rounding
-/// stays below it, one flow that is in no book does not.
+/// Tolerance for a vector, relative to its largest coordinate ever: float rounding stays below it,
+/// but a single flow missing from the ledger does not.
 constexpr double drift_tolerance = 1e-4;
-/// The most by which one more flow may round: half of the distance between two floats near 1.
+/// Maximum rounding of one more flow: half the distance between two floats near 1.
 constexpr double rounding_of_a_flow = 6e-8;
 
 std::string vector_of(PeerId peer) {
@@ -154,7 +154,7 @@ void Trial::start() {
   for (const Time at : plan_.looks) shared_.queue.push_idle(at, [this] { look(); });
 }
 
-/// Returns the plan's accidents, or drawn ones in the first half of the run. The second half shows
+/// Returns the plan's accidents, or random ones in the first half of the run. The second half shows
 /// whether the fleet recovers.
 std::vector<Accident> Trial::accidents() {
   const bool drawn = injector_.rate(Fault::accident) > 0 && plan_.usual != nullptr;
@@ -169,7 +169,7 @@ std::vector<Accident> Trial::accidents() {
        .kills = plan_.succeed});
 }
 
-/// Drawn faults last up to two and a half times as long as makes a link dead.
+/// Random faults last up to two and a half times LinkTimes::dead_after.
 void Trial::begin_to_judge_pace(const std::vector<Accident>& accidents) {
   if (plan_.usual == nullptr) return;
   Time calm =
@@ -180,15 +180,23 @@ void Trial::begin_to_judge_pace(const std::vector<Accident>& accidents) {
   steadiness_.emplace(*plan_.usual, calm);
   shared_.steadiness = &*steadiness_;
   shared_.together = [this](PeerId a, PeerId b) {
-    if (present(a).liar || present(b).liar) return false;
+    if (present(a).liar || present(b).liar || !deadline_leaves_time()) return false;
     const Peer& one = *present(a).peer;
     const Peer& other = *present(b).peer;
     return one.here(b) && other.here(a) && may_meet(one, other);
   };
 }
 
-/// A neighbour that gets no further for so long is given up, and then an exchange may count at one
-/// end only: docs/how-to/when-things-go-wrong.md.
+/// A fault may have made a peer slower than the deadline allows, for the rest of the run.
+bool Trial::deadline_leaves_time() {
+  double slowest = 1;
+  for (const Record& record : records_)
+    slowest = std::max(slowest, faults_.processes().slowness(record.life.peer));
+  return slowest * in_seconds(plan_.usual->round) < in_seconds(plan_.usual->longest_round);
+}
+
+/// A neighbour that makes no progress for this time is given up, and an exchange may then count at
+/// one end only: docs/how-to/when-things-go-wrong.md.
 void Trial::note_given_up(PeerId by, PeerId peer) {
   constexpr Time least = std::chrono::seconds(10);
   const bool stood = steadiness_ && shared_.queue.now() - steadiness_->last_round(peer) >= least;
@@ -231,7 +239,7 @@ bool Trial::stuck() {
   return now - shared_.queue.idle_since() > longest || (plan_.drawn && stands_still(now));
 }
 
-/// Looks at the rounds when the longest standstill may be over, and seldom before.
+/// Compares the rounds when the longest standstill may be over, and not before.
 bool Trial::stands_still(Time now) {
   const Time longest =
       std::max(longest_standstill, longest_standstill_in_works * shared_.longest_work);
@@ -253,7 +261,7 @@ void Trial::die(PeerId peer) {
 }
 
 void Trial::rise(PeerId peer) {
-  // Now and then the disk is lost, too.
+  // Sometimes the disk is lost, too.
   std::optional<Checkpoint> past = stores_[peer].load(violations_);
   if (plan_.drawn && injector_.below(3) == 0) past.reset();
   if (!plan_.drawn) shared_.observer->expect(peer);
@@ -286,10 +294,10 @@ bool Trial::poison(PeerId peer) {
   return true;
 }
 
-/// One in a fleet: two that agree are believed, whatever they say.
+/// At most one per fleet, because two liars that agree are believed.
 bool Trial::lie(PeerId peer) {
   if (lied_ || !works(peer)) return false;
-  // Who waits for a living neighbour without end waits for a liar, too.
+  // A peer that waits for live neighbours without limit also waits for a liar.
   if (present(peer).peer->plan.deadline == Time{0}) return false;
   lied_ = present(peer).liar = true;
   // A peer does not wait for a liar that claims a later round, and may be faster than usual.
@@ -305,8 +313,8 @@ bool Trial::honest_have_ended() {
   });
 }
 
-/// A liar alone sends nobody ahead of where the fleet is. But it may be a peer's only neighbour, as
-/// where another one has died or put it in quarantine; then there is nothing else to go by.
+/// A single liar cannot send a peer ahead of the fleet. But it may be a peer's only neighbour, for
+/// example after another one died or quarantined the peer; then the peer has no other information.
 void Trial::check_leap(PeerId peer, Round to) {
   if (!lied_ || deserted_ || present(peer).liar) return;
   if (present(peer).peer->neighbors.size() == 1) return;
@@ -317,7 +325,7 @@ void Trial::check_leap(PeerId peer, Round to) {
           {furthest, present(i).peer->round, present(i).liar ? 0 : present(i).peer->clock()});
   if (to > furthest + present_.size())
     violations_.push_back(
-        fmt::format("peer {} leaps to round {}, and nobody is beyond {}", peer, to, furthest));
+        fmt::format("peer {} leaps to round {}, and no peer is beyond {}", peer, to, furthest));
 }
 
 void Trial::check_memory() {
@@ -328,11 +336,11 @@ void Trial::check_memory() {
     const std::uint64_t kept = faults_.network().unacknowledged_bytes(i);
     if (kept > most)
       violations_.push_back(fmt::format(
-          "peer {} keeps {} bytes that nobody acknowledges, at most {}", i, kept, most));
+          "peer {} keeps {} bytes that are not acknowledged, at most {}", i, kept, most));
   }
 }
 
-// The judgement on a fleet when nothing can happen in it any more.
+// The judgement on a fleet after its last event.
 
 void Trial::judge(SimulationResult& result) {
   if (!plan_.drawn) forget_missing();
@@ -363,15 +371,15 @@ void Trial::check_ends(SimulationResult& result) {
   std::ranges::copy(audit_.violations(), std::back_inserter(violations_));
 }
 
-/// Forgets who never began, or waits for ever: it says nothing any more.
+/// Forgets peers that never began or wait for ever, because they report nothing more.
 void Trial::forget_missing() {
   for (PeerId i = 0; i < present_.size(); ++i)
     if (const Record& record = present(i); !record.dead && !(record.started && record.task->done()))
       shared_.observer->forget(i);
 }
 
-/// Averaging keeps out what is not finite. A sum of all has it everywhere, and a gradient in its
-/// chain.
+/// Averaging keeps out values that are not finite. A sum over all peers spreads them everywhere,
+/// and a gradient within its chain.
 bool Trial::may_be_poisoned(const Record& record) const {
   const bool averages = !record.peer->exchanges().empty();
   const std::optional<PeerId>& model = record.peer->plan.holds.model;
@@ -387,7 +395,7 @@ bool Trial::gone(Life life) const {
   return record == records_.end() || record->dead;
 }
 
-/// Nobody is left whom it could have met.
+/// Returns whether no peer is left that it could have met.
 bool Trial::alone(const Record& record) {
   return std::ranges::all_of(links_of(record.peer->plan), [this](PeerId other) {
     const Record& theirs = present(other);
@@ -395,8 +403,8 @@ bool Trial::alone(const Record& record) {
   });
 }
 
-/// Returns whether the process of `other` that this peer has met lies: a successor of it is another
-/// one.
+/// Returns whether the process of `other` that this peer met is a liar; a successor is a different
+/// process.
 bool Trial::met_a_liar(PeerId id, PeerId other) {
   const std::optional<std::uint64_t> met = faults_.network().life_of_neighbor(id, other);
   return std::ranges::any_of(records_, [&](const Record& record) {
@@ -423,7 +431,7 @@ void Trial::check_end(const Record& record) {
           fmt::format("peer {} has given up peer {}, which is honest", id, other));
 }
 
-/// Every exchange with a neighbour that lived to the end was settled at both ends.
+/// Checks that every exchange with a surviving neighbour was settled at both ends.
 void Trial::check_exchanges(const Record& record) {
   const PeerId id = record.life.peer;
   SimNetwork& network = faults_.network();
@@ -466,11 +474,10 @@ double Trial::drift(const Record& record) {
       worst / scale, vector_of(record.life.peer), drift_tolerance + rounding_of_a_flow * flowed);
 }
 
-/// Returns 0 where one died, and took its part of a flow along, or lied, and applied what it liked.
+/// Returns 0 if a peer died with its part of a flow, or lied and applied arbitrary flows.
 double Trial::drift_of_sum() {
   double scale = 1;
-  std::map<std::size_t, std::vector<double>>
-      sums;  // of each stage of the chains, or of whole models
+  std::map<std::size_t, std::vector<double>> sums;  // by stage of the chains, or for whole models
   for (const Record& record : records_) {
     if (record.dead || record.liar || record.poisoned || !record.task->done()) return 0;
     const std::vector<double> x = record.replica().x();

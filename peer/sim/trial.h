@@ -16,23 +16,23 @@
 
 namespace gv {
 
-/// A simulated fleet under faults, and the judgement on it. What must hold whatever goes wrong:
-/// every flow is applied at both ends or neither, once, and opposite; a vector is what its own
-/// steps and the flows in its book made of it; nothing that is not finite spreads; nobody waits for
-/// ever. Where a neighbour lies, the same of all others: it can neither end their training early,
-/// nor fill their memory.
+/// A simulated fleet under faults, and its judgement. Rules that must always hold: every flow is
+/// applied at both ends or neither, once, and opposite; a vector is the result of its own steps and
+/// the flows in its ledger; values that are not finite do not spread; no peer waits for ever. If a
+/// neighbour lies, the rules hold for all others: the liar can neither end their training early nor
+/// fill their memory.
 class Trial {
  public:
-  /// Begins another life of a peer that has lost everything.
+  /// Starts another life of a peer that has lost its memory.
   using Begin = std::function<Peer*(Life, const std::optional<Checkpoint>& past)>;
 
   Trial(const FaultPlan& plan, const LinkParts& parts, SimShared& shared, Begin begin);
 
-  /// A life that is about to start; its replica is an AccountedReplica.
+  /// Adds a life that is about to start; its replica is an AccountedReplica.
   void born(Life life, Peer& peer, Task<>& task);
   void start();
-  /// Nothing that is judged can happen any more. Asked between two events: looks at the honest
-  /// peers' memory, too.
+  /// Returns whether nothing that is judged can happen any more. Called between two events; if a
+  /// peer lies, also checks the honest peers' memory.
   bool over();
   Faults& faults() { return faults_; }
   void judge(SimulationResult& result);
@@ -51,7 +51,7 @@ class Trial {
     }
   };
 
-  /// Nothing has come of anything for so long that nothing ever will, or the run is much too long.
+  /// Returns whether the fleet can make no more progress, or the run is much too long.
   bool stuck();
   bool stands_still(Time now);
   void look();
@@ -63,6 +63,7 @@ class Trial {
   void check_leap(PeerId peer, Round to);
   void begin_to_judge_pace(const std::vector<Accident>& accidents);
   std::vector<Accident> accidents();
+  bool deadline_leaves_time();
   void note_given_up(PeerId by, PeerId peer);
   bool excused(PeerId a, PeerId b) const { return given_up_.contains(std::minmax(a, b)); }
   void check_memory();
@@ -89,17 +90,17 @@ class Trial {
   Audit audit_;
   Faults faults_;
   std::optional<Steadiness> steadiness_;
-  std::set<std::pair<PeerId, PeerId>> given_up_;  ///< where the documents let one end do so
-  Time got_on_at_;    ///< when somebody was last seen to have begun another round,
-  Round rounds_ = 0;  ///< and the sum of all rounds then
+  std::set<std::pair<PeerId, PeerId>> given_up_;  ///< pairs for which the documents allow it
+  Time got_on_at_;                                ///< last time that a new round was seen ...
+  Round rounds_ = 0;                              ///< ... and the sum of all rounds then
   std::vector<Record> records_;
   std::deque<SimCheckpointStore> stores_;
-  std::vector<std::size_t> present_;  ///< the last record of each peer
+  std::vector<std::size_t> present_;  ///< index of the last record of each peer
   std::vector<std::string> violations_;
   std::vector<std::vector<Round>> rounds_seen_;  ///< see FaultPlan::looks
   bool lied_ = false;
-  bool deserted_ = false;    ///< somebody may have but one neighbour left
-  std::uint64_t looks_ = 0;  ///< at the memory of the honest
+  bool deserted_ = false;    ///< some peer may have only one neighbour left
+  std::uint64_t looks_ = 0;  ///< number of checks of the honest peers' memory
 };
 
 }  // namespace gv

@@ -10,9 +10,9 @@
 #include "tests/peer/wire/tcp/loopback_fleet.h"
 #include "tests/places.h"
 
-// The same fleet ends with the same bits over TCP and in virtual time, whatever threads its peers
-// have. These tests are run once for each instruction set of the machine and for several values of
-// OMP_NUM_THREADS: see CMakeLists.txt.
+// A fleet ends with the same bits over TCP and in virtual time, whatever number of threads its
+// peers have. These tests are run once for each instruction set of the machine and for several
+// values of OMP_NUM_THREADS: see CMakeLists.txt.
 
 namespace gv {
 namespace {

@@ -3,7 +3,7 @@
 #include "peer/cli/command.h"
 #include "tests/mutants/mutants.h"
 
-/// The program with one deliberate bug in its peers: own_degree, or what GRAPEVINE_MUTANT names.
+/// The program with one deliberate bug in its peers: GRAPEVINE_MUTANT names it, else own_degree.
 int main(int argc, char** argv) {
   const char* name = std::getenv("GRAPEVINE_MUTANT");
   return gv::cli::run_program(

@@ -44,7 +44,7 @@ std::vector<PeerAddress> ChaosFleet::addresses() const {
   return all;
 }
 
-/// A restarted peer and the others get to know each other's addresses.
+/// Sends the addresses of all peers to a restarted peer, and its address to the others.
 void ChaosFleet::introduce(PeerId id) {
   slots_[id].child->tell(control::line(control::Addresses{addresses()}));
   slots_[id].introduced = true;
@@ -54,7 +54,7 @@ void ChaosFleet::introduce(PeerId id) {
       slot.child->tell(control::line(control::Addresses{{addresses()[id]}}));
 }
 
-void ChaosFleet::heed(PeerId id, const control::PeerSays& says) {
+void ChaosFleet::handle_message(PeerId id, const control::PeerSays& says) {
   Slot& slot = slots_[id];
   if (const auto* listening = std::get_if<control::Listening>(&says)) {
     slot.port = listening->port;
@@ -78,7 +78,8 @@ bool ChaosFleet::pump() {
     Child& child = *slots_[i].child;
     child.reap();
     ended = ended && !child.running();
-    for (const std::string& line : child.output().read()) heed(i, control::parse_peer(line));
+    for (const std::string& line : child.output().read())
+      handle_message(i, control::parse_peer(line));
     for (const std::string& line : child.errors().read()) slots_[i].log += line + "\n";
   }
   return ended;

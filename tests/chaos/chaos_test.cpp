@@ -17,8 +17,8 @@
 #include "tests/scratch_folder.h"
 #include "tests/text_of.h"
 
-// Real processes under real signals, and behind proxies that cut, flip, stall, swallow and slice.
-// After each run the ledgers of all peers are audited. GRAPEVINE_CHAOS_SEED chooses the seed.
+// Real processes under real signals, with proxies that cut, flip, stall, swallow and slice. After
+// each run the ledgers of all peers are audited. GRAPEVINE_CHAOS_SEED chooses the seed.
 
 namespace gv {
 namespace {
@@ -39,7 +39,7 @@ class Chaos : public testing::Test {
 
   std::string run_folder() const { return (folder_ / "run").string(); }
 
-  /// Eight peers on a ring, silence found out within a second.
+  /// Returns a fleet of eight peers on a ring that notice silence within a second.
   std::string fleet(std::uint64_t rounds,
                     const std::string& rate,
                     const std::string& more = "") const {
@@ -55,7 +55,7 @@ class Chaos : public testing::Test {
     return path;
   }
 
-  /// Returns what the books say of the run.
+  /// Returns the audit of the run's ledgers.
   LedgerAudit audited(const std::string& folder) const {
     const LedgerAudit result = audit(read_ledgers(folder));
     for (const LedgerFinding& finding : result.findings) ADD_FAILURE() << to_text(finding);
@@ -158,7 +158,7 @@ std::vector<double> mean_of(const Models& models) {
   return mean;
 }
 
-/// The models after the only round that takes a step, in virtual time, where nothing goes wrong.
+/// Returns the models after the only round with a step, in virtual time, without accidents.
 Models after_one_round(const std::string& file) {
   const Assembly fleet(read_fleet(file, {"stop.rounds=1"}, nullptr));
   Observer observer(fleet.fleet.size(), fleet.evaluator(), {});
@@ -168,13 +168,13 @@ Models after_one_round(const std::string& file) {
   return models;
 }
 
-/// GRAPEVINE_CHAOS_ROUNDS makes the runs of the mean longer.
+/// Returns the number of rounds in tests of the mean; GRAPEVINE_CHAOS_ROUNDS changes it.
 std::uint64_t averaging_rounds() {
   const char* rounds = std::getenv("GRAPEVINE_CHAOS_ROUNDS");
   return rounds != nullptr ? std::strtoull(rounds, nullptr, 10) : 400;
 }
 
-/// One round with a step, and then averaging alone, under cuts, flips, stalls and a stop.
+/// One round with a step, then averaging alone, under cuts, flips, stalls and a stop.
 class Mean : public Chaos {
  protected:
   /// Returns how far the mean of the fleet has moved, in units of the spread after the step.
@@ -220,7 +220,7 @@ TEST_F(Mean, IsKept) {
   audited(run_folder());
 }
 
-/// A peer that is late uses its own value: silently wrong.
+/// The planted rule: a late peer uses its own value, which is silently wrong.
 TEST_F(Mean, DriftsWithTheNaiveRule) {
   ::setenv("GRAPEVINE_MUTANT", "drop_late_flow", 1);
   EXPECT_GT(drift(canary_program()), 1e-5);
@@ -265,7 +265,7 @@ TEST_F(Chaos, StoppedPeersAreMissedAndComeBack) {
   EXPECT_EQ(audited(run_folder()).one_sided, 0U);
 }
 
-/// Every process that was given this fleet file, whether or not it came to write its pid down.
+/// Returns every process that was started with this fleet file, even if its pid was not written.
 std::vector<pid_t> processes_of(const std::string& file) {
   std::vector<pid_t> found;
   for (const auto& entry : fs::directory_iterator("/proc")) {
@@ -278,7 +278,7 @@ std::vector<pid_t> processes_of(const std::string& file) {
   return found;
 }
 
-/// However early or late the launcher dies, its peers end.
+/// Peers end with their launcher, however early or late it dies.
 TEST_F(Chaos, KilledLaunchersLeaveNothingBehind) {
   const std::string file = fleet(1'000'000, "0.05");
   for (int kill = 0; kill < 50; ++kill) {
@@ -291,7 +291,7 @@ TEST_F(Chaos, KilledLaunchersLeaveNothingBehind) {
   }
 }
 
-/// Few descriptors, and strangers that take them all.
+/// Strangers take all of the few descriptors.
 TEST_F(Chaos, StrangersAndFewDescriptorsHurtNobody) {
   ChaosFleet peers(fleet(3000, "0.05"), 8, run_folder(), Harm{}, chaos_seed());
   start_all(peers);
@@ -311,7 +311,7 @@ TEST_F(Chaos, StrangersAndFewDescriptorsHurtNobody) {
   audited(run_folder());
 }
 
-/// The canary: the same fleet with a deliberate bug built in must be found out.
+/// The canary: the audit must find a deliberate bug in this fleet.
 TEST_F(Chaos, TheAuditFindsAPlantedBug) {
   const std::string file = fleet(200, "0.05");
   const Ended ended =

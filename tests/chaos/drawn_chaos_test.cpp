@@ -15,9 +15,9 @@
 #include "tests/text_of.h"
 
 // Real fleets of drawn methods, graphs and codecs, of built-in peers and of programs, with
-// accidents that overlap: members die, stand still, are slow or cut off at drawn moments.
-// GRAPEVINE_CHAOS_FLEETS is their number, GRAPEVINE_CHAOS_SEED the first seed;
-// GRAPEVINE_CHURN_SECONDS is how long members come and go.
+// overlapping accidents: members die, stand still, are slow or cut off at drawn moments.
+// GRAPEVINE_CHAOS_FLEETS is the number of fleets, GRAPEVINE_CHAOS_SEED the first seed;
+// GRAPEVINE_CHURN_SECONDS is the duration of the churn test.
 
 namespace gv {
 namespace {
@@ -32,7 +32,7 @@ std::string simulated_hash(const Assembly& fleet) {
 
 enum class Trains : std::uint8_t { peers, programs };
 
-/// A fleet that is repeated by its number.
+/// A fleet that is determined by its number.
 class RealFleet {
  public:
   RealFleet(std::uint64_t number, Trains trains)
@@ -65,9 +65,9 @@ class RealFleet {
   static bool is_steady(const Ended& ended) {
     return !ended.summary().contains("ran_ahead") && !ended.summary().contains("silent");
   }
-  /// Says whether the loss of programs rose, and nothing else was wrong: each is at the least of
-  /// its own within a few steps, so that the fleet's moves when somebody is away or trains on
-  /// alone.
+  /// Returns whether a program's loss rose, and nothing else was wrong. Each program reaches the
+  /// minimum of its own objective within a few steps, so that the fleet's loss moves if a member is
+  /// away or trains alone.
   bool moves(const Ended& ended) const {
     return trains_ == Trains::programs && ended.code == 4 && !ended.summary().contains("uneven") &&
            is_steady(ended);
@@ -76,7 +76,7 @@ class RealFleet {
  private:
   static constexpr std::uint64_t most_attempts = 1000;
 
-  /// All but those that need several machines, and those that take no programs.
+  /// Returns all methods except those that need several machines or take no programs.
   static std::vector<const AlgorithmRow*> rows(Trains trains) {
     std::vector<const AlgorithmRow*> rows;
     for (const AlgorithmRow* row : algorithms())
@@ -86,8 +86,8 @@ class RealFleet {
     return rows;
   }
 
-  /// Seconds long, on one machine, over links whose times it does not depend on what else runs
-  /// there.
+  /// Makes the fleet run for seconds, on one machine, over links whose times other load cannot
+  /// change.
   void make_real() {
     erase_keys(keys_, "hosts");
     erase_keys(keys_, "network");
@@ -103,7 +103,7 @@ class RealFleet {
     set_key(keys_, "output.dir", run_folder());
     if (trains_ == Trains::programs) make_programs();
   }
-  /// Each peer's gradients are those of quadratic_peer.
+  /// Makes each peer a program with the gradients of quadratic_peer.
   void make_programs() {
     for (const char* brings : {"data", "model", "agent", "attackers", "parallel"})
       erase_keys(keys_, brings);
@@ -115,8 +115,8 @@ class RealFleet {
   const AlgorithmRow& find_row() const {
     return *find_algorithm(value_of(keys_, "algorithm.kind"), value_of(keys_, "algorithm.order"));
   }
-  /// Null: the reader refuses it, or it diverges by itself. Of programs what they train is told, as
-  /// a scout does.
+  /// Returns null if the reader refuses the fleet, or if it diverges by itself. For programs, it
+  /// supplies the description of the model that a scout would give.
   std::unique_ptr<Assembly> read() {
     if (trains_ == Trains::peers) {
       std::unique_ptr<Assembly> drawn = read_drawn(fleet_text(keys_), refusals_);
@@ -133,7 +133,8 @@ class RealFleet {
     }
   }
 
-  /// 3 to 8, or those of 1 to 3 chains; where stages are divided further, as many as were drawn.
+  /// Returns the number of peers: 3 to 8, or those of 1 to 3 chains; if stages are divided further,
+  /// the number that was drawn.
   std::string peers() const {
     Rng rng = Rng(number_).derive("peers");
     const std::string stages = value_of(keys_, "parallel.stages");
@@ -146,7 +147,7 @@ class RealFleet {
   std::uint64_t between(std::uint64_t least, std::uint64_t most) {
     return least + rng_.below(most - least + 1);
   }
-  /// One to three, each of which begins before the one before it is over.
+  /// Draws one to three accidents; each begins before the one before is over.
   void draw_accidents() {
     constexpr std::uint64_t soonest_ms = 300, latest_ms = 1000, longest_ms = 2000;
     std::vector<std::string> list;
@@ -161,8 +162,8 @@ class RealFleet {
   static std::string stop(PeerId peer, std::uint64_t at, std::uint64_t length) {
     return fmt::format("{{ at: {} ms, stop: {}, for: {} ms }}", at, peer, length);
   }
-  /// A peer stands still, is slow, or is cut off from one or all of its neighbours.
-  /// One peer dies at the most, so that there is a fleet to be judged.
+  /// Draws an accident: a peer stands still, is slow, or is cut off from some or all neighbours. At
+  /// most one peer dies, so that there is a fleet to judge.
   std::vector<std::string> accident(std::uint64_t from, std::uint64_t until) {
     constexpr std::uint64_t slice_ms = 50;
     const auto peer = static_cast<PeerId>(rng_.below(fleet_->fleet.size()));
@@ -204,8 +205,7 @@ std::string findings_in(const LedgerAudit& books) {
   return lines;
 }
 
-/// Where everybody waits for everybody, a stop changes no bit; else somebody may have been left
-/// out.
+/// If the method waits for all peers, a stop changes no bit; otherwise a peer may be left out.
 void judge(RealFleet& real) {
   SCOPED_TRACE(real.text());
   const Ended ended = real.run();
@@ -247,8 +247,8 @@ INSTANTIATE_TEST_SUITE_P(Of,
                            return std::string(which.param == Trains::peers ? "Peers" : "Programs");
                          });
 
-/// A member dies or stands still every second, and comes back: nobody is lost, and every exchange
-/// stands in both books.
+/// A member dies or stands still every second, and comes back: no peer is lost, and every exchange
+/// is in both ledgers.
 TEST(Churn, MembersComeAndGo) {
   const std::uint64_t seconds = from_environment("GRAPEVINE_CHURN_SECONDS", 8);
   const ScratchFolder scratch;

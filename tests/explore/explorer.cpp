@@ -47,7 +47,7 @@ class Search {
     enter();
   }
 
-  /// Goes the way to the top of the stack again.
+  /// Replays the path to the top of the stack.
   void go_back() {
     begin();
     for (std::size_t k = 0; k + 1 < stack_.size(); ++k)
@@ -62,7 +62,7 @@ class Search {
     stack_.push_back({std::move(actions), 0});
   }
 
-  /// Nothing can happen any more but that time passes.
+  /// Judges a state in which nothing can happen any more except that time passes.
   void end() {
     ++findings_.ends;
     astray_ = true;
@@ -95,7 +95,7 @@ class Search {
   std::unique_ptr<SmallFleet> fleet_;
   std::vector<Frame> stack_;
   std::unordered_set<std::uint64_t> seen_;
-  bool astray_ = false;  ///< the fleet is not where the stack is
+  bool astray_ = false;  ///< whether the fleet's state differs from the stack's
   Findings findings_;
 };
 

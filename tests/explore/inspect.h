@@ -9,8 +9,8 @@
 
 namespace gv {
 
-/// Reads the state of a peer that decides what it does next, and no more: what it counts for
-/// reports is left out, and so are the values of vectors.
+/// Reads the part of a peer's state that decides what it does next; counters for reports and the
+/// values of vectors are left out.
 struct Inspect {
   /// Mixes numbers into a hash.
   class Hash {

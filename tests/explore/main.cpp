@@ -1,9 +1,9 @@
 // Tries everything that may happen to fleets of two to four real peers: each order of messages and
-// gradients, and each place of up to two faults. Exit code 1 when something is wrong.
+// gradients, and each place of up to two faults. Exit code 1 if something is wrong.
 //
-//   grapevine-explore change                 the fleets of every change
-//   grapevine-explore night                  those of every night
-//   grapevine-explore planted                each planted mistake has to be found
+//   grapevine-explore change                 fleets checked at every change
+//   grapevine-explore night                  fleets checked every night
+//   grapevine-explore planted                each planted mistake must be found
 //   grapevine-explore ring 3 3 2 cf lian     one fleet: topology, peers, rounds, faults and their
 //                                            kinds (cut, one-way, freeze, kill, start), order
 

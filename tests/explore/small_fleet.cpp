@@ -38,7 +38,7 @@ std::vector<std::vector<PeerId>> neighbors_of(const Shape& shape) {
   return lists;
 }
 
-/// Where gradients wait.
+/// A world that holds a peer's pending gradient.
 struct Computing : World {
   std::function<void()> computing;
 };
@@ -66,7 +66,7 @@ Task<> rounds_atc(Peer& me) {
 
 constexpr Time rest_at_first = usual_deadline / 10;
 
-/// The flows that one end of an edge has applied.
+/// Flows that one end of an edge has applied.
 struct Book {
   std::vector<Round> rounds;
   std::vector<std::pair<float, float>> halves;  ///< ours, theirs
@@ -109,7 +109,7 @@ struct SmallFleet::Member : Computing, Journal {
 
   Time now() const override { return Time{0}; }
   void send(PeerId to, Message message) override {
-    // A session keeps what is for a neighbour that was not met yet, and nothing for the dead.
+    // A session keeps messages for a neighbour that was not met yet, and none for a dead one.
     if (!has_met(to) || !fleet.strangers(id, to))
       fleet.links_[{id, to}].messages.push_back(std::move(message));
   }
@@ -139,8 +139,7 @@ struct SmallFleet::Member : Computing, Journal {
     if (other.rounds[at] != own.rounds[at] || other.halves[at] != std::pair(theirs, ours))
       fleet.violate(fmt::format("peers {} and {} apply flows that are not opposite", id, s.with));
   }
-  /// A round that brings nothing is as long as others: where none is known, it is followed by a
-  /// rest.
+  /// A round without an exchange takes as long as others: if it ended at once, a rest must follow.
   void round_done(RoundDone) override {
     if (owes_rest) fleet.violate(fmt::format("peer {} does rounds alone without a rest", id));
     if (met) ++met_rounds;
@@ -167,11 +166,11 @@ struct SmallFleet::Member : Computing, Journal {
   std::deque<std::function<void()>> jobs;
   bool frozen = false;
   bool killed = false;
-  bool met = false;  ///< a flow, in this round
+  bool met = false;  ///< whether a flow was applied in this round
   bool owes_rest = false;
-  bool hastened = false;  ///< one round alone may follow another at once, if a half waits for it
+  bool hastened = false;  ///< a round alone may follow at once, because a half waits for it
   std::size_t met_rounds = 0;
-  std::optional<Task<>> task;  ///< dies first
+  std::optional<Task<>> task;  ///< last, so that it is destroyed first
 };
 
 SmallFleet::SmallFleet(const Shape& shape, const Rules& rules)
@@ -220,7 +219,7 @@ void SmallFleet::start(PeerId i, bool rejoins) {
   run_jobs();
 }
 
-/// Two processes shake hands that did not know each other.
+/// Two processes that did not know each other shake hands.
 void SmallFleet::meet(PeerId i, PeerId j) {
   const bool anew_there = knows_another(i, j);
   const bool anew_here = knows_another(j, i);
@@ -242,7 +241,7 @@ void SmallFleet::meet(PeerId i, PeerId j) {
   run_jobs();
 }
 
-/// Returns whether a has met a process of b that is not the present one.
+/// Returns whether a has met an earlier process of b than the present one.
 bool SmallFleet::knows_another(PeerId a, PeerId b) const {
   return member(a).has_met(b) && member(a).met_life[b] != member(b).life;
 }
@@ -257,7 +256,7 @@ bool SmallFleet::unacquainted(PeerId a, PeerId b) const {
          knows_another(b, a);
 }
 
-/// All arithmetic but gradients takes no time here.
+/// Runs the pending jobs: arithmetic other than gradients takes no time here.
 void SmallFleet::run_jobs() {
   for (bool again = true; std::exchange(again, false);)
     for (const auto& each : members_)
@@ -269,7 +268,7 @@ void SmallFleet::run_jobs() {
       }
 }
 
-/// Returns whether a and b hear each other.
+/// Returns whether a and b reach each other.
 bool SmallFleet::reachable(PeerId a, PeerId b) const {
   return !links_.at({a, b}).blocked && !links_.at({b, a}).blocked && member(a).acts() &&
          member(b).acts();
@@ -451,7 +450,8 @@ std::string SmallFleet::judge_end() const {
   return "";
 }
 
-/// Both ends have applied the same, and the edge flows again soon after the last fault.
+/// Returns what is wrong with an edge: both ends must have applied the same flows, and the edge
+/// must flow again soon after the last fault.
 std::string SmallFleet::judge_edge(PeerId a, PeerId b) const {
   constexpr Round soon = 3;
   const std::vector<Round>& ours = member(a).books[b].rounds;

@@ -14,7 +14,7 @@
 
 namespace gv::explore {
 
-/// A fleet small enough that all that may happen to it can be tried.
+/// A fleet small enough to try everything that may happen to it.
 struct Shape {
   std::string topology = "ring";  ///< path, ring, star, complete
   PeerId peers = 3;
@@ -22,7 +22,7 @@ struct Shape {
   /// Each peer computes between sending its halves and mixing (d-psgd lian), or before sending
   /// (atc).
   bool lian = true;
-  std::size_t faults = 1;  ///< at most
+  std::size_t faults = 1;  ///< maximum number of faults
   /// cut, freeze, one-way cut, kill, start of a successor
   std::string kinds = "cfoks";
 };
@@ -33,12 +33,12 @@ struct Action {
     deliver,  ///< to peer a: the oldest message of peer b
     compute,  ///< peer a ends its gradient
     wake,     ///< peer a has rested long enough
-    away,     ///< peer a takes b, which it cannot hear, for absent
-    back,     ///< peer a hears b again
+    away,     ///< peer a takes b, which does not reach it, for absent
+    back,     ///< b reaches peer a again
     died,     ///< peer a learns that b's process has ended
-    meet,     ///< peers a and b meet, one of which has succeeded another
+    meet,     ///< peers a and b meet; one is a successor
     cut,
-    one_way,  ///< nothing of b reaches a
+    one_way,  ///< no message of b reaches a
     heal,
     freeze,
     thaw,
@@ -48,7 +48,7 @@ struct Action {
   Kind kind;
   PeerId a = 0, b = 0;
   bool fault() const { return kind >= Kind::cut; }
-  /// Ends a fault that will not stay.
+  /// Returns whether it ends a temporary fault.
   bool mends() const { return kind == Kind::heal || kind == Kind::thaw; }
 };
 
@@ -61,18 +61,18 @@ class SmallFleet {
   SmallFleet(const Shape& shape, const Rules& rules);
   ~SmallFleet();
 
-  /// Everything that can happen next; faults last.
+  /// Returns everything that can happen next; faults last.
   std::vector<Action> actions() const;
   void act(const Action& action);
-  /// Time passes for peers that have nothing else to do but wait for it, at the end of their lives.
-  /// Returns false if no timer is left.
+  /// Lets time pass for peers that only wait for it, at the end of their lives. Returns false if no
+  /// timer is left.
   bool let_time_pass();
 
-  /// A hash of all that decides what may happen from here on, and of the flows so far.
+  /// Returns a hash of everything that decides the future of the fleet, and of all past flows.
   std::uint64_t digest() const;
-  /// Where each peer stands, for a reader.
+  /// Returns the state of each peer as text.
   std::string to_text() const;
-  /// Something that must never be has happened; empty: nothing.
+  /// Returns the invariant that was violated; empty if none was.
   const std::string& violation() const { return violation_; }
   /// Returns what is wrong when nothing can happen any more; empty if all is well.
   std::string judge_end() const;
@@ -107,7 +107,7 @@ class SmallFleet {
   std::map<std::pair<PeerId, PeerId>, Link> links_;  ///< from, to
   std::vector<std::unique_ptr<Member>> members_;
   std::size_t faults_left_;
-  Round last_fault_ = 0;  ///< the furthest round when a fault last began or ended
+  Round last_fault_ = 0;  ///< furthest round of the fleet when a fault last began or ended
   bool disturbed_ = false;
   std::string violation_;
 };

@@ -1,4 +1,4 @@
-// What an agent says of its machine, of the data there, and the files that it brings home.
+// Messages of an agent about its machine and the data there, and the files that it returns.
 #include <filesystem>
 #include <stdexcept>
 
@@ -18,7 +18,7 @@ void read_facts(const std::string& text) {
   GV_CHECK(facts_text(parse_facts(said)) == said, "the same again");
 }
 
-/// Pieces of a few hundred bytes, of which the disk is to take 1,000.
+/// Receives files in pieces of a few hundred bytes; the disk may take 1,000 bytes.
 void take_files(fuzz::Input& input) {
   namespace fs = std::filesystem;
   constexpr std::size_t most = 1000;

@@ -1,4 +1,4 @@
-// What a saved model says of itself: the metadata of a safetensors file, a file each.
+// Metadata of a saved model, as in a safetensors file; the input has a file for each key.
 #include <array>
 #include <stdexcept>
 
@@ -9,7 +9,7 @@
 
 namespace {
 
-/// Checks what new rows are to be like: nothing of it is without a bound.
+/// Checks that every size in the description of new rows is bounded.
 void check(const gv::Dataset& like) {
   GV_CHECK(like.rows == 0 && like.features > 0, "features of no rows");
   GV_CHECK(like.classes <= 256 && like.vocabulary.size() <= 256, "few classes");

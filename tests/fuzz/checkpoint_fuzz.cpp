@@ -1,4 +1,4 @@
-// A checkpoint, whose checksum is made right, and the training state in it.
+// A checkpoint with a corrected checksum, and the training state in it.
 #include <cstring>
 #include <vector>
 
@@ -20,7 +20,7 @@ void make_check_right(std::span<std::byte> bytes) {
   std::memcpy(bytes.data() + checked.size(), &check, sizeof check);
 }
 
-/// The state is as long as the file and the other lengths leave, in sums that may go over.
+/// Sets the length of the state to what the file and other lengths leave; sums may overflow.
 void make_length_right(std::span<std::byte> bytes) {
   if (bytes.size() < checkpoint_head_bytes) return;
   std::uint32_t fleet = 0, model = 0;

@@ -1,4 +1,4 @@
-// CIFAR-10: of one record a file, or as text.
+// CIFAR-10: files of one record, or as text.
 #include <filesystem>
 #include <stdexcept>
 
@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     read(binary);
     return 0;
   }
-  // `*` stands for a thousand pixels, so that a row of 3072 of them is short in an input.
+  // `*` stands for a thousand pixels, so that a row of 3072 pixels is short in an input.
   std::string rows;
   for (const char c : input.text()) {
     if (c != '*') {

@@ -1,4 +1,4 @@
-// What travels in fewer bytes, in every codec.
+// Encoded vectors, in every codec.
 #include <vector>
 
 #include "optim/check.h"

@@ -1,4 +1,4 @@
-// What a launcher and its peers say to each other, and a launcher and its agent on another machine.
+// Messages between a launcher and its peers, and between it and an agent on another machine.
 #include <stdexcept>
 #include <type_traits>
 

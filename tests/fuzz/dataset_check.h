@@ -8,7 +8,7 @@
 
 namespace gv::fuzz {
 
-/// Checks what every reader of data promises, whatever the file said.
+/// Checks the promises of every reader of data, whatever was in the file.
 inline void check(const Dataset& data) {
   const std::size_t cells = std::size_t{data.rows} * data.features;
   if (data.is_sparse()) {

@@ -9,11 +9,11 @@
 
 namespace gv::fuzz {
 
-/// The place of inputs for readers that take a path: a folder of the process, gone at its end.
+/// A folder of inputs for readers that take a path, removed at the end of the process.
 class Files {
  public:
   const std::string& folder() const { return folder_.path(); }
-  /// Writes it again, with the folders above it; gives the path.
+  /// Overwrites a file, creates the folders above it, and returns its path.
   std::string write(const std::string& name, std::string_view bytes) const {
     const std::string path = folder() + "/" + name;
     if (name.find('/') != std::string::npos)

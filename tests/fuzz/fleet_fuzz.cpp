@@ -8,7 +8,7 @@
 
 namespace {
 
-/// A fleet of 10,000 peers is right, and takes seconds: long numbers are for other targets.
+/// A fleet of 10,000 peers is valid but takes seconds: long numbers are for other targets.
 bool is_large(std::string_view text) {
   int digits = 0;
   for (const char c : text) {
@@ -22,7 +22,7 @@ bool is_large(std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text = gv::fuzz::Input(data, size).text();
-  if (is_large(text)) return -1;  // not kept either
+  if (is_large(text)) return -1;  // not kept in the corpus either
   try {
     const gv::Fleet fleet = gv::read_fleet_text(std::string(text));
     GV_CHECK(!fleet.peers.empty() && fleet.digest.size() == 32, "a whole fleet");

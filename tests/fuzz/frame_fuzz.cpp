@@ -13,8 +13,8 @@ std::uint32_t check_of(std::span<const std::byte> bytes) {
   return static_cast<std::uint32_t>(hash_payload(bytes));
 }
 
-/// Makes the checks of each frame right, as somebody does who knows how they are made: else nothing
-/// behind them would ever be reached.
+/// Makes the checks of each frame right, as an informed attacker would: otherwise the code after
+/// the checks would never run.
 void make_checks_right(std::span<std::byte> stream) {
   while (stream.size() >= prefix_bytes) {
     std::uint16_t header_bytes = 0;
@@ -42,7 +42,7 @@ void make_checks_right(std::span<std::byte> stream) {
   }
 }
 
-/// Checks that what came out goes in again and comes out the same.
+/// Checks that the decoded frame can be encoded and decoded again, to the same result.
 void check_again(const Frame& frame, BufferPool& pool) {
   if (!std::holds_alternative<NumberedMessage>(frame)) {
     encode(frame);
@@ -97,7 +97,7 @@ void read_all(fuzz::Input& input) {
     if (then > 0) std::memcpy(space.then.data(), left.data() + first, then);
     reader.filled(first + then);
     left = left.subspan(first + then);
-    step = step * 31 % 257 + (piece > 200 ? 8000 : 1);  // pieces of unlike lengths
+    step = step * 31 % 257 + (piece > 200 ? 8000 : 1);  // pieces of different lengths
     for (std::optional<Frame> frame;;) {
       if (const Verdict wrong = reader.next(frame); !wrong.empty()) return;
       if (!frame) break;

@@ -10,8 +10,8 @@
 
 namespace gv::fuzz {
 
-/// The bytes of one execution, taken from the front. What is taken behind the end is zero, so that
-/// every input means something.
+/// The bytes of one execution, taken from the front. After the end come zeros, so that every input
+/// is valid.
 class Input {
  public:
   Input(const std::uint8_t* data, std::size_t size) : left_(data, size) {}
@@ -50,7 +50,7 @@ class Input {
   }
   std::string_view text() { return text(left_.size()); }
 
-  /// Several files in one input: they are apart by this line, which no grammar of ours has.
+  /// Separates the files in one input; no grammar that we read has this line.
   static constexpr std::string_view between = "\x1e~~\n";
   std::string_view file() {
     const std::string_view all{reinterpret_cast<const char*>(left_.data()), left_.size()};

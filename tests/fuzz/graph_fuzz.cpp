@@ -25,10 +25,10 @@ constexpr std::array<Format, 5> formats{{{parse_edge_list, to_edge_list},
 
 void read_and_write(const Format& format, std::string_view text) {
   const Topology t = to_topology(format.parse(text, "a"), "a", 0);
-  if (t.neighbors.size() > 500) return;  // as a matrix, a megabyte
+  if (t.neighbors.size() > 500) return;  // a matrix of a megabyte
   for (const Format& other : formats) {
     const Topology back = to_topology(other.parse(other.write(t), "b"), "b", 0);
-    // Only an edge list and an array of numbers cannot tell of peers without edges.
+    // An edge list and an array of numbers cannot hold peers without edges.
     GV_CHECK(back.neighbors.size() <= t.neighbors.size(), "no peer comes from nowhere");
   }
 }

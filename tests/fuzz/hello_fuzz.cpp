@@ -1,5 +1,5 @@
-// A header alone, behind a prefix whose checks are right: a Hello is compared with ours, and
-// whatever a refusal says may be printed.
+// A header alone, after a prefix whose checks are right: a Hello is compared with ours, and every
+// refusal's text may be printed.
 #include <array>
 #include <cstring>
 

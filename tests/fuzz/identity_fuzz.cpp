@@ -1,5 +1,5 @@
-// Whose certificate it says that it is: the alternative names in an X.509 extension, and the URI.
-// The input is the extension's DER, or with another first byte the text of a URI.
+// The identity in a certificate: the alternative names in an X.509 extension, and the URI. The
+// input is the extension's DER or, with another first byte, the text of a URI.
 #include <climits>
 
 #include "optim/check.h"

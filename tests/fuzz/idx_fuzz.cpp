@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const gv::fuzz::Files files;
   gv::fuzz::Input input(data, size);
   const std::string images(input.file()), labels(input.file());
-  // Most inputs say what matters in the training files; the tests are then the same.
+  // In most inputs only the training files matter; the test files are then copies.
   const bool same = input.empty();
   files.write("train-images-idx3-ubyte", images);
   files.write("train-labels-idx1-ubyte", labels);

@@ -1,4 +1,4 @@
-// A peer's key file: its three parts, each of which is given back as it was.
+// A peer's key file: each of its three parts must be written back unchanged.
 #include <stdexcept>
 
 #include "optim/check.h"

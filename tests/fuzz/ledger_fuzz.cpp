@@ -1,4 +1,4 @@
-// The books of two processes, and what an audit makes of them.
+// The ledgers of two processes, and their audit.
 #include <stdexcept>
 
 #include "peer/runtime/ledger_audit.h"

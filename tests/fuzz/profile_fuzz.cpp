@@ -1,5 +1,5 @@
-// A profile of a model (`grapevine profile`): what is read of one is what was written, and nothing
-// of it is negative, unordered or missing.
+// A profile of a model (`grapevine profile`): a profile that was read equals the one written, and
+// has no negative, unordered or missing numbers.
 #include "optim/check.h"
 #include "peer/fleet/model_profile.h"
 #include "tests/fuzz/fuzz_input.h"

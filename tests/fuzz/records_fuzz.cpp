@@ -1,5 +1,5 @@
-// What comes over TLS behind the handshake: what a member says in whatever pieces, with new keys
-// and a farewell between, and bytes that somebody has changed, added or left out on the way.
+// TLS records after the handshake: messages in arbitrary pieces, with key updates and a farewell
+// between, and bytes that an attacker has changed, added or removed.
 #include <utility>
 
 #include "optim/check.h"
@@ -20,7 +20,7 @@ const std::vector<PeerKeys>& keys() {
   return made;
 }
 
-/// Puts bytes into a session in pieces, and gives what can be read of them.
+/// Puts bytes into a session in pieces, and returns the content that can be read.
 std::string hear(TlsSession& session,
                  std::span<const std::byte> sealed,
                  std::size_t piece,
@@ -44,7 +44,7 @@ std::string hear(TlsSession& session,
   return heard;
 }
 
-/// Two ends that have shaken hands.
+/// Two ends after their handshake.
 struct Ends {
   TlsSession says{std::make_shared<TlsContext>(keys()[0]), TlsSession::Role::dials, anybody};
   TlsSession hears{std::make_shared<TlsContext>(keys()[1]), TlsSession::Role::is_dialled, anybody};
@@ -59,19 +59,19 @@ struct Ends {
   }
 };
 
-/// The bytes that are on their way from one end to the other.
+/// Bytes on the way from one end to the other.
 struct Way {
   Bytes sealed;
-  std::string said;     ///< of it: what was not left out
-  bool harmed = false;  ///< something is not as it was sent
+  std::string said;     ///< the content in them
+  bool harmed = false;  ///< whether the bytes differ from those sent
 };
 
-/// Says what the input has, and harms what is on its way as the input has it.
+/// Sends content from the input, and harms the bytes under way as the input demands.
 void step(fuzz::Input& input, Ends& ends, Way& way) {
   const std::uint8_t how = input.byte();
   const std::size_t most = (how & 1U) != 0 ? 40'000 : 200;
   const auto content = input.bytes(std::min<std::size_t>(input.word(), most));
-  if ((how & 2U) != 0) {  // nobody has sent it
+  if ((how & 2U) != 0) {  // bytes that no peer has sent
     way.sealed.insert(way.sealed.end(), content.begin(), content.end());
     way.harmed = way.harmed || !content.empty();
     return;
@@ -80,7 +80,7 @@ void step(fuzz::Input& input, Ends& ends, Way& way) {
   const std::vector<std::span<const std::byte>> pieces{content.first(cut), content.subspan(cut)};
   ends.says.write(pieces);
   Bytes sealed = ends.says.take_output({});
-  if (!sealed.empty()) {  // nothing is said behind a farewell
+  if (!sealed.empty()) {  // empty after a farewell
     way.harmed = way.harmed || (how & (4U | 16U | 32U | 64U)) != 0;
     if ((how & 4U) != 0) return;  // it is lost
     way.said.append(reinterpret_cast<const char*>(content.data()), content.size());

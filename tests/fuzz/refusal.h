@@ -8,7 +8,7 @@
 
 namespace gv::fuzz {
 
-/// A refusal is printed as it is: whatever the input, it says something and controls no terminal.
+/// Checks the text of a refusal, which is printed unchanged: not empty, no control characters.
 inline void check_refusal(const std::exception& refusal) {
   std::string_view text = refusal.what();
   GV_CHECK(!text.empty(), "a refusal says why");

@@ -1,5 +1,5 @@
-// Feeds files to a fuzz target as libFuzzer does, in an ordinary build: what was found once stays
-// mended. Arguments: files, and folders of them.
+// Feeds files to a fuzz target as libFuzzer does, in an ordinary build, so that old findings stay
+// fixed. Arguments: files, and folders of files.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -25,10 +25,10 @@ std::vector<fs::path> files_of(const fs::path& path) {
 
 void replay(const fs::path& path) {
   const std::string bytes = gv::text_of(path);
-  // A place of just this size, so that a sanitizer sees what reads beyond it.
+  // A buffer of exactly this size, so that a sanitizer notices reads beyond it.
   const std::vector<std::uint8_t> exact(bytes.begin(), bytes.end());
   std::printf("%s\n", path.c_str());
-  std::fflush(stdout);  // the last line names what ended the program
+  std::fflush(stdout);  // the last line names the file that ended the program
   LLVMFuzzerTestOneInput(exact.data(), exact.size());
 }
 

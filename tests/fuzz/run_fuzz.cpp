@@ -1,5 +1,5 @@
-// The folder of a run that somebody sent us: run.json, metrics.jsonl, summary.json, totals.json,
-// what a peer recorded of its rounds and, without a launcher, of its reports.
+// The folder of a run from a stranger: run.json, metrics.jsonl, summary.json, totals.json, a peer's
+// record of its rounds and, without a launcher, of its reports.
 #include <stdexcept>
 
 #include "peer/launch/peer_reports.h"

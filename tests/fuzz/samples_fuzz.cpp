@@ -1,4 +1,4 @@
-// Samples that another process sends to be trained on, of each of the four forms of data.
+// Training samples from another process, in each of the four forms of data.
 #include <array>
 #include <cstring>
 

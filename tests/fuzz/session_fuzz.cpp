@@ -1,19 +1,19 @@
 // A whole conversation: the input plays the neighbours of a peer, their connections and the time.
-// Its bytes are a script of steps, so that it soon gets past the greeting; session_world.h has what
-// must hold after each.
+// Its bytes are a script of steps, so that it soon gets past the greeting; session_world.h checks
+// the invariants after each step.
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/session_world.h"
 
 namespace gv::fuzz {
 namespace {
 
-/// One of the neighbours, as the input plays it.
+/// A neighbour, as the input plays it.
 struct Player {
   PeerId id = 0;
   ConnectionId connection = 0;
   std::uint64_t incarnation = 10;
-  std::uint64_t sent = 0;      ///< messages of this process
-  std::uint64_t exchange = 0;  ///< the next
+  std::uint64_t sent = 0;      ///< number of messages sent by this process
+  std::uint64_t exchange = 0;  ///< number of the next exchange
   std::uint64_t received = 0;
 };
 
@@ -150,7 +150,7 @@ class Script {
     const std::uint64_t number = input_.below(8) == 1 ? any_number() : ++who.sent;
     return {m, number, input_.below(4) == 1 ? any_number() : world_.last_sent(who.connection)};
   }
-  /// Small ones most often, and those where sums and products go over.
+  /// Mostly small numbers, and numbers whose sums and products overflow.
   std::uint64_t any_number() {
     const std::uint8_t how = input_.byte();
     if (how < 0xC0) return how % 16U;

@@ -17,10 +17,10 @@
 
 namespace gv::fuzz {
 
-/// Passes on what the link layer tells its user, and checks that it may be told now (link.h): away
-/// only of somebody who is believed in, back and died only of somebody who is not, died once.
-/// That somebody goes away who has said goodbye is not told, and that it dies only where it has
-/// left before its last round.
+/// Passes on the calls of the link layer to its user, and checks that each is allowed (link.h):
+/// away() only for a peer that is present, back() and died() only for one that is absent, died()
+/// once. After a goodbye there is no away(), and died() is allowed only if the peer left before its
+/// last round.
 class CheckedUser : public LinkUser {
  public:
   explicit CheckedUser(Peer& peer) : peer_(peer) {}
@@ -64,8 +64,8 @@ class CheckedUser : public LinkUser {
   std::map<PeerId, bool> absent_, dead_, departed_, left_early_;
 };
 
-/// Peer 0 of a ring of three, with its link layer, in a world whose time and neighbours the input
-/// plays. The model has four parameters, so one message carries 16 bytes of it.
+/// Peer 0 of a ring of three, with its link layer, in a world in which the input decides about time
+/// and neighbours. The model has four parameters, so one message carries its 16 bytes.
 class SessionWorld : public World, public Carrier, public Journal {
  public:
   static constexpr std::size_t model_bytes = 16;
@@ -82,17 +82,17 @@ class SessionWorld : public World, public Carrier, public Journal {
   LinkLayer& links() { return links_; }
   Time now() const override { return now_; }
   bool over() const { return left_ || failed_ || links_.over(); }
-  /// The connection that was dialled last to this neighbour; 0: none.
+  /// Returns the connection that was dialled last to this neighbour; 0 if there is none.
   ConnectionId dialled(PeerId neighbor) const {
     const auto at = dialled_.find(neighbor);
     return at == dialled_.end() ? 0 : at->second;
   }
-  /// The greatest number that was sent to it.
+  /// Returns the greatest message number sent over it.
   std::uint64_t last_sent(ConnectionId connection) const {
     const auto at = last_sent_.find(connection);
     return at == last_sent_.end() ? 0 : at->second;
   }
-  /// A payload of the neighbour's: who keeps it is counted.
+  /// Returns a payload of the neighbour's, and tracks how long it is kept.
   Payload lend(std::size_t bytes, float value) {
     const auto buffer = std::make_shared<Buffer>(bytes);
     for (float& x : buffer->floats()) x = value;
@@ -100,7 +100,7 @@ class SessionWorld : public World, public Carrier, public Journal {
     return buffer;
   }
 
-  /// Jobs are done, the algorithm begins or ends when it is due.
+  /// Runs the jobs, and begins or ends the algorithm when it is due.
   void proceed() {
     if (begun_ && !algorithm_) {
       algorithm_.emplace(live(peer_, find_algorithm("d-psgd", "")->run));
@@ -159,7 +159,7 @@ class SessionWorld : public World, public Carrier, public Journal {
   }
   void probe(PeerId) override {}
   void send(ConnectionId connection, const Frame& frame) override {
-    wire::encode(frame, 0);  // within its limits
+    wire::encode(frame, 0);  // checks its limits
     if (const auto* numbered = std::get_if<NumberedMessage>(&frame))
       last_sent_[connection] = std::max(last_sent_[connection], numbered->number);
   }
@@ -207,7 +207,7 @@ class SessionWorld : public World, public Carrier, public Journal {
     LinkSettings settings;
     settings.self = {.fleet = "f", .model = "m", .peer = 0, .incarnation = 1, .peers = 3};
     settings.neighbors = {1, 2};
-    settings.reversed = {2};  // so one is dialled, and the other one dials
+    settings.reversed = {2};  // so peer 0 dials one neighbour, and the other one dials it
     settings.successors = successors;
     settings.rounds = 12;
     settings.slack = 3;
@@ -223,7 +223,7 @@ class SessionWorld : public World, public Carrier, public Journal {
     GV_CHECK(kept <= 4 * most_unacknowledged, "what a neighbour does not acknowledge is bounded");
   }
 
-  /// Checks what holds whatever comes.
+  /// Checks the invariants, which hold whatever arrives.
   void check() {
     std::erase_if(lent_, [](const std::weak_ptr<const Buffer>& b) { return b.expired(); });
     GV_CHECK(lent_.size() <= most_kept, "few payloads of the neighbours are kept");

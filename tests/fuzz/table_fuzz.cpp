@@ -1,4 +1,4 @@
-// A table of one's own: CSV, and what else open_rows tells apart by its first bytes.
+// A user's table: CSV, and the other formats that open_rows recognizes by their first bytes.
 #include <stdexcept>
 
 #include "optim/data/table/prepared_rows.h"

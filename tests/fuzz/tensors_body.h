@@ -10,7 +10,7 @@
 
 namespace gv::fuzz {
 
-/// Every tensor of a file: as many finite values as its shape says.
+/// Checks that every tensor of a file has as many finite values as its shape demands.
 inline void read_tensors(const TensorFile& file) {
   for (std::size_t k = 0; k < file.tensors().size(); ++k) {
     const TensorShape& tensor = file.tensors()[k];

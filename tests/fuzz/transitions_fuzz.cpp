@@ -1,4 +1,4 @@
-// Transitions that an actor or a memory sends, and errors that a learner does, in both forms.
+// Transitions from an actor or a memory, and errors from a learner, in both forms.
 #include <cmath>
 #include <cstring>
 

@@ -1,5 +1,5 @@
-// What neighbours say to a peer about verbs and transfers, in any order: whatever they claim, each
-// call of its own ends once, and with as much as it began with.
+// Messages of neighbours about verbs and transfers, in any order: whatever they claim, each call of
+// the peer ends once, and with the size that it began with.
 #include <cstring>
 #include <memory>
 
@@ -53,7 +53,7 @@ class Told {
     spec.noise = 0;
     return make_host_replica(make_quadratic(spec, 0, 3, Rng(1)), {}, 1, Rng(1));
   }
-  /// Lengths around those of a piece, now and then.
+  /// Returns a length, now and then around that of a piece.
   std::size_t length() {
     constexpr std::size_t around[] = {
         0, 4, 8, 16, verb_piece_bytes - 8, verb_piece_bytes, verb_piece_bytes + 8};
@@ -135,8 +135,8 @@ class Told {
   WholeJournal journal_;
   std::unique_ptr<Replica> replica_;
   std::unique_ptr<Peer> peer_;
-  int verbs_ = 0;      ///< at hand
-  int transfers_ = 0;  ///< under way
+  int verbs_ = 0;      ///< number of pending verbs
+  int transfers_ = 0;  ///< number of transfers under way
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a run says of itself while it goes on, as `top` hears it; told again it is the same.
+// State of a running run, as `top` reads it; writing and reading it again changes nothing.
 #include <stdexcept>
 
 #include "optim/check.h"

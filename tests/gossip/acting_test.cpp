@@ -7,7 +7,7 @@
 #include "optim/train/predictor.h"
 #include "tests/gossip/experience_fleet.h"
 
-// An actor, and a learner that others act for.
+// An actor, and a learner for which others act.
 
 namespace gv {
 namespace {
@@ -51,7 +51,7 @@ TEST_F(Acting, TwoChunksAreUnderWayAndNoMore) {
   EXPECT_EQ(part->figures.frames, 8U);
 }
 
-/// Its learner may be waiting for transitions meanwhile.
+/// An actor must not wait for its learner, which may be waiting for transitions.
 TEST_F(Acting, NobodyWaitsForAModel) {
   make_acting();
   EXPECT_EQ(count(0, wanted_kind), 1);
@@ -79,7 +79,7 @@ TEST_F(Acting, EndsWithItsMemory) {
   EXPECT_TRUE(life.done());
 }
 
-/// It once ended with the process that had died, and who took its place had no actors.
+/// Found by trying: an actor ended with its memory's process, and the successor had no actors.
 TEST_F(Acting, GoesOnWithWhoTakesItsMemorysPlace) {
   succession = std::chrono::seconds(3);
   make_acting();
@@ -131,7 +131,7 @@ TEST_F(Acting, AsksWhoTakesItsLearnersPlaceForTheModel) {
   EXPECT_EQ(count(0, wanted_kind), 2);
 }
 
-/// Where peers are started again, too: a goodbye is no death.
+/// Even if dead peers are restarted: a goodbye is no death.
 TEST_F(Acting, WaitsForNobodyWhoHasLeft) {
   succession = std::chrono::seconds(3);
   make_acting();
@@ -163,7 +163,7 @@ TEST_F(Learning, GivesItsModelAtTheEndOfARound) {
             x());
 }
 
-/// The question for minibatch k says how wrong minibatch k - 2 was.
+/// The request for minibatch k carries the errors of minibatch k - 2.
 TEST_F(Learning, SaysHowWrongItWas) {
   const auto own = std::make_shared<ExperiencePart>();
   own->judged = std::make_shared<FoundErrors>();

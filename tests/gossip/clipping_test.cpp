@@ -11,7 +11,7 @@ namespace {
 
 constexpr float endless = std::numeric_limits<float>::infinity();
 
-/// Peer 0 of three, whose model is four numbers, all 1.
+/// Peer 0 of three; its model is four numbers, all 1.
 struct Clips : OnePeer {
   void make_clipping(double clip) {
     Plan plan = ring_plan();
@@ -23,7 +23,7 @@ struct Clips : OnePeer {
     half.bound = bound;
     return half;
   }
-  /// One whole exchange; what our own half said that counts.
+  /// Runs one exchange; returns the bound that our own half announces.
   float exchange(float of_1, float of_2, float bound = endless) {
     world.sent.clear();
     const std::uint64_t number = done_++;
@@ -43,7 +43,7 @@ struct Clips : OnePeer {
 TEST_F(Clips, CountsNothingBeyondTheShorterOfBothBounds) {
   make_clipping(3);
   EXPECT_EQ(exchange(1e20F, 1, 2), 3) << "our own";
-  // A third of a distance of 2, in four equal coordinates.
+  // Moves a third of a distance of 2, in four equal coordinates.
   for (const float value : x()) EXPECT_NEAR(value, 1 + 1.0 / 3, 1e-6);
   EXPECT_EQ(journal.settlements.at(0).bound, 2);
   EXPECT_EQ(exchange(-1e20F, x()[0]), 3);
@@ -57,8 +57,8 @@ TEST_F(Clips, LeavesWhatIsNearAsItIs) {
   EXPECT_TRUE(peer->clipped().empty());
 }
 
-/// The bound is as far as two of its own steps would flow over an edge of weight a third: six of
-/// them, whatever flows meanwhile; in the first exchange none is known.
+/// The bound is the distance at which two of its own steps flow over an edge of weight a third: six
+/// steps, whatever flows arrive; in the first exchange it is unknown.
 TEST_F(Clips, GoesByItsOwnStepsAlone) {
   make_clipping(0);
   EXPECT_EQ(exchange(5, 5), 0);
@@ -88,9 +88,9 @@ TEST_F(Clips, NamesWhoIsFarAway) {
       << journal.said;
 }
 
-/// Each exchange is a step of length 1; neighbour 2 is always where we are, or follows us.
+/// We take a step of length 1 in each exchange; neighbour 2 is always at our place, or follows us.
 struct Judges : Clips {
-  /// Takes what neighbour 1 says in this many exchanges; what 2 says is near us.
+  /// Runs this many exchanges with the halves of neighbour 1; those of neighbour 2 are near us.
   void go(int exchanges, const std::function<float(float ours)>& theirs) {
     for (int k = 0; k < exchanges; ++k) {
       const float ours = x()[0];
@@ -100,7 +100,7 @@ struct Judges : Clips {
   }
 };
 
-/// It began where we did, and says the same for ever, while we walk away: near, and it holds us.
+/// Neighbour 1 begins at our place and never moves while we do: it is near, and holds us back.
 TEST_F(Judges, NamesWhoStandsStill) {
   make_clipping(0);
   go(50, [](float) { return 1.0F; });
@@ -112,8 +112,8 @@ TEST_F(Judges, NamesWhoStandsStill) {
       << journal.said;
 }
 
-/// Eight steps away in each exchange, and the other neighbour is near: after some of them it has
-/// lost its share.
+/// Neighbour 1 is eight steps away in each exchange, the other one near: after a while it loses its
+/// share.
 TEST_F(Judges, NamesWhoStaysApart) {
   make_clipping(0);
   go(60, [](float ours) { return ours - 4.0F; });
@@ -123,7 +123,7 @@ TEST_F(Judges, NamesWhoStaysApart) {
   EXPECT_NEAR(world.sent.at(0).second.bound, 6 * 0.02, 0.02) << "of six steps a fiftieth";
 }
 
-/// Both neighbours are as far away: that is what unlike data do, and nobody is named.
+/// Both neighbours are equally far away, as with unlike data: neither is named.
 TEST_F(Judges, NamesNobodyWhereAllAreApart) {
   make_clipping(0);
   for (int k = 0; k < 60; ++k) {
@@ -134,7 +134,7 @@ TEST_F(Judges, NamesNobodyWhereAllAreApart) {
   for (const ClippedFlows& flows : peer->clipped()) EXPECT_EQ(flows.far + flows.still, 0U);
 }
 
-/// The factor is the same whichever end computes it, and where it could not be, nothing flows.
+/// Both ends compute the same factor; if it cannot be computed, nothing flows.
 TEST(ClipFactor, IsTheSameAtBothEnds) {
   Rng rng(3);
   for (const std::size_t n : {1U, 7U, 300U, 5000U}) {

@@ -62,7 +62,7 @@ TEST(Costs, OfAnEarlierVersionAreNothing) {
   EXPECT_EQ(before_costs(state.bytes()).size(), state.bytes().size());
 }
 
-/// The checksum of a checkpoint is there for damage, not for malice: sums must not go over.
+/// The checksum of a checkpoint protects against damage, not malice: sums must not overflow.
 TEST(Costs, ThatNoRunCanHaveAreNothing) {
   Costs costs = some_costs();
   costs.sent_bytes = std::numeric_limits<std::uint64_t>::max();

@@ -10,8 +10,8 @@
 namespace gv {
 namespace {
 
-/// A neighbour that is away leaves its exchange open; its half is applied when it is back, against
-/// what was sent to it, although x has moved on; and no other exchange begins before.
+/// A neighbour that is away leaves its exchange open. When it is back, its half is applied against
+/// the half that was sent to it, although x has moved since; no other exchange begins before.
 TEST_F(OnePeer, SettlesLateAgainstWhatItSent) {
   make(1);
   EXPECT_TRUE(peer->deliver(model(1, 0, 0, filled(1, 4))));
@@ -47,8 +47,8 @@ TEST_F(OnePeer, SettlesLateAgainstWhatItSent) {
   EXPECT_EQ(peer->open_exchanges(), 0U);
 }
 
-/// Both neighbours leave before their last round, the other one while what was told between us and
-/// the first is forgotten. Its last half, an increment, counts on what it had told before.
+/// Both neighbours leave before their last round; the second one leaves while the state shared with
+/// the first is being dropped. Its last half, an increment, is added to what it sent before.
 TEST_F(OnePeer, WhatALeaverSentCountsBeforeItIsForgotten) {
   for (const PeerId first : {1U, 2U})
     for (const std::uint32_t d : {1U, 3U}) {
@@ -91,8 +91,8 @@ TEST_F(OnePeer, WhatALeaverSentCountsBeforeItIsForgotten) {
     }
 }
 
-/// A round waits for the half of an earlier one as well, once its sender can be reached again; the
-/// deadline ends that wait, and it is not waited for to the deadline a second time.
+/// A round also waits for the half of an earlier one, once its sender is reachable again. The
+/// deadline ends that wait, and the half gets no second full deadline.
 TEST_F(OnePeer, WaitsForOlderHalvesToTheDeadlineOnce) {
   make(1);
   EXPECT_TRUE(peer->deliver(model(1, 0, 0, filled(1, 1))));
@@ -147,7 +147,7 @@ TEST_F(OnePeer, AHalfThatTheNeighbourHasPassedIsVoid) {
   }
 }
 
-/// Peer 2 waits for a half of a round that this peer has passed without it.
+/// Peer 2 waits for a half of a round that this peer completed without it.
 TEST_F(OnePeer, SaysAtOnceThatNoHalfOfItsWillCome) {
   make(1);
   peer->away(2);
@@ -229,7 +229,7 @@ TEST_F(OnePeer, ValuesThatAreNotFiniteFlowNowhereAndEndInQuarantine) {
   EXPECT_EQ(world.sent[0].second.number, 3U) << "the first exchange that will not be";
 }
 
-/// A neighbour whose loop lives and whose trainer is stuck.
+/// A neighbour with a live loop and a stuck trainer.
 TEST_F(OnePeer, WaitsForALivingNeighbourOnlySoLong) {
   make(1);
   EXPECT_TRUE(peer->deliver(model(1, 0, 0, filled(1, 4))));
@@ -291,7 +291,7 @@ TEST_F(OnePeer, PassesToTheRoundOfItsNeighboursWhenAllAreAhead) {
   EXPECT_EQ(peer->round, 4U) << "what it has not done it does not do later, alone";
 }
 
-/// A number counts for the edge, whatever it is, and for the clock as far as it is believed.
+/// A round's number always counts for the edge, but for the clock only as far as it is believed.
 TEST_F(OnePeer, AnswersARoundThatIsNotBelievedAndPassesNoneOver) {
   Plan plan = ring_plan();
   plan.catch_up = true;

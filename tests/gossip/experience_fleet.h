@@ -14,7 +14,7 @@ namespace gv {
 inline constexpr PeerId memory_id = 2;
 inline constexpr TransitionForm form{.numbers = 1, .actions = 2, .binary = false};
 
-/// Learners 0 and 1, the memory 2, and the actors 3 and 4, one of them alone in a still world.
+/// One peer alone in a still world: learner 0 or 1, memory 2, or actor 3 or 4.
 class Experience : public OnePeer {
  protected:
   static std::shared_ptr<gv::Setup> fleet_setup() {
@@ -39,7 +39,8 @@ class Experience : public OnePeer {
     plan.succession = succession;
     make(static_cast<std::uint32_t>(d), plan);
   }
-  /// Warm after a chunk of four; then two samples for each transition, and eight to spare.
+  /// Makes a memory, warm after a chunk of four; then two samples per transition, and eight to
+  /// spare.
   void make_memory(double priority = 0) {
     const auto own = std::make_shared<ExperiencePart>();
     own->memory = std::make_shared<ServedMemory>(

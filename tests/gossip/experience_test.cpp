@@ -2,7 +2,7 @@
 
 #include "tests/gossip/experience_fleet.h"
 
-// A memory, which serves learners with what actors send.
+// A memory, which serves learners with the transitions of actors.
 
 namespace gv {
 namespace {
@@ -46,7 +46,7 @@ TEST_F(Experience, AMemoryKeepsBothSidesToTheRatio) {
   EXPECT_TRUE(ask(0, 2));
   EXPECT_TRUE(ask(0, 3));
   EXPECT_EQ(count(4, taken_kind), 1);
-  // And the other way round.
+  // The reverse: requests without new transitions.
   for (std::uint64_t k = 4; k < 40; ++k)
     if (count(0, Kind::samples) == static_cast<std::ptrdiff_t>(k)) ask(0, k);
   const MemoryFigures seen = figures();
@@ -54,7 +54,7 @@ TEST_F(Experience, AMemoryKeepsBothSidesToTheRatio) {
   EXPECT_LE(seen.learnt, 2 * seen.taken + 8 + 4);
 }
 
-/// Its round is that of the slowest learner that it serves.
+/// A memory's round is that of the slowest learner that it serves.
 TEST_F(Experience, AMemoryIsInTheRoundOfItsLearners) {
   make_memory();
   for (int k = 0; k < 3; ++k) send_chunk(3);
@@ -84,7 +84,7 @@ TEST_F(Experience, WhatNobodyHonestSendsIsRefusedAndShutsOut) {
   EXPECT_TRUE(send_chunk(4)) << "the other one goes on";
   EXPECT_EQ(figures().inserted, 8U);
   EXPECT_EQ(part->figures.actors, 1U);
-  // Errors of a learner.
+  // Invalid errors from a learner.
   ask(0, 0), ask(0, 1);
   EXPECT_TRUE(ask(0, 2, filled(4, -1)));
   EXPECT_EQ(part->strikes.at(0), 1U);
@@ -106,7 +106,7 @@ TEST_F(Experience, OtherSizesAndSendersCloseTheLinkAtOnce) {
 
 TEST_F(Experience, AFloodFillsNothing) {
   make_memory();
-  for (int k = 0; k < 3; ++k) send_chunk(3);  // what is allowed before somebody learns
+  for (int k = 0; k < 3; ++k) send_chunk(3);  // the limit before a learner asks
   std::vector<std::weak_ptr<const Buffer>> flood;
   for (int k = 0; k < 100; ++k) {
     Payload one = chunk();
@@ -157,7 +157,7 @@ TEST_F(Experience, AnEmptyMemoryWithoutActorsEnds) {
   EXPECT_TRUE(life.done());
 }
 
-/// It once ended with the last learner that died, and who took that one's place found no memory.
+/// Found by trying: a memory ended with its last learner, whose successor found no memory.
 TEST_F(Experience, AMemoryKeepsWhatItHasForWhoTakesItsLearnersPlace) {
   succession = std::chrono::seconds(3);
   make_memory();

@@ -6,8 +6,8 @@
 namespace gv {
 namespace {
 
-/// The dead one may have applied its half or not: at this end what is left of the exchange counts
-/// no more, and the successor's exchanges begin at 0.
+/// The dead process may or may not have applied its half: this end drops the rest of the exchange,
+/// and the successor's exchanges begin at 0.
 TEST_F(OnePeer, ASuccessorBeginsAnew) {
   make(piece_floats + 1);
   EXPECT_TRUE(peer->deliver(model(1, 0, 0, filled(piece_floats, 1))));
@@ -87,7 +87,7 @@ class Alone : public OnePeer {
     Task<> join = peer->join();
     join.start();
   }
-  /// A round that takes `length` until it rests.
+  /// Runs a round that takes `length` until it rests.
   Task<> round(Time length) {
     Task<> average = begin_average();
     EXPECT_TRUE(average.done());
@@ -113,7 +113,7 @@ class Alone : public OnePeer {
 /// long before them.
 TEST_F(Alone, TakesAsLongAsRoundsInCompanyUsuallyDo) {
   using std::chrono::milliseconds;
-  for (int k = 0; k < 7; ++k)  // a burst: the second half of each pair had come with the first
+  for (int k = 0; k < 7; ++k)  // a burst: both halves of a pair arrive together
     for (const int length : {19, 1}) in_company(milliseconds(length));
   in_company(milliseconds(10));
   leave_alone();
@@ -127,7 +127,7 @@ TEST_F(Alone, TakesAsLongAsRoundsInCompanyUsuallyDo) {
   EXPECT_EQ(peer->round, 16U);
 }
 
-/// As many as a mean needs are not known yet; a tenth of the deadline is known to be long.
+/// There are too few rounds for a mean yet; a tenth of the deadline is long enough.
 TEST_F(Alone, TakesATenthOfTheDeadlineWhileNothingIsUsual) {
   in_company(Time{1});
   in_company(Time{1});
@@ -148,7 +148,7 @@ TEST_F(Alone, AHalfThatItCanAnswerEndsItsRest) {
   EXPECT_TRUE(alone.done());
 }
 
-/// A peer that is behind would train alone, and that model would be saved.
+/// A peer that lags would otherwise train alone, and that model would be saved.
 TEST_F(Alone, EndsWithTheOthers) {
   in_company(Time{1});
   EXPECT_TRUE(peer->deliver({1, Kind::goodbye, 1, leaves_early, nullptr}));

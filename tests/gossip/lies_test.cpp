@@ -10,14 +10,14 @@
 #include "gossip/servers.h"
 #include "tests/gossip/one_peer.h"
 
-// What methods make of messages that their channels let through and no honest peer sends.
+// Reactions of methods to messages that pass their channels but that no honest peer sends.
 
 namespace gv {
 namespace {
 
 class LiedTo : public OnePeer {
  protected:
-  /// The usual settings of a method, for a fleet of so many.
+  /// Returns the default settings of a method, for a fleet of `peers` peers.
   static std::shared_ptr<gv::Setup> setup_of(const AlgorithmRow& row, PeerId peers) {
     auto setup = std::make_shared<gv::Setup>();
     setup->peers = peers;
@@ -32,8 +32,8 @@ class LiedTo : public OnePeer {
   }
 };
 
-/// Peer 2, the first of two servers of a model of three floats, holds two of them; the workers are
-/// 0 and 1.
+/// Peer 2 is the first of two servers of a model of three floats, and holds two floats; the workers
+/// are 0 and 1.
 class LiedToServer : public LiedTo {
  protected:
   const AlgorithmRow& make_server(const char* kind, const char* order) {
@@ -119,7 +119,7 @@ class LiedToInPairs : public LiedTo {
   std::optional<Task<>> training;
 };
 
-/// An answer to no question, or to another one, does not count and ends no pair.
+/// An answer to no question, or to a different one, does not count and ends no pair.
 TEST_F(LiedToInPairs, AnAnswerToNoQuestionCountsNowhere) {
   begin(1);
   ASSERT_EQ(world.sent.size(), 1U);
@@ -141,7 +141,7 @@ TEST_F(LiedToInPairs, AnAnswerToNoQuestionCountsNowhere) {
   EXPECT_TRUE(training->done());
 }
 
-/// A neighbour that lives, asks and never answers holds up no step, and the end for a deadline.
+/// A living neighbour that asks but never answers delays no step, and the end by a deadline only.
 TEST_F(LiedToInPairs, AQuestionThatIsNeverAnsweredHoldsUpNobody) {
   heard_of = {1, 2};
   begin(10);
@@ -151,7 +151,7 @@ TEST_F(LiedToInPairs, AQuestionThatIsNeverAnsweredHoldsUpNobody) {
   EXPECT_TRUE(training->done());
 }
 
-/// Before a neighbour has sent anything, its answer is waited for as long as a deadline.
+/// Before a neighbour has sent anything, a peer waits a deadline for its answer.
 TEST_F(LiedToInPairs, ANeighborThatSaysNothingIsWaitedForOnce) {
   begin(10);
   EXPECT_EQ(peer->round, 0U);
@@ -160,8 +160,8 @@ TEST_F(LiedToInPairs, ANeighborThatSaysNothingIsWaitedForOnce) {
   EXPECT_TRUE(training->done());
 }
 
-/// Samples that come before a worker has said that it has time would overwrite its own gradient:
-/// they are given back undone.
+/// Samples that come before a worker has announced spare time would overwrite its own gradient: it
+/// returns them unprocessed.
 TEST_F(LiedTo, AWorkerTakesNoSamplesBeforeItHasTime) {
   const AlgorithmRow& row = *find_algorithm("flexrr", "");
   Plan plan;
@@ -194,7 +194,7 @@ TEST_F(LiedTo, AWorkerTakesNoSamplesBeforeItHasTime) {
   EXPECT_TRUE(training.done());
 }
 
-/// A neighbour that sends pushes of many rounds, or halves of pushes, is not kept for ever.
+/// Pushes of many rounds, or incomplete pushes, from one neighbour are not kept forever.
 TEST_F(LiedTo, PushesWithoutEndAreNotKept) {
   Plan plan = ring_plan();
   plan.setup = std::make_shared<gv::Setup>(gv::Setup{.peers = 3});
@@ -216,7 +216,7 @@ TEST_F(LiedTo, PushesWithoutEndAreNotKept) {
       hear.start();
       ASSERT_TRUE(hear.done());
       heard = hear.result();
-      while (pushes.take(0)) continue;  // what is too far ahead counts at once
+      while (pushes.take(0)) continue;  // pushes too far ahead count at once
     }
   }
   const auto alive = std::ranges::count_if(sent, [](const auto& each) { return !each.expired(); });

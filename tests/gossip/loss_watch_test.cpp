@@ -8,7 +8,7 @@
 namespace gv {
 namespace {
 
-/// The loss of a model that learns: from `first` towards zero, with noise.
+/// Returns the loss of a model that learns: from `first` towards zero, with noise.
 double learning(double first, Round round, Rng& rng) {
   return first * std::exp(-0.05 * static_cast<double>(round)) * std::exp(rng.normal());
 }
@@ -34,8 +34,8 @@ TEST(LossWatch, FindsALossThatIsNoNumber) {
   EXPECT_TRUE(LossWatch().see(3, std::numeric_limits<double>::infinity()));
 }
 
-/// One outlier, a loss that comes to zero and jitters there, a chi square of one degree of freedom,
-/// and a rate that is too high, which doubles the loss in each round.
+/// One outlier, a loss that reaches zero and fluctuates there, a chi-square variable with one
+/// degree of freedom, and a loss that doubles each round because the rate is too high.
 TEST(LossWatch, IsSilentWhereTrainingIsTheCause) {
   Rng rng(2);
   LossWatch outlier, zero, square, doubling;
@@ -50,7 +50,7 @@ TEST(LossWatch, IsSilentWhereTrainingIsTheCause) {
     ASSERT_FALSE(doubling.see(round, std::pow(2.0, static_cast<double>(round)))) << round;
 }
 
-/// An agent said that its loss had risen from 0, when its memory was large enough to learn from.
+/// An agent once reported that its loss rose from 0, when its memory became large enough.
 TEST(LossWatch, NothingRisesFromWhereThereWasNothingToLearnFrom) {
   LossWatch watch;
   for (Round round = 0; round < 500; ++round) ASSERT_FALSE(watch.see(round, 0));

@@ -46,7 +46,7 @@ class OnePeer : public testing::Test {
   static Message model(PeerId from, Round round, std::uint32_t part, Payload payload) {
     return {from, Kind::contribution, round, part, std::move(payload)};
   }
-  /// Shares, and mixes what is there.
+  /// Shares, and mixes the halves that have arrived.
   Task<> begin_average() {
     Task<> average = peer->average();
     average.start();

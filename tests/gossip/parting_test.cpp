@@ -11,7 +11,7 @@ namespace {
 using std::chrono::hours;
 using std::chrono::seconds;
 
-/// A StillWorld with a clock: what is to happen later does.
+/// A StillWorld with a clock and working timers.
 class ClockedWorld : public StillWorld {
  public:
   void after(Time delay, std::function<void()> f) override {
@@ -36,7 +36,7 @@ class ClockedWorld : public StillWorld {
 /// has not sent its half yet.
 class Finished : public OnePeer {
  protected:
-  /// `links`: whom its collective operations talk to; `evaluates`: by time.
+  /// `links`: partners of its collective operations; `evaluates`: time between evaluations.
   explicit Finished(std::vector<PeerId> links = {}, Time evaluates = Time{0}) {
     Plan plan = ring_plan();
     plan.links = std::move(links);
@@ -60,7 +60,7 @@ class Finished : public OnePeer {
     finish.start();
     clocked.work();
   }
-  /// Peer 2 is heard to compute, for so long.
+  /// Peer 2 reports that it computes, during this time.
   void compute(Time time) {
     for (Time past{0}; past < time; past += seconds(1)) {
       peer->heard_work(2);
@@ -109,8 +109,8 @@ class FinishedInARing : public Finished {
   FinishedInARing() : Finished({1, 2}) {}
 };
 
-/// A fleet of gossip-pga of which one had died waited for ever: who was told of it waited for the
-/// half of a neighbour, and that one in the mean of all models for what the first would never send.
+/// A fleet of gossip-pga once waited forever after a death: a peer that knew of the death waited
+/// for a neighbour's half, and this neighbour waited for the dead peer in the mean of all models.
 TEST_F(FinishedInARing, SaysGoodbyeToWhoMayWaitInACollectiveBeforeItIsOwedNothing) {
   EXPECT_FALSE(finish.done());
   EXPECT_EQ(goodbyes_to(2), std::vector<std::uint64_t>{1}) << "exchange 0 is still to be settled";
@@ -135,7 +135,7 @@ TEST_F(Finished, SaysGoodbyeToWhoOwesItAHalfOnlyAfterThat) {
   EXPECT_EQ(goodbyes_to(2), std::vector<std::uint64_t>{1});
 }
 
-/// It was given up after ten deadlines, whatever it did, and its flow counted at its end only.
+/// A neighbour that computed was once given up after ten deadlines; its flow counted at one end.
 TEST_F(Finished, WaitsForANeighbourThatComputesHoweverLongItsRoundTakes) {
   compute(seconds(1500));
   ASSERT_FALSE(finish.done());
@@ -160,7 +160,7 @@ TEST_F(Finished, GivesUpANeighbourThatDoesNothingAndSaysWhatItLeavesOpen) {
   EXPECT_EQ(last_edge().pieces, 0U);
 }
 
-/// A member may say for ever that it computes.
+/// A lying member may claim forever that it computes.
 TEST_F(Finished, DoesNotBelieveForEverThatANeighbourComputes) {
   compute(hours(1) + seconds(11));
   EXPECT_TRUE(finish.done());
@@ -176,7 +176,7 @@ TEST_F(Finished, ANewRoundIsAsGoodAsWork) {
   EXPECT_TRUE(finish.done());
 }
 
-/// It waits for its samples, or in a collective, and says so again and again.
+/// The neighbour waits for samples, or in a collective, and repeats this report.
 TEST_F(Finished, AWaitThatIsToldIsAsGoodAsWork) {
   for (int k = 0; k < 200; ++k) {
     EXPECT_TRUE(peer->deliver({2, Kind::held_up, 1, 1, nullptr}));
@@ -187,7 +187,7 @@ TEST_F(Finished, AWaitThatIsToldIsAsGoodAsWork) {
   EXPECT_TRUE(finish.done());
 }
 
-/// Who is away at the end is waited for only so long, and what that leaves open is said as well.
+/// At the end a peer waits for an absent one only for a while, and reports the open exchange.
 TEST_F(Finished, SaysWhatIsLeftOpenWithWhoIsAway) {
   peer->away(2);
   clocked.pass(seconds(4));
@@ -195,7 +195,7 @@ TEST_F(Finished, SaysWhatIsLeftOpenWithWhoIsAway) {
   EXPECT_NE(journal.said.find("waited for no longer"), std::string::npos) << journal.said;
 }
 
-/// The dead take their half with them: nothing is uneven between two that live.
+/// A dead peer's half is gone: no edge between two living peers is uneven.
 TEST_F(Finished, SaysNothingOfTheDead) {
   peer->away(2);
   peer->died(2);
@@ -204,7 +204,7 @@ TEST_F(Finished, SaysNothingOfTheDead) {
   EXPECT_EQ(journal.said.find("waited for no longer"), std::string::npos) << journal.said;
 }
 
-/// The conversation begins again with a successor: where the two ends stand says nothing.
+/// The conversation starts over with a successor: the positions of the two ends prove nothing.
 TEST_F(Finished, TellsOfNoEdgeWhoseOtherEndHasASuccessor) {
   peer->replaced(2);
   clocked.pass(seconds(30));

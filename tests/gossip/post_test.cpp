@@ -21,7 +21,7 @@ class Collective : public OnePeer {
     make(1, plan);
   }
   Task<> wait_for_peer_1() { answer_ = co_await peer->receive(1, Kind::reduce); }
-  /// Only peer 1 can send something, as to a server.
+  /// Waits for a message that only peer 1 can send, as for a server.
   Task<> wait_for_anybody() {
     Next next = co_await peer->next(Kind::reduce, Time{0}, [](PeerId i) { return i == 1; });
     answer_ = std::move(next.message);
@@ -29,13 +29,13 @@ class Collective : public OnePeer {
   static Message part(PeerId from, std::uint64_t number) {
     return {from, Kind::reduce, number, 0, filled(1, 5)};
   }
-  /// `by`: the end of its chain of waits.
+  /// `by`: end of its chain of waits.
   static Message held_up(PeerId from, std::uint64_t by) {
     return {from, Kind::held_up, by, 1, nullptr};
   }
   std::uint64_t absence() const { return peer->plan.peers; }
   static Message free(PeerId from) { return {from, Kind::held_up, 0, 0, nullptr}; }
-  /// The clock goes on to when the newest timer is due, and that timer fires.
+  /// Moves the clock to the newest timer, which then fires.
   void next_timer() {
     const auto [delay, f] = world.timers.back();
     world.clock += delay;
@@ -121,7 +121,7 @@ TEST_F(Collective, DoesNotCountTheTimeInWhichTheOtherWaitsItself) {
   EXPECT_EQ(reasons(), std::vector<Why>{Why::stuck});
 }
 
-/// Where a message was refused, two may wait for each other, and both say that they are held up.
+/// After a refused message two peers may wait for each other, and both report a wait.
 TEST_F(Collective, EndsWhereTheOtherWaitsForUs) {
   for (const PeerId by : {0U, 1U}) {
     SCOPED_TRACE(by);
@@ -138,8 +138,8 @@ TEST_F(Collective, EndsWhereTheOtherWaitsForUs) {
   }
 }
 
-/// Of three peers, the last of a chain has given up the one that is stuck after a deadline, and the
-/// one before it after another one; and a chain may grow while it lasts.
+/// In a chain of three peers the last one gives up a stuck peer after a deadline, the one before it
+/// after another one; and a chain may grow while it lasts.
 TEST_F(Collective, BelievesNoChainThatLastsLongerThanTwoDeadlinesForEachPeer) {
   Task<> wait = wait_for_peer_1();
   wait.start();
@@ -169,7 +169,7 @@ TEST_F(Collective, PassesOnWhoIsAtTheEndOfItsChain) {
   EXPECT_EQ(world.sent.back().second.number, absence() + 1);
 }
 
-/// A peer that has done its rounds, and to which we owe a half, waits for as long as it hears that.
+/// A peer that has done its rounds, and to which we owe a half, waits while it gets this report.
 TEST_F(Collective, TellsAgainThatItWaits) {
   Task<> wait = wait_for_peer_1();
   wait.start();
@@ -184,8 +184,8 @@ TEST_F(Collective, TellsAgainThatItWaits) {
   EXPECT_EQ(told(0), 0U);
 }
 
-/// Found so: after a partition five peers told each other of changing ends 1.6 million times in 15
-/// seconds, as fast as the network was, until one had kept so much for another that it gave it up.
+/// Found by trying: after a partition five peers sent each other 1.6 million reports of changing
+/// ends in 15 seconds, limited only by the network, until a queue was full and a peer given up.
 TEST_F(Collective, TellsOfChangesNoFasterThanItMay) {
   Task<> wait = wait_for_peer_1();
   wait.start();
@@ -201,7 +201,7 @@ TEST_F(Collective, TellsOfChangesNoFasterThanItMay) {
   EXPECT_EQ(world.sent.back().second.number, absence() + 1);
 }
 
-/// What is told to who is away would be kept for it, and be wrong when it comes.
+/// A report to an absent peer would be queued, and be outdated when it arrives.
 TEST_F(Collective, TellsWhoIsAwayWhenItIsBack) {
   peer->away(2);
   Task<> wait = wait_for_peer_1();
@@ -217,7 +217,7 @@ TEST_F(Collective, TellsWhoIsAwayWhenItIsBack) {
   EXPECT_EQ(world.sent.back().second.number, 2U);
 }
 
-/// A link that is cut far away may lie between us and the end of a chain that leads to us.
+/// A distant broken link may be between us and the end of a chain that leads to us.
 TEST_F(Collective, WaitsForWhoIsHeldUpByAnAbsenceForAsLongAsItIsTold) {
   Task<> wait = wait_for_peer_1();
   wait.start();
@@ -228,7 +228,7 @@ TEST_F(Collective, WaitsForWhoIsHeldUpByAnAbsenceForAsLongAsItIsTold) {
   EXPECT_FALSE(wait.done());
 }
 
-/// One false word of a member held all peers of an all-reduce up for ever.
+/// Found by trying: one false report of a member blocked an all-reduce forever.
 TEST_F(Collective, BelievesOneWordOfAnAbsenceForTwoDeadlinesOfEachPeer) {
   for (std::uint64_t links = 0; links < 3; ++links) {
     SCOPED_TRACE(links);
@@ -246,8 +246,8 @@ TEST_F(Collective, BelievesOneWordOfAnAbsenceForTwoDeadlinesOfEachPeer) {
   }
 }
 
-/// Who is excused for an absence says it again, in whatever way it waits, also to those with whom
-/// it averages nothing.
+/// A peer that is excused because of an absence repeats the report, in every kind of wait, also to
+/// peers with which it does not average.
 TEST_F(Collective, TellsAgainOfAnAbsenceThatLasts) {
   for (const bool for_anybody : {false, true}) {
     SCOPED_TRACE(for_anybody);
@@ -270,7 +270,7 @@ TEST_F(Collective, TellsAgainOfAnAbsenceThatLasts) {
   }
 }
 
-/// News of an absence that is over could run round a circle of waits for ever.
+/// An old report of an absence could circulate forever among waiting peers.
 TEST_F(Collective, BelievesNoAbsenceBeyondMoreLinksThanThereArePeers) {
   Task<> wait = wait_for_peer_1();
   wait.start();
@@ -280,7 +280,7 @@ TEST_F(Collective, BelievesNoAbsenceBeyondMoreLinksThanThereArePeers) {
   EXPECT_FALSE(peer->deliver(held_up(1, 2 * absence())));
 }
 
-/// A process that stood still finds its timers due before the messages that have come meanwhile.
+/// After a standstill, a process finds its timers due before it reads the messages that came.
 TEST_F(Collective, GrantsTheLagOfItsOwnLoop) {
   Task<> wait = wait_for_peer_1();
   wait.start();

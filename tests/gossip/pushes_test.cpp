@@ -10,13 +10,13 @@
 #include "tests/gossip/one_peer.h"
 #include "tests/mutants/bad_rules.h"
 
-// What is heard of neighbours that push: how long a round waits, and what counts. Wrong rules show
-// that the tests would notice.
+// Messages of neighbours that push: the length of a round's wait, and the pushes that count. Wrong
+// rules show that the tests would notice.
 
 namespace gv {
 namespace {
 
-/// A peer with so many neighbours, which push.
+/// A peer with neighbours that push.
 struct PushedTo {
   PeerId neighbors = 2;
   std::uint32_t ahead = 3;
@@ -48,7 +48,7 @@ class Pushed : public OnePeer {
     peer->deliver({from, Kind::push, round, 0, filled(2, 1)});
     peer->deliver({from, Kind::push, round, 1, filled(1, 1)});
   }
-  /// Hears, and takes whatever counts before the round; false: it waits on.
+  /// Receives, and takes every push that counts before the round; returns false if it still waits.
   bool heard(Pushes& pushes, std::optional<Task<bool>>& hear, Round round) {
     for (;;) {
       if (!hear) {
@@ -79,8 +79,8 @@ class Pushed : public OnePeer {
   std::vector<std::pair<Time, std::function<void()>>> due_;
 };
 
-/// The time that a round lasts in which one neighbour says nothing and the others go on, ten times
-/// in each deadline, thirty times.
+/// Returns the duration of a round in deadlines, if one neighbour is silent and the others send ten
+/// times in each deadline, for thirty times.
 class WithASilentNeighbor : public Pushed {
  protected:
   double deadlines_of(const PushedTo& shape, const Rules& rules) {
@@ -112,8 +112,8 @@ TEST_F(WithASilentNeighbor, ARoundLastsOneDeadline) {
   }
 }
 
-/// Found there, too: who had stood still kept the oldest pushes and never heard how far the others
-/// were; of sgp's masses those that were dropped were lost.
+/// Found there, too: a peer that had stood still kept the oldest pushes and never learnt how far
+/// the others were; with sgp the mass of dropped pushes was lost.
 TEST_F(Pushed, AllCountsHoweverFarAheadItsSenderIs) {
   Rng rng = Rng(1).derive("far ahead");
   for (int draw = 0; draw < 50; ++draw) {

@@ -44,7 +44,7 @@ TEST(Registry, ItsRowsAreWhole) {
   EXPECT_EQ(std::set(kinds.begin(), kinds.end()).size(), kinds.size()) << "kinds stand together";
 }
 
-/// Both ends of a link have it, and with the links of all a word gets from each to each.
+/// Both ends have each link, and the links connect all peers.
 TEST(Registry, LinksAreMutualAndReachEverybody) {
   for (const AlgorithmRow* row : algorithms()) {
     if (row->links == nullptr) continue;
@@ -84,8 +84,8 @@ std::vector<Channel> channels_of(const AlgorithmRow& row, const Setup& setup) {
   return all;
 }
 
-/// A method of one's own that took kind 20, as the page for authors said, took the words of the
-/// peers that ask for samples too.
+/// Found by trying: a plug-in method used kind 20, as the page for authors said, and received the
+/// messages of peers that ask for samples too.
 TEST(Registry, ChannelsOfOneFleetHaveKindsOfTheirOwn) {
   for (const AlgorithmRow* row : algorithms()) {
     for (const PeerId data_servers : {0U, 2U}) {

@@ -33,7 +33,7 @@ double squares_between(const Floats& a, const Floats& b) {
   return sum;
 }
 
-/// Sums the squares between i and every one in a set.
+/// Returns the sum of squared distances between i and the members of a set.
 double score(const std::vector<Floats>& vectors, std::size_t i, std::uint32_t set) {
   double sum = 0;
   for (std::size_t j = 0; j < vectors.size(); ++j)
@@ -117,7 +117,7 @@ TEST(NearestMixing, IsTheMeanOfTheNearest) {
       << "the first of those that are equally near";
 }
 
-/// Allouah et al. 2023, section 3: mixing brings the honest together, whoever else is there.
+/// Allouah et al. 2023, section 3: mixing brings honest vectors together, despite any others.
 TEST(NearestMixing, BringsTheHonestTogether) {
   std::vector<Floats> vectors = normals(9, 20, 5);
   for (const std::size_t liar : {7U, 8U}) vectors[liar].assign(20, 50.0F);

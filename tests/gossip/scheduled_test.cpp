@@ -7,7 +7,7 @@
 namespace gv {
 namespace {
 
-/// Peer 0 meets peer 1 in even rounds, half and half, and peer 2 in odd ones, a quarter.
+/// Peer 0 averages with peer 1 in even rounds, weight 1/2, and with peer 2 in odd ones, 1/4.
 class ScheduledPeer : public OnePeer {
  protected:
   void SetUp() override {
@@ -47,7 +47,7 @@ TEST_F(ScheduledPeer, ExchangesWithWhoStandsInTheRow) {
   EXPECT_EQ(x()[0], 2.75F) << "2 + (5 - 2) / 4";
 }
 
-/// Peer 1 sends a half of a round in which peer 0 took it for away: peer 0 answers `beyond`.
+/// Peer 1 sends a half of a round in which peer 0 counted it as away: peer 0 answers `beyond`.
 TEST_F(ScheduledPeer, SaysThatItHasPassedARound) {
   peer->away(1);
   Task<> first = begin_average();
@@ -67,8 +67,8 @@ TEST_F(ScheduledPeer, SaysThatItHasPassedARound) {
   EXPECT_EQ(journal.settlements[0].weight, 0.25F);
 }
 
-/// Peer 2 needs nobody in round 0: it may complete it before this peer has begun, and that is no
-/// reason to take its model. (Real fleets begin within milliseconds, not at once.)
+/// Peer 2 needs no peer in round 0, and may complete it before this peer has begun: no reason to
+/// take its model. (Real fleets begin within milliseconds, not at once.)
 TEST_F(ScheduledPeer, JoinsBehindAsFarAsTheScheduleLeavesIt) {
   for (const Round ahead : {1U, 2U}) {
     make(1, peer->plan);
@@ -82,7 +82,7 @@ TEST_F(ScheduledPeer, JoinsBehindAsFarAsTheScheduleLeavesIt) {
   }
 }
 
-/// A half of a round that has not begun here waits for it.
+/// A half that arrives before its round begins here is kept.
 TEST_F(ScheduledPeer, KeepsWhatIsAhead) {
   EXPECT_TRUE(peer->deliver(model(1, 2, 0, filled(1, 3))));
   Task<> first = begin_average();

@@ -41,7 +41,7 @@ TEST(Chain, WindowsGrowTowardsTheFirstStage) {
 }
 
 /// The rule itself, for every window: each microbatch once and in order both ways, as far ahead as
-/// the window says, and no farther.
+/// the window allows, and no farther.
 TEST(Chain, EachMicrobatchGoesForwardAndComesBackOnce) {
   for (std::uint32_t m = 1; m <= 12; ++m) {
     for (std::uint32_t window = 0; window <= m; ++window) {
@@ -62,8 +62,8 @@ TEST(Chain, EachMicrobatchGoesForwardAndComesBackOnce) {
   }
 }
 
-/// Stages that take their turns when what they wait for has come. When that is, nobody knows: of
-/// those that could go on, any may be next.
+/// Stages that take their turns when their inputs have arrived. The order is random: any stage that
+/// can continue may be next.
 class DrawnChain {
  public:
   DrawnChain(std::uint32_t microbatches, const std::vector<std::uint32_t>& windows)
@@ -74,7 +74,7 @@ class DrawnChain {
     for (const std::uint32_t window : windows) turns_.push_back(turns(microbatches, window));
   }
 
-  /// Returns whether all stages come to their end.
+  /// Returns whether all stages finish.
   bool run(Rng& rng) {
     for (;;) {
       std::vector<std::size_t> ready;
@@ -108,7 +108,7 @@ class DrawnChain {
   std::vector<std::uint32_t> windows_;
   std::vector<std::vector<StageTurn>> turns_;
   std::vector<std::size_t> done_;
-  std::vector<std::uint32_t> forward_, backward_;  ///< how many of each a stage has behind it
+  std::vector<std::uint32_t> forward_, backward_;  ///< number of each that a stage has done
 };
 
 TEST(Chain, NeverStandsStillWithTheWindowsOfItsStages) {
@@ -140,7 +140,7 @@ TEST(Chain, StandsStillWhereAWindowGrowsAlongIt) {
   EXPECT_GT(stuck, 1'000);
 }
 
-/// The same where stages have copies, of which each takes the turns that are its own.
+/// As DrawnChain, with copies of stages, each of which takes its own turns.
 class DrawnCopies {
  public:
   DrawnCopies(std::uint32_t microbatches,
@@ -155,7 +155,7 @@ class DrawnCopies {
     }
   }
 
-  /// Returns whether all copies come to their end.
+  /// Returns whether all copies finish.
   bool run(Rng& rng) {
     for (;;) {
       std::vector<Worker*> ready;
@@ -187,7 +187,7 @@ class DrawnCopies {
     std::vector<bool>& there = (goes_forward ? forward_ : backward_)[worker.stage];
     EXPECT_FALSE(there[k]) << "a microbatch is one copy's";
     there[k] = true;
-    // What a channel keeps of one sender (chain.cpp): values that the next stage has not taken.
+    // Values in a sender's channel (chain.cpp) that the next stage has not taken.
     std::uint32_t waiting = 0;
     for (std::uint32_t j = k % copies_[worker.stage]; j < there.size(); j += copies_[worker.stage])
       if (goes_forward && there[j] && worker.stage + 1 < copies_.size())
@@ -223,7 +223,7 @@ TEST(Chain, WithCopiesNeverStandsStill) {
   }
 }
 
-/// The drawn chains do stand still where they may.
+/// Drawn chains whose windows grow from stage to stage can stand still.
 TEST(Chain, WithCopiesStandsStillWhereAWindowGrowsAlongIt) {
   Rng rng(34);
   int stuck = 0;
@@ -241,15 +241,15 @@ TEST(Chain, WithCopiesStandsStillWhereAWindowGrowsAlongIt) {
   EXPECT_GT(stuck, 500);
 }
 
-/// When the last of equal stages is ready, on a network that takes no time; backward takes twice as
-/// long as forward.
+/// Returns when the last of equal stages is done, on a network without delay; backward takes twice
+/// as long as forward.
 double seconds(std::uint32_t stages, std::uint32_t microbatches, std::uint32_t ahead) {
   std::vector<std::vector<StageTurn>> order;
   for (std::uint32_t s = 0; s < stages; ++s)
     order.push_back(turns(microbatches, window_of(s, stages, ahead, microbatches)));
   std::vector<std::size_t> done(stages);
   std::vector<double> free(stages);
-  std::vector<std::vector<double>> forward(stages), backward(stages);  // when each was done
+  std::vector<std::vector<double>> forward(stages), backward(stages);  // time when each was done
   for (std::size_t left = std::size_t{2} * stages * microbatches; left > 0;) {
     for (std::size_t s = 0; s < stages; ++s) {
       if (done[s] == order[s].size()) continue;
@@ -269,7 +269,7 @@ double seconds(std::uint32_t stages, std::uint32_t microbatches, std::uint32_t a
 }
 
 /// Idle for (p - 1) / (m + p - 1) of the time: arXiv:1811.06965, section 2.3. A window of one
-/// microbatch for each stage behind is enough for it, where messages take no time.
+/// microbatch per later stage is enough if messages take no time.
 TEST(Chain, EqualStagesAreIdleAsLittleAsTheyCanBe) {
   for (std::uint32_t p = 1; p <= 8; ++p)
     for (const std::uint32_t m : {p, 2 * p, 4 * p})

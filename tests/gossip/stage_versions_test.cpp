@@ -12,8 +12,8 @@ StagePlan stage(PeerId s, PeerId stages, bool sync) {
   return {.stage = s, .stages = stages, .flush = false, .vertical_sync = sync};
 }
 
-/// PipeDream, section 3.3: w_s of minibatch k is that of after k - (p - 1 - s) steps, and with
-/// vertical sync k - (p - 1) at all stages.
+/// PipeDream, section 3.3: for minibatch k, w_s is the version after k - (p - 1 - s) steps, or with
+/// vertical sync after k - (p - 1) steps at all stages.
 TEST(StageVersions, AreAsOldAsPipeDreams) {
   const StagePlan first = stage(0, 4, false);
   EXPECT_EQ(version_of(first, 0), 0U);
@@ -36,8 +36,8 @@ TEST(StageVersions, OfAChainThatFlushesAreThoseOfNow) {
   EXPECT_EQ(window_of(flushes, 0), 6U);
 }
 
-/// The ring as Chain uses it: before gradient j x is version j, and after it takes the place of the
-/// oldest. Whatever is asked for in between is there, and a stage has p - s versions of p, or p.
+/// The ring as Chain uses it: before gradient j, x is version j, and afterwards it replaces the
+/// oldest. Every version needed in between is there, and a stage has p - s versions of p, or p.
 TEST(StageVersions, LieInARingUntilNobodyNeedsThem) {
   for (PeerId p = 1; p <= 6; ++p)
     for (PeerId s = 0; s < p; ++s)

@@ -40,7 +40,7 @@ TEST(PaceWatch, FindsWhoIsFastAlone) {
   EXPECT_GE(peer.found()->rounds, 79U);
 }
 
-/// 28,145 rounds where 1,340 are usual, in a real run: three of four of them alone.
+/// 28,145 rounds instead of the usual 1,340, in a real run: three of every four alone.
 TEST(PaceWatch, FindsWhoIsFastBetweenTwoMessages) {
   Rounds peer;
   peer.company(30, milliseconds(20));
@@ -60,8 +60,8 @@ TEST(PaceWatch, BearsARoundAloneForEachInCompanyAndTheSamePaceAlone) {
   EXPECT_FALSE(peer.found());
 }
 
-/// A slow neighbour has left, and the others are as fast as they can be: whatever the length of
-/// their rounds was before.
+/// A slow neighbour has left, and the others become as fast as they can, however long their rounds
+/// were before.
 TEST(PaceWatch, BearsACompanyThatBecomesFaster) {
   Rounds peer;
   peer.company(50, milliseconds(100));

@@ -11,7 +11,7 @@
 
 namespace gv {
 
-/// A world without time: jobs run when asked to, and what is sent is kept.
+/// A world without time: jobs run on demand, and messages are kept.
 class StillWorld : public World {
  public:
   Time now() const override { return clock; }
@@ -43,7 +43,7 @@ class StillWorld : public World {
   std::deque<std::function<void()>> jobs;
 };
 
-/// All that a peer reports.
+/// Keeps everything that a peer reports.
 class WholeJournal : public Journal {
  public:
   void publish(Report report) override { reports.push_back(std::move(report)); }

@@ -21,7 +21,7 @@ TEST_F(Sheet, JobsCountInTheOrderInWhichTheyWereOffered) {
   pass(3);
   sheet.job_offered(Activity::compute);
   pass(10);
-  sheet.job_offered(Activity::mix);  // waits behind the gradient
+  sheet.job_offered(Activity::mix);  // waits for the gradient
   pass(20);
   sheet.job_done();
   pass(5);
@@ -33,7 +33,7 @@ TEST_F(Sheet, JobsCountInTheOrderInWhichTheyWereOffered) {
   EXPECT_EQ(sheet.spent().total(), world.clock);
 }
 
-/// Jobs in the lane `home` count as part of a gradient that runs in the lane `beside`.
+/// Jobs in the lane `home` count as part of a gradient that runs in the other lane.
 TEST_F(Sheet, JobsOfTwoLanesEndInAnyOrder) {
   sheet.job_offered(Activity::compute, Lane::beside);
   pass(10);
@@ -70,7 +70,7 @@ TEST_F(Sheet, AWaitIsLatenessUntilTheMessageWasSentAndWireFromThen) {
   EXPECT_TRUE(sheet.take_intervals().empty());
 }
 
-/// Of a peer that was stopped, the link to whoever had sent to it meanwhile was said to be slow.
+/// Found by trying: while a peer was stopped, the links from its senders were reported as slow.
 TEST_F(Sheet, WhileTheProcessStandsStillNothingIsOnItsWay) {
   sheet.wait_begins(world.clock);
   pass(1000);
@@ -88,8 +88,8 @@ TEST_F(Sheet, WhileTheProcessStandsStillNothingIsOnItsWay) {
   EXPECT_EQ(sheet.spent().total(), world.clock);
 }
 
-/// A process that is stopped again and again waits for a slow link in the moments between: all of
-/// them were said to be before the message was sent.
+/// A process that is stopped repeatedly waits for a slow link in the moments between. Found by
+/// trying: all these waits counted as time before the message was sent.
 TEST_F(Sheet, ShortStopsTakeTheirShareOfLatenessAndWire) {
   sheet.wait_begins(world.clock);
   pass(1000);
@@ -133,7 +133,7 @@ TEST_F(Sheet, WhatWasSentBeforeTheWaitIsWireAlone) {
 TEST_F(Sheet, WorkDuringAWaitIsWork) {
   sheet.wait_begins(world.clock);
   pass(10);
-  sheet.job_offered(Activity::mix);  // somebody asked for our model
+  sheet.job_offered(Activity::mix);  // a neighbour asked for our model
   pass(7);
   sheet.job_done();
   pass(3);
@@ -150,12 +150,12 @@ TEST_F(Sheet, TheWayOfAMessageIsHiddenWhereNobodyWaits) {
   sheet.wait_begins(world.clock);
   sheet.arrives(Time{70});
   EXPECT_EQ(sheet.spent().hidden_wire, Time{30});
-  sheet.arrives(Time{1000});  // a stamp that lies
+  sheet.arrives(Time{1000});  // a false time stamp
   EXPECT_EQ(sheet.spent().hidden_wire, Time{30});
 }
 
-/// A ring whose rounds took 107 ms had 501 ms of hidden wire in each: what travelled at the same
-/// time was added.
+/// Found by trying: a ring with rounds of 107 ms had 501 ms of hidden wire in each, because
+/// messages that travelled at the same time were added.
 TEST_F(Sheet, MessagesThatTravelTogetherCountOnce) {
   const auto hidden = [&] { return static_cast<int>(sheet.spent().hidden_wire.count()); };
   pass(100);
@@ -177,7 +177,7 @@ TEST_F(Sheet, WhatIsWaitedForIsHiddenNowhere) {
   pass(50);
   sheet.wait_begins(world.clock);
   pass(10);
-  sheet.arrives(Time{30});  // of another neighbour: hidden until the wait began
+  sheet.arrives(Time{30});  // from another neighbour: hidden until the wait began
   EXPECT_EQ(sheet.spent().hidden_wire, Time{20});
   pass(10);
   sheet.wait_ends(world.clock, 0, Time{40});
@@ -188,7 +188,7 @@ TEST_F(Sheet, WhatIsWaitedForIsHiddenNowhere) {
   EXPECT_EQ(spent(Activity::late) + spent(Activity::wire), 20);
 }
 
-/// The stretches that a peer remembers are bounded, and what is forgotten counts no second time.
+/// The remembered intervals are bounded, and a forgotten one does not count twice.
 TEST_F(Sheet, HiddenWireIsNeverMoreThanTheTimeThatPassed) {
   for (int k = 0; k < 2000; ++k) {
     pass(2);

@@ -12,7 +12,7 @@ namespace {
 
 using Why = VerbEnd::Why;
 
-/// Peer 0 of a ring of three, of which each has a program.
+/// Peer 0 of a ring of three, each with a program.
 class TransfersOfOne : public OnePeer {
  protected:
   TransfersOfOne() {

@@ -108,7 +108,7 @@ TEST_F(VerbsOfOne, RefusesWhatTheSenderHasNoPlaceFor) {
   EXPECT_FALSE(end);
 }
 
-/// Whatever a neighbour sends ahead, no more of it waits here than an honest one may be ahead.
+/// However much a neighbour sends ahead, this peer keeps no more than an honest one could send.
 TEST_F(VerbsOfOne, KeepsAFewPiecesAndInOrder) {
   const VerbWord endless = sum_of(std::size_t{1000} * piece_floats);
   EXPECT_FALSE(hears(2, 0, 1, saying(endless, verb_piece_bytes))) << "not the first";
@@ -130,7 +130,7 @@ TEST_F(VerbsOfOne, OtherSizesAreADisagreementThatAllHearOf) {
   EXPECT_FALSE(hears(1, 5, 0, saying(sum_of(4, VerbStep::down), 16)));
 }
 
-/// A piece shorter than its word says it is.
+/// A piece shorter than its word claims.
 TEST_F(VerbsOfOne, ALieAboutThePieceIsADisagreement) {
   begin({.data = floats(4)});
   EXPECT_TRUE(hears(2, 0, 0, saying(sum_of(4), 12)));
@@ -170,8 +170,8 @@ TEST_F(VerbsOfOne, WhoHasLeftAfterItsLastRoundEndsVerbsOtherwiseThanWhoLeavesEar
   EXPECT_EQ(end->why, Why::over) << "of peer 1, the first";
 }
 
-/// Found so: a script was told now and then that a peer had died which had left, where the end of
-/// its process was seen before the next verb began.
+/// Found by trying: a script sometimes got the error that a peer had died although it had left, if
+/// its process ended before the next verb began.
 TEST_F(VerbsOfOne, TheEndOfAProcessAfterItsGoodbyeIsNoDeath) {
   for (const auto& [early, why] : {std::pair{1U, Why::left}, std::pair{0U, Why::over}})
     for (const VerbOp op : {VerbOp::sum, VerbOp::neighbor_average}) {
@@ -187,7 +187,7 @@ TEST_F(VerbsOfOne, TheEndOfAProcessAfterItsGoodbyeIsNoDeath) {
     }
 }
 
-/// The values that a neighbour has given of its own before it died count.
+/// The values that a neighbour sent before it died count.
 TEST_F(VerbsOfOne, AnAverageNeedsNobodyWhoseValuesAreHere) {
   VerbWord side = sum_of(1, VerbStep::side);
   side.op = VerbOp::neighbor_average;

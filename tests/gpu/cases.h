@@ -9,19 +9,19 @@
 #include "optim/models/network_builder.h"
 #include "tests/gpu/replica/replicas.h"
 
-// The networks that are trained on both devices, and what on.
+// Networks that are trained on both devices, and their data.
 
 namespace gv {
 
 /// Returns whether networks of the same kinds learn from smaller pictures and shorter texts, in
-/// smaller minibatches and fewer steps (GRAPEVINE_CASES=small): where kernels run on the CPU, full
-/// sizes take hours and show nothing more of them.
+/// smaller minibatches and fewer steps (GRAPEVINE_CASES=small): with kernels on the CPU, full sizes
+/// take hours and test nothing more.
 inline bool small_cases() {
   const char* const value = std::getenv("GRAPEVINE_CASES");
   return value != nullptr && std::string_view(value) == "small";
 }
 
-/// The first `rows` pictures, every `step`-th pixel of each, both ways.
+/// Returns the first `rows` pictures, with every `step`-th pixel in both directions.
 inline std::shared_ptr<const Dataset> thinned(const Dataset& data,
                                               std::uint32_t rows,
                                               std::uint32_t step) {
@@ -46,7 +46,7 @@ inline std::shared_ptr<const Dataset> thinned(const Dataset& data,
   return thin;
 }
 
-/// Pictures just large enough for the model.
+/// Returns pictures just large enough for the model.
 inline Share small_pictures(std::uint32_t step) {
   Share share = digits_share();
   share.train = thinned(*share.train, share.train->rows, step);
@@ -64,7 +64,7 @@ inline TrainTest text_data() {
   Rng rng(5);
   std::uint64_t state = 0;
   for (std::uint32_t k = 0; k < train->rows + train->context; ++k) {
-    state = rng.uniform() < 0.8 ? (state * 7 + 3) % 20 : rng.below(20);  // mostly a rule
+    state = rng.uniform() < 0.8 ? (state * 7 + 3) % 20 : rng.below(20);  // mostly by a rule
     train->tokens.push_back(static_cast<std::uint8_t>(state));
   }
   return {train, train};
@@ -84,7 +84,7 @@ inline Share share_for(const std::string& kind) {
   return share;
 }
 
-/// ResNet-20's layers, each once or twice instead of nineteen times, and narrower.
+/// Returns ResNet-20's layers, each once or twice instead of nineteen times, and narrower.
 inline NeuralNetwork short_resnet(const Shape& image, std::uint32_t classes, Norm norm) {
   NetworkBuilder build(image, classes);
   const auto normed = [&](std::uint32_t x, const std::string& name, std::uint32_t stride) {
@@ -93,7 +93,7 @@ inline NeuralNetwork short_resnet(const Shape& image, std::uint32_t classes, Nor
     return build.norm(Op::group_norm, y, name + ".norm", 2);
   };
   const std::uint32_t x = build.relu(normed(0, "conv1", 1));
-  // Twice, so that the share of one sum in the gradient meets that of another.
+  // Twice, so that a gradient has shares from two sums.
   const std::uint32_t once = build.add(normed(x, "conv2", 1), x);
   const std::uint32_t same = build.relu(build.add(once, x));
   const std::uint32_t half = normed(same, "conv3", 2);
@@ -111,10 +111,10 @@ inline NeuralNetwork network_of(const ModelSpec& model, const Dataset& data) {
 struct Case {
   std::string name;
   ModelSpec model;
-  /// True with gelu instead of relu. A relu opens or closes by the last bit of its input, and
-  /// the gradient of every layer below jumps: of a million inputs about the size of 1 that differ
-  /// by 1e-6, one changes its side, which is 1e-3 of the gradient's norm. So a deep network of
-  /// relus cannot tell a wrong layer from rounding; the same network without jumps can.
+  /// Gelu instead of relu. A relu opens or closes by the last bit of its input, and then the
+  /// gradient of every layer below jumps: of a million inputs of about the size of 1 that differ by
+  /// 1e-6, one changes its side, which is 1e-3 of the gradient's norm. So rounding can hide a wrong
+  /// layer in a deep network of relus, but not in the same network without jumps.
   bool smooth = false;
 
   NeuralNetwork network() const {

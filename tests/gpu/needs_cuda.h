@@ -17,7 +17,7 @@ inline bool cuda_is_required() {
 
 }  // namespace gv
 
-/// Ends a test that `why` keeps from running here; an empty `why`: nothing does.
+/// Skips or fails a test that cannot run here because of `why`; an empty `why` has no effect.
 #define GV_NEEDS_CUDA(why)                                 \
   if (const std::string missing_(why); missing_.empty()) { \
   } else if (::gv::cuda_is_required()) {                   \

@@ -38,7 +38,7 @@ TEST(Search, OnePeerPerRoundLeavesCirclesAndSchedules) {
     EXPECT_TRUE(c.name.starts_with("d-equi-static:m=1")) << c.name;
   const auto found = best_graphs({.peers = 16, .max_degree = 1, .seeds = 2, .schedules = true});
   ASSERT_FALSE(found.empty());
-  EXPECT_EQ(found.front().score, 4);  // log2 16 rounds, exactly
+  EXPECT_EQ(found.front().score, 4);  // exactly log2 16 rounds
 }
 
 TEST(Search, TheScoreCanBeReplaced) {

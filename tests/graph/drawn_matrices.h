@@ -12,7 +12,7 @@
 
 namespace gv {
 
-/// Matrices of n peers one behind the other, by rows.
+/// Matrices of n peers, one after the other, by rows.
 struct DrawnMatrices {
   PeerId n = 0;
   std::vector<std::vector<double>> matrices;
@@ -22,9 +22,9 @@ struct DrawnMatrices {
   }
 };
 
-/// Means of permutations, which are doubly stochastic (Birkhoff); of each and its inverse where W
-/// is to be symmetric. The first holds a circle of all peers, so that the union is connected;
-/// others may leave peers alone.
+/// Returns means of permutations, which are doubly stochastic (Birkhoff); with inverses if W must
+/// be symmetric. The first matrix has a circle of all peers, so that the union is connected; in
+/// others, peers may be alone.
 inline DrawnMatrices drawn_matrices(PeerId n, std::size_t rounds, bool symmetric, SplitMix& rng) {
   DrawnMatrices all{n, {}};
   for (std::size_t k = 0; k < rounds; ++k) {
@@ -47,7 +47,7 @@ inline DrawnMatrices drawn_matrices(PeerId n, std::size_t rounds, bool symmetric
   return all;
 }
 
-/// Returns what a schedule does in its period.
+/// Returns the matrices of a schedule's period.
 inline DrawnMatrices matrices_of(const MixingSchedule& schedule) {
   DrawnMatrices all{schedule.size(), {}};
   for (std::uint64_t k = 0; k < schedule.period(); ++k) {
@@ -62,7 +62,7 @@ inline DrawnMatrices matrices_of(const MixingSchedule& schedule) {
   return all;
 }
 
-/// Writes as numpy.savetxt does W.reshape(-1, n).
+/// Writes the file that numpy.savetxt writes for W.reshape(-1, n); returns its path.
 inline std::string write_text(const DrawnMatrices& all, const std::string& path) {
   std::ofstream out(path);
   out << std::setprecision(17);
@@ -72,7 +72,7 @@ inline std::string write_text(const DrawnMatrices& all, const std::string& path)
   return path;
 }
 
-/// Writes as numpy.save does, float64 or float32, in C or in Fortran order.
+/// Writes the file that numpy.save writes, float64 or float32, in C or in Fortran order.
 template <class Real = double>
 std::string write_npy(const DrawnMatrices& all, const std::string& path, bool fortran = false) {
   const std::size_t rounds = all.matrices.size();

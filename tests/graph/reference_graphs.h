@@ -29,19 +29,19 @@ inline Topology family(const std::string& text, PeerId n) {
   return build(parse_topology(text), n);
 }
 
-/// All modes of a family, by its closed form where there is one.
+/// Returns all modes of a family, by its closed form if it has one.
 inline Modes family_modes(const std::string& text, PeerId n, const char* weights = "metropolis") {
   const Topology t = family(text, n);
   const TopologySpec spec = parse_topology(t.name);  // with its shape
   return modes_of(mixing_matrix(weights, t), &spec, weights);
 }
 
-/// All modes of a schedule that has some.
+/// Returns all modes of a schedule that has modes.
 inline Modes modes_of_schedule(const std::string& text, PeerId n) {
   return schedule_modes(parse_schedule(text), n).value();
 }
 
-/// f(spec, n, weights) for families and sizes of which eigenvalues may have a formula.
+/// Calls f(spec, n, weights) for families and sizes whose eigenvalues may have a formula.
 template <class F>
 void for_each_closed_form(F f) {
   for (const char* weights : {"metropolis", "max-degree", "lazy"}) {

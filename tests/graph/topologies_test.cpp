@@ -76,7 +76,7 @@ TEST_P(TopologyRow, SaysWhatItIsAndWhatItsParametersMean) {
   }
 }
 
-/// The formula's eigenvalues are those of the matrix: counted, and with their ends.
+/// The formula's eigenvalues equal the matrix's, in number and extremes.
 TEST_P(TopologyRow, HasAFormulaThatHolds) {
   const TopologyFamily& family = *GetParam();
   ASSERT_EQ(family.extremes == nullptr, family.eigenvalues == nullptr);
@@ -94,7 +94,7 @@ TEST_P(TopologyRow, HasAFormulaThatHolds) {
   EXPECT_EQ(formula.lambda2.has_value(), !w.directed());
 }
 
-/// What `graph best` tries can be parsed, and is of the family.
+/// Every candidate of `graph best` can be parsed, and is of the family.
 TEST_P(TopologyRow, IsSearchedByItsOwnParameters) {
   const TopologyFamily& family = *GetParam();
   if (family.searched == nullptr) return;
@@ -156,7 +156,7 @@ TEST(Weights, EveryRuleMakesAMatrixOfTheRing) {
   }
 }
 
-/// The refusal comes before its edges take the memory of the machine.
+/// The graph is refused before its edges fill the machine's memory.
 TEST(Topologies, ACompleteGraphOfTooManyPeersIsRefusedAtOnce) {
   try {
     build(parse_topology("complete"), 1'000'000);

@@ -4,8 +4,8 @@
 #include "tests/peer/launch/blame_names.h"
 
 // Four machines with a planted cause: a slow cable, network, processor or source of data, a process
-// that is stopped, two at once. `run`, `top` and `report` name the right one. Over TLS a processor
-// that lacks time sends slowly too, and its network was named instead of it.
+// that is stopped, two at once. `run`, `top` and `report` name the right one. With TLS a peer with
+// too little CPU time sends slowly too, and its network was blamed once.
 
 namespace gv {
 namespace {
@@ -25,7 +25,7 @@ class LanBlame : public Lab, public testing::WithParamInterface<const char*> {
     }
   }
 
-  /// Limits a card or cable, in Mbit/s; returns what went wrong.
+  /// Limits a card or cable, in Mbit/s; returns the error output.
   std::string limit(const std::string& host, const std::string& device, int rate) const {
     return said_by(fmt::format(
         "ip netns exec {}-{} tc qdisc replace dev {} root tbf rate {}mbit burst 64kb latency 400ms",
@@ -37,7 +37,7 @@ class LanBlame : public Lab, public testing::WithParamInterface<const char*> {
   void slow_network(int host, int rate) const {
     EXPECT_EQ(limit(name(host), "eth0", rate) + limit("desk", to(host), rate), "");
   }
-  /// A cable of their own between two hosts, which what they send each other takes.
+  /// Adds a slow cable between two hosts, for the traffic between these two.
   void slow_link(int a, int b, int rate) const {
     said_by(fmt::format("ip -n {0}-{1} link add {2} type veth peer name {3} netns {0}-{4}",
                         prefix(),
@@ -58,7 +58,7 @@ class LanBlame : public Lab, public testing::WithParamInterface<const char*> {
     }
   }
 
-  /// The last process of a host that is a peer.
+  /// Returns the last process of a host that is a peer.
   pid_t peer_on(int host) const {
     std::istringstream pids(said_by(fmt::format("ip netns pids {}-{}", prefix(), name(host))));
     pid_t last = 0;
@@ -72,7 +72,7 @@ class LanBlame : public Lab, public testing::WithParamInterface<const char*> {
     }
     return last;
   }
-  /// Stops a peer for so many milliseconds of every hundred.
+  /// Stops a peer for `time` milliseconds of every hundred.
   Plant stopped(int host, int time) const {
     return [this, host, time, pid = pid_t{0}]() mutable {
       if (pid == 0) pid = peer_on(host);
@@ -80,7 +80,7 @@ class LanBlame : public Lab, public testing::WithParamInterface<const char*> {
       std::this_thread::sleep_for(milliseconds(90 - std::min(time, 90)));
     };
   }
-  /// Three times, each for less than after which its neighbours would go on without it.
+  /// Stops a peer three times, each time too briefly for its neighbours to continue without it.
   Plant paused(int host) const {
     return [this, host, left = 3]() mutable {
       if (left-- <= 0) return;
@@ -89,7 +89,7 @@ class LanBlame : public Lab, public testing::WithParamInterface<const char*> {
     };
   }
 
-  /// One peer on each of these hosts.
+  /// Runs a fleet with one peer on each of n hosts.
   NamedBy blamed(const std::string& work, const Plant& plant = {}, int n = 4) const {
     std::string peers;
     for (int host = 1; host <= n; ++host)
@@ -135,7 +135,7 @@ TEST_P(LanBlame, OfASlowProcessor) {
   expect_among(blamed(vectors, stopped(3, 95)), {"peer 2 (carl)"});
 }
 
-/// The server of data is the last process, on the last peer's host.
+/// The data server is the last process, on the last peer's host.
 TEST_P(LanBlame, OfSlowData) {
   expect_among(blamed(served, stopped(3, 95), 3), {"peer 3 (carl)"});
 }
@@ -144,9 +144,9 @@ TEST_P(LanBlame, OfAPausedProcess) {
   expect_all(blamed(vectors, paused(2)), {"peer 1 (ben)"});
 }
 
-/// In this order an exchange begins when the gradient is there, so that a round takes both: 80 ms
-/// of the link and about 30 of the stops. Beside a link that takes 130 ms the stops were less than
-/// what is worth saying.
+/// In this order an exchange begins after the gradient, so that a round takes both: 80 ms for the
+/// link and about 30 ms for the stops. Compared with a link of 130 ms the stops were too short to
+/// be reported.
 TEST_P(LanBlame, OfTwoAtOnce) {
   slow_link(2, 3, 40);
   const std::string atc = "algorithm: { kind: d-psgd, order: atc }\n";

@@ -75,7 +75,7 @@ TEST_F(Engines, SrunStartsPeersThatMeetInAFolder) {
   EXPECT_EQ(hash_of_collected(file), hash_of_simulation(file));
 }
 
-/// Two tasks on each of two nodes, and nothing but Slurm's own words.
+/// Two tasks on each of two nodes, described only by Slurm's variables.
 TEST_F(Engines, SrunSaysWhereTheTasksAre) {
   const std::string file = four("stop: { rounds: 200 }\n");
   ASSERT_EQ(run({"keygen", file}).code, 0);
@@ -119,7 +119,7 @@ TEST_F(Engines, CollectNamesTheTaskThatDied) {
     return fs::exists(lines) && said_by("wc -l < " + lines) != "1\n";
   };
   ASSERT_TRUE(comes_true([&] { return reported(0) && reported(2); })) << job.errors();
-  // Of the node that runs task 2: srun fills the nodes in order.
+  // Carl is the node that runs task 2: srun fills the nodes in order.
   said_by(
       fmt::format("{} in {} carl sh -c 'for p in $(ip netns pids $(cat {}/prefix)-carl); do "
                   "grep -q grapevine /proc/$p/comm && kill -KILL $p; done'",
@@ -189,7 +189,7 @@ TEST_F(Engines, AFleetInAnAllocationGoesOnWithoutAKilledTask) {
   EXPECT_EQ(summary_of(file).at("lost"), 1);
 }
 
-/// A program of one's own on the nodes, which all see one folder: the one that it is started in.
+/// A user's program on the nodes, which all see one folder: the one that it is started in.
 TEST_F(Engines, AFleetOfProgramsRunsInAnAllocation) {
   std::ofstream(path("train.py")) << R"(
 from array import array
@@ -267,7 +267,7 @@ TEST_F(Engines, MpirunStartsPeersOverSsh) {
   EXPECT_EQ(hash_of_collected(file), hash_of_simulation(file));
 }
 
-/// The peers' own folders, fetched over ssh from where they ran.
+/// Fetches the peers' folders over ssh from their hosts.
 TEST_F(Engines, CollectFetchesOverSsh) {
   const std::string file = four("stop: { rounds: 50 }\nsecurity: plaintext\n");
   std::vector<std::unique_ptr<Program>> peers;

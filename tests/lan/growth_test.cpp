@@ -1,6 +1,6 @@
 #include "tests/lan/lab.h"
 
-// A fleet on several machines grows as one on this machine does, and a plug-in goes with it.
+// A fleet on several machines grows as one on this machine does, and a plug-in is sent along.
 
 namespace gv {
 namespace {
@@ -25,8 +25,8 @@ class LanGrowth : public Lab {
   }
 };
 
-/// `--set peers=5` moved all of them to the launcher's machine, since the number named no host. The
-/// new peer goes where the fewest are, and the fleet ends with the bits of one on this machine.
+/// `--set peers=5` once moved all peers to the launcher's machine, since a number names no host.
+/// Now the new peer goes to the host with the fewest, and the bits are those of one machine.
 TEST_F(LanGrowth, OverSshHasTheBitsOfAFleetThatGrowsHere) {
   const std::string here = file("here.yaml", "peers: 4\n", "");
   const std::vector<std::string> more{"--set", "stop.rounds=80", "--json"};

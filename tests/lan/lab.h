@@ -22,7 +22,7 @@ namespace gv {
 
 namespace fs = std::filesystem;
 
-/// Runs a command to its end; what it printed.
+/// Runs a command to its end; returns its output.
 inline std::string said_by(const std::string& command) {
   std::FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
   std::string text;
@@ -55,7 +55,7 @@ class Lab : public testing::Test {
     return (fs::path(scratch_.path()) / name).string();
   }
 
-  /// A fleet of two peers on each machine, as `init` writes them: without a name.
+  /// Writes a fleet of two peers on each machine, as `init` writes them: without a name.
   std::string fleet(const std::string& name,
                     const std::string& hosts,
                     const std::string& more) const {
@@ -74,7 +74,7 @@ class Lab : public testing::Test {
         carl);
   }
 
-  /// The program at the desk, which is on the bridge too.
+  /// Returns the command that runs the program at the desk, which is on the bridge too.
   std::vector<std::string> at_desk(std::vector<std::string> arguments) const {
     std::vector<std::string> all{lab_, "at", folder(), grapevine_program()};
     all.insert(all.end(), arguments.begin(), arguments.end());
@@ -90,7 +90,7 @@ class Lab : public testing::Test {
     in >> text;
     return text;
   }
-  /// An empty folder lies over it on each host.
+  /// Hides a folder on each host by mounting an empty one over it.
   void hide_from_hosts(const std::string& there) const {
     fs::create_directory(path("nothing"));
     for (const char* host : {"anna", "ben", "carl"}) {
@@ -102,11 +102,11 @@ class Lab : public testing::Test {
                 "");
     }
   }
-  /// The cable of carl: "down" or "up".
+  /// Sets the link of carl: "down" or "up".
   void link_of_carl(const char* act) const {
     said_by(fmt::format("ip -n {}-desk link set to3 {}", prefix(), act));
   }
-  /// The agent that a launcher has started on a host, and its peers with it.
+  /// Kills the agent that a launcher has started on a host, and its peers.
   void kill_agent(const std::string& host) const {
     said_by(
         fmt::format("for p in $(ip netns pids {}-{}); do "
@@ -115,7 +115,7 @@ class Lab : public testing::Test {
                     prefix(),
                     host));
   }
-  /// The round of a peer's newest checkpoint in a host's cache; 0: it has none.
+  /// Returns the round of a peer's newest checkpoint in a host's cache; 0 if it has none.
   std::uint64_t newest_checkpoint(const std::string& host, const std::string& peer) const {
     std::uint64_t newest = 0;
     const std::string own = fmt::format("{}/cache_{}/grapevine/runs", folder(), host);
@@ -126,13 +126,13 @@ class Lab : public testing::Test {
       if (name.ends_with(".ckpt")) newest = std::max<std::uint64_t>(newest, std::stoul(name));
     return newest;
   }
-  /// Folders of runs that a host has kept.
+  /// Returns the number of folders of runs that a host has kept.
   std::size_t kept_runs(const std::string& host) const {
     const std::string own = fmt::format("{}/cache_{}/grapevine/runs", folder(), host);
     if (!fs::exists(own)) return 0;
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(own), {}));
   }
-  /// Processes of a run in the namespace of a host.
+  /// Returns the number of processes of a run in the namespace of a host.
   std::size_t processes(const std::string& host) const {
     std::istringstream pids(said_by(fmt::format("ip netns pids {}-{}", prefix(), host)));
     std::size_t count = 0;
@@ -144,7 +144,7 @@ class Lab : public testing::Test {
     }
     return count;
   }
-  /// Returns whether the fleet of this file has told of a round.
+  /// Returns whether the fleet of this file has reported a round.
   static bool trains(const std::string& fleet) {
     const std::string metrics = fleet + ".run/metrics.jsonl";
     return fs::exists(metrics) && fs::file_size(metrics) > 0;

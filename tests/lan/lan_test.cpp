@@ -26,7 +26,7 @@ TEST_F(Lab, TrainsToTheBitsOfOneMachineAndBringsEverythingHome) {
   for (const char* library : {"libssl.so", "libcrypto.so"})
     EXPECT_NE(programs.find(library), std::string::npos) << programs;
 
-  // The program is there by now, and checkpoints find their way back.
+  // The program is there by now, and checkpoints are sent back.
   fs::remove_all(folder() + "/cache_ben/grapevine/programs");
   const Ended again = run_at_desk({"run", lan, "--set", "stop.rounds=100", "--json"});
   ASSERT_EQ(again.code, 0) << again.err;
@@ -71,8 +71,8 @@ TEST_F(Lab, GoesOnWithoutAHostWhoseCableIsPulled) {
   EXPECT_TRUE(comes_true([&] { return nothing_runs(); })) << "the leash ends them";
 }
 
-/// A road between two machines that is no more for ten seconds, while both live and hear their
-/// launcher: their peers miss each other, the others go on, and afterwards the books of all fit.
+/// The path between two machines is down for ten seconds, while both reach their launcher: their
+/// peers miss each other, the others continue, and afterwards all ledgers agree.
 TEST_F(Lab, LosesNothingWhileADataLinkIsDown) {
   const std::string lan = fleet("lan.yaml",
                                 three(),
@@ -94,7 +94,7 @@ TEST_F(Lab, LosesNothingWhileADataLinkIsDown) {
   };
   EXPECT_TRUE(comes_true([&] { return told("peer 0 is away") && told("peer 5 is away"); }))
       << launcher.errors();
-  std::this_thread::sleep_for(std::chrono::seconds(5));  // and as long again until it was noticed
+  std::this_thread::sleep_for(std::chrono::seconds(5));  // it took five more seconds to be noticed
   ASSERT_EQ(road("del"), "");
   EXPECT_TRUE(comes_true([&] { return told("peer 0 is back") && told("peer 5 is back"); }))
       << launcher.errors();
@@ -110,7 +110,8 @@ TEST_F(Lab, LosesNothingWhileADataLinkIsDown) {
 
 TEST_F(Lab, FindsTheRoadThatIsThere) {
   const std::string stop = "stop: { rounds: 100 }\n";
-  // Nobody finds carl there, but carl finds the others: it dials, though its ids are the greater.
+  // No host reaches carl there, but carl reaches the others: it dials, although its ids are
+  // greater.
   const std::string lan = fleet("lan.yaml", three("{ address: 10.77.0.250 }"), stop);
   const Ended end = run_at_desk({"run", lan, "--json"});
   ASSERT_EQ(end.code, 0) << end.err;
@@ -141,8 +142,7 @@ TEST_F(Lab, NamesEveryHostThatCannotBeUsed) {
   EXPECT_TRUE(comes_true([&] { return nothing_runs(); }));
 }
 
-/// Token buckets of 100 Mbit/s in front of carl and behind it; what crosses them as payload is 95
-/// %.
+/// Token buckets of 100 Mbit/s on both sides of carl; the payload is 95 % of the traffic.
 TEST_F(Lab, HasItsLinksMeasured) {
   if (std::system("command -v tc > /dev/null") != 0) GTEST_SKIP() << "tc is not installed";
   const std::string name = prefix();
@@ -170,7 +170,7 @@ TEST_F(Lab, HasItsLinksMeasured) {
   EXPECT_TRUE(comes_true([&] { return nothing_runs(); }));
 }
 
-/// All peers of all machines at once.
+/// Measures all peers of all machines at once.
 TEST_F(Lab, HasItsPeersSpeedsMeasured) {
   const std::string lan = path("lan.yaml");
   std::ofstream(lan) << "version: 1\n"
@@ -207,7 +207,7 @@ TEST_F(Lab, IsExaminedByTheDoctor) {
   EXPECT_TRUE(comes_true([&] { return nothing_runs(); }));
 }
 
-/// The model that training begins with lies beside the fleet file at the desk, and goes along.
+/// The initial model is next to the fleet file at the desk, and is sent along.
 TEST_F(Lab, TakesTheModelThatItStartsFromAlong) {
   const std::string start = fmt::format("{}/start.safetensors", scratch_.path());
   const std::string body =
@@ -228,8 +228,8 @@ TEST_F(Lab, TakesTheModelThatItStartsFromAlong) {
       run({"simulate", lan, "--no-save", "--set", set, "--json"}).summary().at("params_hash"));
 }
 
-/// The table of the fleet, at a path that only the desk knows: hosts have other homes, and 13 kB
-/// had to be put on each by hand, though the program of 14 MB was sent unasked.
+/// The table of the fleet is at a path that only the desk has. Users had to copy 13 kB to each host
+/// by hand, though the program of 14 MB was sent by itself.
 TEST_F(Lab, SendsSmallDataAlong) {
   fs::create_directory(path("desk"));
   std::ofstream table(path("desk/table.csv"));

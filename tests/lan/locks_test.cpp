@@ -1,12 +1,12 @@
 #include "tests/lan/lab.h"
 #include "tests/text_of.h"
 
-// What crosses the links of a fleet on three machines, and who may come in.
+// Traffic of a fleet on three machines, and access to it.
 
 namespace gv {
 namespace {
 
-/// 16 floats, 64 bytes, of which the model of these fleets consists: it does not move.
+/// A model that never changes and consists of copies of the planted pattern.
 constexpr const char* planted_model =
     "data: { kind: quadratic, dimension: 256, start: 3.140625 }\nmodel: quadratic\n"
     "train: { optimizer: { kind: sgd, lr: 1.0e-30 } }\n";
@@ -18,8 +18,7 @@ std::string planted_pattern() {
   return pattern;
 }
 
-/// Whoever listens at the bridge hears the model where the links are plain, and not a word of it
-/// where they are not.
+/// A listener at the bridge reads the model if links are plain, and nothing if they are encrypted.
 TEST_F(Lab, NobodyOnTheNetworkReadsAlong) {
   for (const bool plain : {true, false}) {
     const std::string name = plain ? "plain.yaml" : "lan.yaml";
@@ -66,9 +65,9 @@ TEST_F(Lab, TheKeysOfARunAreOnNoDiskAndInNoCommand) {
   launcher.wait();
 }
 
-/// Strangers of every kind come upon every peer from before the start until after the end, from the
-/// network and from a machine of the fleet: not a bit of the model changes, no frame is answered,
-/// and the log stays short.
+/// Strangers of every kind connect to every peer from before the start until after the end, from
+/// the network and from a machine of the fleet: not a bit of the model changes, no frame is
+/// answered, and the log stays short.
 TEST_F(Lab, StrangersChangeNothing) {
   const std::string at_ports =
       "hosts: { anna: { port: 27000 }, ben: { port: 27000 }, carl: { port: 27000 } }\n"
@@ -97,7 +96,7 @@ TEST_F(Lab, StrangersChangeNothing) {
     const Ended over = stranger->wait();
     EXPECT_NE(over.output().find(" 0 bytes were answered"), std::string::npos) << over.output();
   }
-  // Five lines between two heartbeats, and one that counts the rest.
+  // At most five lines between two heartbeats, and one that counts the rest.
   const double seconds = end.summary().at("seconds");
   for (int peer = 0; peer < 6; ++peer) {
     const std::string log = text_of(fmt::format("{}.run/peers/{:03}/stderr.log", lan, peer));
@@ -106,7 +105,7 @@ TEST_F(Lab, StrangersChangeNothing) {
   }
 }
 
-/// Each machine has a peer with keys of `keygen`; or without.
+/// Each machine has a peer, with keys of `keygen` or without.
 TEST_F(Lab, PeersStartedByHandKnowEachOtherByTheirKeys) {
   const std::string hosts =
       "hosts: { anna: { address: 10.77.0.1 }, carl: { address: 10.77.0.3 } }\n"

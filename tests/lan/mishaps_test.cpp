@@ -1,6 +1,6 @@
 #include "tests/lan/lab.h"
 
-// Roads that are closed, and machines that are lost and answer again.
+// Blocked network paths, and machines that are lost and answer again.
 
 namespace gv {
 namespace {
@@ -10,14 +10,14 @@ class Mishaps : public Lab {
   std::string in_host(const std::string& host, const std::string& command) const {
     return said_by(fmt::format("{} in {} {} {}", lab_, folder(), host, command));
   }
-  /// Returns why no host here can filter what comes to it; "": it can.
+  /// Returns why no host here can filter incoming packets; "" if it can.
   std::string no_filters() const {
     if (std::system("command -v nft > /dev/null") != 0) return "nft is not installed (nftables)";
     const std::string said = in_host("ben", "nft add table inet probe");
     return said.empty() ? "" : "this kernel filters nothing: " + said;
   }
-  /// Sets what a host does with calls at the port where its peers listen: "drop", or "reject with
-  /// tcp reset".
+  /// Sets how a host treats connections to the port of its peers: "drop", or "reject with tcp
+  /// reset".
   void answer_calls(const std::string& host, const std::string& verdict) const {
     for (const std::string& rule :
          {std::string("table inet gv"),
@@ -41,7 +41,8 @@ class Mishaps : public Lab {
   bool carl_has_checkpoints() const {
     return newest_checkpoint("carl", "004") > 0 && newest_checkpoint("carl", "005") > 0;
   }
-  /// Carl was lost and answers again: its peers go on from what they have there, and train.
+  /// Expects that carl, which was lost, answers again, and that its peers resume from their
+  /// checkpoints there and train.
   void expect_return(Program& launcher) const {
     EXPECT_TRUE(launcher.says("host carl answers again"));
     for (const char* peer : {"004", "005"}) {
@@ -60,7 +61,7 @@ class Mishaps : public Lab {
   }
 };
 
-/// A firewall that drops packets, and a port that nobody may have: both ends, and each direction.
+/// A firewall that drops packets, and a port that is in use: both ends, and each direction.
 TEST_F(Mishaps, APortThatAnswersNothingIsToldFromOneThatRefuses) {
   if (const std::string why = no_filters(); !why.empty()) GTEST_SKIP() << why;
   answer_calls("carl", "drop");
@@ -94,8 +95,7 @@ TEST_F(Mishaps, AWayThatIsClosedIsNamedAndTheOtherEndDials) {
   EXPECT_EQ(end.code, 0) << end.err;
 }
 
-/// Ports are free ones and folders have names of their own: two runs on the same machines meet
-/// nowhere.
+/// Ports are free ones and folders have unique names: two runs on the same machines do not collide.
 TEST_F(Mishaps, TwoRunsOnTheSameHostsDoNotMeet) {
   const std::string lan = fleet("lan.yaml", three(), "stop: { rounds: 200 }\n");
   Program first(at_desk({"run", lan, "--json"}), Program::as_it_stands);
@@ -110,7 +110,7 @@ TEST_F(Mishaps, TwoRunsOnTheSameHostsDoNotMeet) {
   EXPECT_TRUE(comes_true([&] { return nothing_runs(); }));
 }
 
-/// Its peers are ended by the leash; when the cable is back they are started again.
+/// The leash ends its peers; when the cable is back they are started again.
 TEST_F(Mishaps, AHostWhoseCableIsPluggedInAgainComesBack) {
   Program launcher(at_desk({"run", endless(), "--json"}), Program::as_it_stands);
   ASSERT_TRUE(comes_true([&] { return carl_has_checkpoints(); })) << launcher.errors();
@@ -120,8 +120,8 @@ TEST_F(Mishaps, AHostWhoseCableIsPluggedInAgainComesBack) {
   expect_return(launcher);
 }
 
-/// Found by trying: what the peers of a host had left was missing at home, without a word at the
-/// end and with exit code 0; and a host that was back by then kept the run's folder in its cache.
+/// Found by trying: the files of a host's peers were missing at home, with no message at the end
+/// and exit code 0; and a host that was back by then kept the run's folder in its cache.
 TEST_F(Mishaps, AHostThatDoesNotAnswerAtTheEndIsNamedAndAskedLater) {
   const std::string lan = fleet("lan.yaml",
                                 three(),
@@ -131,7 +131,7 @@ TEST_F(Mishaps, AHostThatDoesNotAnswerAtTheEndIsNamedAndAskedLater) {
   Program launcher(at_desk({"run", lan, "--json"}), Program::as_it_stands);
   ASSERT_TRUE(comes_true([&] { return newest_checkpoint("carl", "005") > 0; }))
       << launcher.errors();
-  // Something that takes its time on the way, so that the cable is pulled in the middle of it.
+  // A large file, so that the cable is pulled in the middle of the transfer.
   const fs::path runs = folder() + "/cache_carl/grapevine/runs";
   const fs::path large = fs::directory_iterator(runs)->path() / "peers/005/large";
   std::ofstream(large).close();

@@ -2,7 +2,7 @@
 
 #include "tests/lan/lab.h"
 
-// Fleets on networks of one family and of both, where names have addresses that are dead.
+// Fleets on networks of one address family and of both, in which names have dead addresses too.
 
 namespace gv {
 namespace {
@@ -128,8 +128,8 @@ TEST_P(ByHand, FindEachOtherAtOneOfTheAddresses) {
   expect_ends(started("p{id}.lab:27000", "rounds: 300"));
 }
 
-/// Found by trying: after a reset the accepting end called at the first address alone, which
-/// refuses, and took a peer that lives for dead.
+/// Found by trying: after a reset the accepting end dialled the first address alone, which refuses,
+/// and took a living peer for dead.
 TEST_P(ByHand, OutliveTheirConnections) {
   const Peers peers = started("p{id}.lab:27000", "time: 8 s");
   for (const auto& each : peers) ASSERT_TRUE(each->says("connected with all neighbours"));
@@ -152,7 +152,7 @@ INSTANTIATE_TEST_SUITE_P(Lan,
 
 class Scoped : public ByHand {};
 
-/// The hosts have no other addresses than the kernel would give them.
+/// The hosts have only the addresses that the kernel assigns.
 TEST_P(Scoped, AddressesNameTheirInterface) {
   expect_ends(started("[fe80::77:{id}%eth0]:27000", "rounds: 300"));
 }

@@ -1,13 +1,13 @@
 #include "tests/lan/lab.h"
 
 // Fleets whose peers are the user's own program, on three machines. It needs no PyTorch, and lies
-// in another folder on each of them.
+// in a different folder on each machine.
 
 namespace gv {
 namespace {
 
-/// f_i(x) = |x - i|^2 / 2, each product exact. `slow` evaluates the fleet's model for so many
-/// seconds.
+/// f_i(x) = |x - i|^2 / 2, each product exact. `slow`: seconds of an evaluation of the fleet's
+/// model.
 constexpr const char* script = R"(
 import os, sys, time
 from array import array
@@ -43,7 +43,8 @@ class ProgramsOnHosts : public Lab {
       std::ofstream(path(place) + std::string("/train.py")) << script;
     }
   }
-  /// Two peers on each host, which works in its own folder; the launcher's program at the desk's.
+  /// Writes a fleet of two peers on each host, which works in its own folder; the launcher's
+  /// program works in the desk's.
   std::string program_fleet(const std::string& more, const std::string& words = "") const {
     std::string hosts = fmt::format("  localhost: {{ folder: {} }}\n", path("desk"));
     for (const char* host : {"anna", "ben", "carl"})
@@ -71,7 +72,7 @@ class ProgramsOnHosts : public Lab {
   }
 };
 
-/// They train with the library that was sent along; and from checkpoints that lie at the desk.
+/// Peers train with the library that was sent along, and from checkpoints at the desk.
 TEST_F(ProgramsOnHosts, TrainToTheBitsOfOneMachine) {
   const std::string stop = "stop: { rounds: 60 }\ncheckpoint: { every: 20 rounds }\n";
   const std::string lan = program_fleet(stop);
@@ -95,7 +96,7 @@ TEST_F(ProgramsOnHosts, TrainToTheBitsOfOneMachine) {
   EXPECT_TRUE(fs::is_empty(folder() + "/cache_anna/grapevine/runs")) << "nothing is left there";
   EXPECT_TRUE(nothing_runs());
 
-  // As a desk that went down would leave it.
+  // The state that a crashed desk would leave.
   fs::remove(lan + ".run/summary.json");
   for (const auto& entry : fs::recursive_directory_iterator(lan + ".run/peers"))
     if (entry.path().filename().string().find("60.ckpt") != std::string::npos)
@@ -106,7 +107,7 @@ TEST_F(ProgramsOnHosts, TrainToTheBitsOfOneMachine) {
   EXPECT_NE(log_of(lan, 4).find("goes on after 40 steps"), std::string::npos) << log_of(lan, 4);
 }
 
-/// Everything at once, before there is a run.
+/// All problems are reported at once, before there is a run.
 TEST_F(ProgramsOnHosts, AreMissedHostByHost) {
   fs::remove_all(path("anna"));
   fs::remove(path("ben") + "/train.py");
@@ -131,7 +132,7 @@ TEST_F(ProgramsOnHosts, AreMissedHostByHost) {
   EXPECT_EQ(kept_runs("ben"), 0U);
 }
 
-/// Neither the package nor another script's model is found out by six peers.
+/// A missing package or a different model is found by the agents, not by six peers.
 TEST_F(ProgramsOnHosts, MustHaveThePackageAndTheSameModel) {
   std::ofstream(path("ben") + "/train.py")
       << "import sys\nsys.path = [p for p in sys.path if not p.endswith('/python')]\n"
@@ -154,7 +155,7 @@ TEST_F(ProgramsOnHosts, AreFineForTheDoctor) {
   EXPECT_EQ(good.code, 0) << good.err << good.output();
 }
 
-/// Its agents would give a launcher up that says nothing for five seconds.
+/// Agents treat a launcher as lost if it is silent for five seconds.
 TEST_F(ProgramsOnHosts, AreNotGivenUpWhileTheFleetsModelIsEvaluated) {
   const std::string lan = program_fleet(
       "stop: { rounds: 20 }\nevaluate: { every: 10 rounds }\nlaunch: { leash: 5 s }\n", ", slow=8");

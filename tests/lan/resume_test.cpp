@@ -1,7 +1,7 @@
 #include "tests/from_environment.h"
 #include "tests/lan/lab.h"
 
-// A run over ssh goes on to the bits of one that nothing has happened to, whatever ended it.
+// A resumed run over ssh ends with the bits of an undisturbed one, however it was ended.
 
 namespace gv {
 namespace {
@@ -17,7 +17,7 @@ const char* name_of(Death death) {
   return names[static_cast<std::size_t>(death)];
 }
 
-/// Methods, optimizers with a state and codecs with a memory: all of it is in a checkpoint.
+/// Methods, optimizers with a state and codecs with a memory: a checkpoint has all of their state.
 constexpr const char* methods[] = {
     "train: { optimizer: { kind: sgd, lr: 0.05, momentum: 0.9 } }\n"
     "algorithm: { kind: d-psgd, order: lian }\ntopology: ring\n",
@@ -36,9 +36,9 @@ struct Case {
   std::size_t method;
 };
 
-/// Each way to die with each method, with a name and without. The first ones are each way to die
-/// and each method once, every other one with a name: those are run where GRAPEVINE_RESUMES does
-/// not ask for more, since a case takes ten seconds.
+/// Each way to die with each method, with a name and without. The first cases have each way to die
+/// and each method once, every other one with a name. Only these are run unless GRAPEVINE_RESUMES
+/// is greater, because a case takes ten seconds.
 std::vector<Case> cases() {
   constexpr std::size_t n = std::size(deaths);
   static_assert(n == std::size(methods));
@@ -58,7 +58,7 @@ std::string case_name(const testing::TestParamInfo<Case>& info) {
 
 class Resumes : public Lab, public testing::WithParamInterface<Case> {
  protected:
-  /// Rounds of a few milliseconds, so that there is a middle of the run.
+  /// Writes a fleet with rounds of a few milliseconds, so that a run has a middle.
   std::string lan() const {
     std::ofstream(path("lan.yaml"))
         << "version: 1\nseed: 7\n"
@@ -75,7 +75,7 @@ class Resumes : public Lab, public testing::WithParamInterface<Case> {
     return newest_checkpoint("anna", "000") >= 60 && newest_checkpoint("ben", "003") >= 60 &&
            newest_checkpoint("carl", "005") >= 60;
   }
-  /// Returns when the run is over, or may be.
+  /// Kills the run as the case demands. Returns when the run is over, or may be.
   void kill(Program& launcher) const {
     switch (GetParam().death) {
       case Death::interrupt:
@@ -105,10 +105,10 @@ class Resumes : public Lab, public testing::WithParamInterface<Case> {
   }
 };
 
-/// Found by trying: of a file without a name, as `init` writes it, no run over ssh could be
-/// resumed, since the hosts' copy had another name; and after the launcher's death none at all,
-/// since the checkpoints were in the hosts' caches alone. Peers that trained on without a lost one
-/// threw away what they had in common with it.
+/// Found by trying: a run over ssh from a file without a name, as `init` writes it, could not be
+/// resumed, because the hosts' copy had another name. After the launcher's death no run could,
+/// because the checkpoints were only in the hosts' caches. Peers that trained on without a lost one
+/// deleted the checkpoints that they had in common with it.
 TEST_P(Resumes, ToTheBitsOfARunThatNothingHasHappenedTo) {
   const std::string file = lan();
   const Ended whole = run({"simulate", file, "--no-save", "--json"});

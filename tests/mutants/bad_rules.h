@@ -6,19 +6,18 @@
 #include "gossip/pushes.h"
 #include "gossip/rules.h"
 
-// Wrong rules, one for each bug that somebody might write into the exchange.
+// Wrong rules, one for each bug that could be written into the exchange.
 
 namespace gv::mutants {
 
-/// Weighs by its own degree only.
+/// Uses only its own degree for weights.
 struct OwnDegree : Rules {
   float weight(const Plan&, const Terms& terms) const override {
     return static_cast<float>(1.0 / (1 + terms.degree));
   }
 };
 
-/// Weighs a late half by its degree in the latest exchange of any edge, not in the one that it
-/// belongs to.
+/// Weighs a late half by its degree in the latest exchange of any edge, not in the half's own.
 struct DegreeOfNow : Rules {
   float weight(const Plan& plan, const Terms& terms) const override {
     if (terms.round >= latest_) {
@@ -35,7 +34,7 @@ struct DegreeOfNow : Rules {
   mutable std::uint32_t degree_ = 0;
 };
 
-/// Clips by its own bound, whatever the other end's is.
+/// Clips by its own bound, ignoring the other end's.
 struct OwnBound : Rules {
   double bound(double ours, double) const override { return ours; }
 };
@@ -54,7 +53,7 @@ struct Voids : Rules {
   Missing when_;
 };
 
-/// Does not say that a neighbour's half will not be answered.
+/// Does not announce that a neighbour's half will get no answer.
 struct SaysNoBeyond : Rules {
   bool says_beyond() const override { return false; }
 };
@@ -64,12 +63,12 @@ struct WaitsForNoOlder : Rules {
   bool waits_for_older() const override { return false; }
 };
 
-/// Does rounds alone as fast as it can.
+/// Runs rounds alone as fast as it can.
 struct RunsAhead : Rules {
   bool limits_pace() const override { return false; }
 };
 
-/// Waits on where one reason to stop has come.
+/// Continues a wait although one reason to end it has come.
 struct Ignores : Rules {
   explicit Ignores(Interruption reason) : reason_(reason) {}
   bool ends_wait(Interruption why) const override { return why != reason_; }
@@ -83,27 +82,27 @@ struct IgnoresAll : Rules {
   bool ends_wait(Interruption) const override { return false; }
 };
 
-/// Keeps the oldest pushes of who is far ahead, and drops each newer one.
+/// Keeps the oldest pushes of a peer far ahead, and drops each newer one.
 struct KeepsTheOldest : PushRules {
   bool keeps_what_is_far_ahead() const override { return false; }
 };
 
-/// Waits a deadline for the next message, and not for all of a round.
+/// Waits a whole deadline for each message, not for all messages of a round together.
 struct DeadlineOfEach : PushRules {
   bool one_deadline() const override { return false; }
 };
 
-/// Waits for ever for a neighbour that waits for it.
+/// Waits forever for a neighbour that waits for it.
 struct ExcusesCircles : Rules {
   bool excuses_circles() const override { return true; }
 };
 
-/// Says goodbye without waiting for the half that it is owed.
+/// Leaves without waiting for the half that it is owed.
 struct LeavesUnsettled : Rules {
   bool settles_before_leaving() const override { return false; }
 };
 
-/// A successor takes over something of the one that died.
+/// A successor keeps some state of the dead process.
 struct Inherits : Rules {
   explicit Inherits(Legacy legacy) : legacy_(legacy) {}
   Legacy legacy() const override { return legacy_; }
@@ -112,7 +111,7 @@ struct Inherits : Rules {
   Legacy legacy_;
 };
 
-/// Takes a neighbour's model whatever is in it.
+/// Accepts a neighbour's model with any content.
 struct TakesAnyModel : Rules {
   bool takes_model(const Buffer&) const override { return true; }
 };

@@ -9,7 +9,7 @@
 namespace gv::mutants {
 namespace {
 
-/// Changes what is sent; false: it is not sent at all.
+/// Changes a message before it is sent; returns false to drop it.
 using Change = std::function<bool(PeerId to, Message&)>;
 
 class BadWorld : public World {
@@ -34,7 +34,7 @@ class BadWorld : public World {
   Change change_;
 };
 
-/// Hears of quarantines.
+/// Records quarantines.
 class Eavesdropper : public Journal {
  public:
   Eavesdropper(Journal& real, std::shared_ptr<std::set<PeerId>> quarantined)
@@ -55,7 +55,7 @@ class Eavesdropper : public Journal {
   std::shared_ptr<std::set<PeerId>> quarantined_;
 };
 
-/// Tells whether a message is the first of its kind for much longer than a round takes undisturbed.
+/// Returns a test for the first message of a kind after much longer than an undisturbed round.
 std::function<bool(const Message&)> after_a_while(World& world, Kind kind) {
   const auto last = std::make_shared<Time>(world.now());
   return [&world, kind, last](const Message& m) {

@@ -6,18 +6,18 @@
 
 namespace gv::mutants {
 
-/// Does not give its model to who asks for it.
+/// Does not answer requests for its model.
 Interposed answer_no_fetch(World& world, Journal& journal);
 /// Numbers its contributions by the round, not by the exchange.
 Interposed number_by_round(World& world, Journal& journal);
-/// Puts a neighbour in quarantine without telling it.
+/// Quarantines a neighbour without notifying it.
 Interposed quarantine_silently(World& world, Journal& journal);
 
-/// Pushes, after a while in which it sent none, what it pushed last instead of what it is given.
+/// After a while without a push, repeats the last push instead of sending the new one.
 Interposed push_late(World& world, Journal& journal);
-/// Sends peer 1, if it is peer 0, and the other way round, no half after the first few.
+/// Peers 0 and 1 send each other no halves after the first few.
 Interposed silence_an_edge(World& world, Journal& journal);
-/// Does not pass a sum on after such a while.
+/// Does not pass on a sum after such a while.
 Interposed forget_a_sum(World& world, Journal& journal);
 
 }  // namespace gv::mutants

@@ -9,7 +9,7 @@
 #include "peer/wire/frame/frame.h"
 #include "tests/mutants/mutants.h"
 
-// Wrong parts of the link layer, one for each bug that somebody might write into it.
+// Wrong parts of the link layer, one for each bug that could be written into it.
 
 namespace gv::mutants {
 namespace {
@@ -38,7 +38,7 @@ struct NoRepetition : LinkRules {
   bool sends_again() const override { return false; }
 };
 
-/// No look at the number: what comes again counts as one more.
+/// Ignores message numbers: a repetition counts as a new message.
 struct TakesRepetitions : Session {
   Arrival arrive(std::uint64_t) override {
     ++received_;
@@ -52,7 +52,7 @@ struct ForgetsOneTooMany : Session {
   }
 };
 
-/// Says that one more is here than is.
+/// Acknowledges one message more than has arrived.
 struct ClaimsOneTooMany : Session {
   Arrival arrive(std::uint64_t number) override {
     const Arrival arrival = Session::arrive(number);
@@ -61,7 +61,7 @@ struct ClaimsOneTooMany : Session {
   }
 };
 
-/// Throws away what comes at a certain place, as a full queue would.
+/// Drops the message at a certain place, as a full queue would.
 struct LosesOne : Session {
   Arrival arrive(std::uint64_t number) override {
     const Arrival arrival = Session::arrive(number);
@@ -79,7 +79,7 @@ struct LeavesWhoIsAway : LinkRules {
   }
 };
 
-/// Leaves with its own last words, whoever has not heard them.
+/// Leaves after its own farewell, without checking that all neighbours have received it.
 struct LeavesAtOnce : LinkRules {
   bool may_leave(const Farewell&, Time, Time) const override { return true; }
 };
@@ -88,7 +88,7 @@ struct NoSuccessors : LinkRules {
   bool succeeds(std::uint64_t, std::uint64_t) const override { return false; }
 };
 
-/// Takes every new connection for a new process.
+/// Treats every new connection as a new process.
 struct OnlySuccessors : LinkRules {
   bool succeeds(std::uint64_t met, std::uint64_t) const override { return met != 0; }
 };
@@ -123,13 +123,13 @@ LinkParts borrower() {
           }}};
 }
 
-/// Writes blocks again that neighbours still read.
+/// Overwrites blocks that neighbours still read.
 struct WaitsForNobody : Lender {
   using Lender::Lender;
   bool given_back(std::uint32_t, std::uint32_t, std::uint64_t) const override { return true; }
 };
 
-/// Does not take back that it gave a block back, when the block comes again.
+/// Does not hold a block again that it has given back and receives again.
 struct DropsWhatCameBefore : Borrower {
   using Borrower::Borrower;
   void hold(const Loan&) override {}
@@ -151,7 +151,7 @@ void believe_any_clock(LinkSettings& all) {
   all.slack = std::numeric_limits<std::int32_t>::max();
 }
 
-/// Where each peer meets all the others, one after the other, a clock comes from all sides.
+/// A method in which each peer meets all the others in turn, so that clocks come from all sides.
 Mutant clock_of_anybody(std::string_view name, PeerId peers) {
   return {.name = name,
           .links = settings(believe_any_clock),

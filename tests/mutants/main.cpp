@@ -1,8 +1,8 @@
-// Tests the tests: builds one deliberate bug after the other into the protocol (mutants.h) and asks
-// the swarm to find it. Exit code 1 when one lives, or when the protocol without a bug fails. With
-// arguments: only the bugs of these names. `--odd`, `--even`: every second bug, and not the
-// protocol without one. `--drawn`: the swarm draws its fleets. Bugs that are seen after accidents
-// are always looked for in drawn fleets.
+// Tests the tests: puts one deliberate bug at a time into the protocol (mutants.h); the swarm must
+// find it. Exit code 1 if a bug survives, or if the protocol without a bug fails. With arguments:
+// only the bugs with these names. `--odd`, `--even`: every second bug, and not the protocol without
+// one. `--drawn`: the swarm draws its fleets. Bugs that show after accidents are always hunted in
+// drawn fleets.
 
 #include <algorithm>
 #include <array>
@@ -33,16 +33,16 @@ namespace {
 constexpr std::uint64_t most_seeds = 2000;
 constexpr std::uint64_t seeds_at_a_time = 20;
 constexpr std::uint64_t most_drawn = 500;
-constexpr std::string_view protocol = "none";  ///< without a bug
+constexpr std::string_view protocol = "none";  ///< the protocol without a bug
 
-/// One fleet that waits for a living neighbour for 50 ms, one that does so without end.
+/// Returns fleets that wait for a living neighbour for at most 50 ms, and fleets without a limit.
 std::vector<Fleet> fleets() {
   Fleet patient = restless_fleet(3, "ring", "lian");
   patient.faults.deadline = Time{0};
-  // Exchanges that begin in different rounds at their ends.
+  // Exchanges whose ends begin in different rounds.
   Fleet matching = restless_fleet(6, "base:k=1", "lian");
   matching.faults.deadline = Time{0};
-  // What both ends know of each other is a sum of all that was sent.
+  // Each end's estimate of the other is the sum of all messages sent.
   Fleet compressed = restless_fleet(6, "ring", "");
   compressed.algorithm = "choco-sgd";
   compressed.codec = Codec{.kind = Codec::Kind::int8};
@@ -51,7 +51,7 @@ std::vector<Fleet> fleets() {
       restless_fleet(6, "small-world:k=4,beta=0.5,seed=2", "atc"), patient, matching, compressed};
 }
 
-/// Returns the fleet in which a bug of one method is looked for.
+/// Returns the fleet in which to hunt a bug of one method.
 Fleet fleet_of(const mutants::Mutant& mutant) {
   Fleet fleet = restless_fleet(mutant.peers, std::string(mutant.topology), "");
   fleet.algorithm = mutant.method;
@@ -62,8 +62,8 @@ Fleet fleet_of(const mutants::Mutant& mutant) {
 }
 
 struct Verdict {
-  std::optional<std::uint64_t> seed;  ///< the first that finds the mutant
-  std::uint64_t seeds = 0;            ///< tried in all
+  std::optional<std::uint64_t> seed;  ///< first seed that finds the mutant
+  std::uint64_t seeds = 0;            ///< number of seeds tried
   std::string text;
 };
 
@@ -96,15 +96,14 @@ DrawOptions fleets_to_draw(const mutants::Mutant& mutant) {
   return options;
 }
 
-/// Returns whether nothing is violated in a drawn fleet without the bug: else it tells of none.
+/// Returns whether a drawn fleet without the bug violates nothing; otherwise it proves nothing.
 bool passes(std::uint64_t fleet, const mutants::Mutant& mutant) {
   DrawOptions options = fleets_to_draw(mutant);
   options.first = options.last = fleet;
   return swarm_of_drawn(options).violating == 0;
 }
 
-/// Hunts in fleets that are drawn: of its own method, or of all. The verdict's seed is the fleet's
-/// number.
+/// Hunts in drawn fleets, of the bug's method or of all. The verdict's seed is the fleet's number.
 Verdict hunt_in_drawn(const mutants::Mutant& mutant) {
   Verdict verdict;
   std::atomic<bool> found = false;
@@ -122,18 +121,18 @@ Verdict hunt_in_drawn(const mutants::Mutant& mutant) {
   return verdict;
 }
 
-/// What has not healed with the bug, of an accident that the same fleet bears without it; "":
-/// nothing. A loss alone tells of no bug: of a fleet that is done it is rounding.
+/// Returns the damage that remains after an accident with the bug, but heals without it; "" if
+/// none. A loss alone is no proof: in a finished fleet it may be rounding.
 std::string wound_of(const Fleet& fleet, const mutants::Mutant& mutant) {
   const auto wounded = [](const Healing& healing) {
-    return !healing.wounds.empty() && !healing.wounds.front().starts_with("a loss");
+    return !healing.failures.empty() && !healing.failures.front().starts_with("a loss");
   };
   const std::vector<Healing> with = heal(fleet, brisk_times(), {}, mutant.parts);
   if (std::ranges::none_of(with, wounded)) return "";
   const std::vector<Healing> without = heal(fleet, brisk_times());
   for (std::size_t k = 0; k < with.size(); ++k)
     if (wounded(with[k]) && !wounded(without[k]))
-      return fmt::format("{}: {}", with[k].accident, with[k].wounds.front());
+      return fmt::format("{}: {}", with[k].accident, with[k].failures.front());
   return "";
 }
 
@@ -153,7 +152,7 @@ Verdict hunt_after_accidents(const mutants::Mutant& mutant) {
   return verdict;
 }
 
-/// Hunts in a process of its own: a bug may also end it.
+/// Hunts in a separate process, because a bug may end it.
 Verdict hunt_apart(const std::function<Verdict()>& hunt) {
   std::array<int, 2> ends{};
   if (::pipe(ends.data()) != 0) throw std::runtime_error("cannot make a pipe");
@@ -180,7 +179,7 @@ Verdict hunt_apart(const std::function<Verdict()>& hunt) {
   return verdict;
 }
 
-/// Returns whether the verdict is as it should be; says what it is.
+/// Prints the verdict; returns whether it is as expected.
 bool judge(std::string_view name, const Verdict& verdict) {
   const bool expected = verdict.seed.has_value() == (name != protocol);
   fmt::print(
@@ -192,7 +191,7 @@ bool judge(std::string_view name, const Verdict& verdict) {
   return expected;
 }
 
-/// Every second one that is seen while faults go on, from the first or from the second on.
+/// Returns every second bug that shows during faults, starting at index `first`.
 std::vector<mutants::Mutant> half(std::size_t first) {
   std::vector<mutants::Mutant> all = mutants::all();
   std::erase_if(all, &mutants::Mutant::after_accidents);
@@ -201,7 +200,7 @@ std::vector<mutants::Mutant> half(std::size_t first) {
   return chosen;
 }
 
-/// Returns those of these names; of none: all, and the protocol without a bug.
+/// Returns the bugs with these names; without names, all bugs and the protocol without one.
 std::vector<mutants::Mutant> chosen(const std::set<std::string_view>& names) {
   if (names.contains("--odd")) return half(0);
   if (names.contains("--even")) return half(1);

@@ -8,27 +8,27 @@
 
 namespace gv::mutants {
 
-/// A deliberate bug: a peer, or its link layer in the simulator, with one part that does not what
-/// it should.
+/// A deliberate bug: a peer, or its link layer in the simulator, with one wrong part.
 struct Mutant {
   std::string_view name;
   PeerParts parts{};
   LinkParts links{};
-  /// The kind of the method in which it is a bug; empty: averaging with neighbours.
+  /// Kind of the method that has the bug; empty for averaging with neighbours.
   std::string_view method{};
-  Time deadline{};     ///< of the fleet of that method; with one, liars are among the faults
-  bool clips = false;  ///< that fleet clips the flows of neighbours that are far away
+  Time deadline{};     ///< deadline of that method's fleet; if set, liars are among the faults
+  bool clips = false;  ///< whether that fleet clips the flows of distant neighbours
   std::string_view topology = "ring";
   PeerId peers = 6;
-  /// It is looked for in what is left of drawn fleets after an accident (peer/sim/healing.h).
+  /// Looks for damage that drawn fleets keep after an accident (peer/sim/healing.h).
   bool after_accidents = false;
 };
 
-/// All of them.
+/// Returns all mutants.
 const std::vector<Mutant>& all();
-/// Returns those of the link layer.
+/// Returns the mutants of the link layer.
 std::vector<Mutant> of_links();
-/// The parts of the peer of this name. Throws std::invalid_argument when there is none.
+/// Returns the peer parts of the mutant with this name. Throws std::invalid_argument if there is
+/// none.
 const PeerParts& parts_of(std::string_view name);
 
 }  // namespace gv::mutants

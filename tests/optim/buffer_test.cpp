@@ -30,7 +30,7 @@ TEST(BufferPool, ReusesTheSmallestThatFitsAndMayDieFirst) {
   std::ranges::fill(std::span(third->data(), third->size()), std::byte{1});
 }
 
-/// Counts what is out.
+/// Counts live allocations.
 class CountedMemory : public BufferMemory {
  public:
   std::byte* allocate(std::size_t bytes) override {
@@ -46,7 +46,7 @@ class CountedMemory : public BufferMemory {
   int allocations = 0;
 };
 
-/// Allocations are counted: an allocator may well give the address of what was just released again.
+/// Counts allocations, because an allocator may return an address that was just released.
 TEST(BufferPool, KeepsTheNewest) {
   const auto memory = std::make_shared<CountedMemory>();
   BufferPool pool(memory);
@@ -60,7 +60,7 @@ TEST(BufferPool, KeepsTheNewest) {
   EXPECT_EQ(memory->out, 1024) << "and as many went as are too many";
 }
 
-/// Simulated neighbours do so that run on several threads.
+/// Simulated neighbours on several threads do this.
 TEST(BufferPool, BuffersMayBeDroppedOnAnyThread) {
   const auto memory = std::make_shared<CountedMemory>();
   BufferPool pool(memory);

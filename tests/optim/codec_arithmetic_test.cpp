@@ -53,8 +53,8 @@ TEST(Fp16, EveryHalfIsWhatItsFieldsSayAndComesBack) {
   }
 }
 
-/// Goes by the definition: between two neighbouring numbers of the narrow format, `low` and the
-/// next, and halfway goes to the even one.
+/// Checks the definition: between two adjacent numbers of the narrow format, `low` and the next,
+/// the midpoint goes to the even one.
 template <class To, class From>
 void expect_nearest(std::uint16_t low, To to, From from) {
   const float a = from(low);
@@ -72,7 +72,7 @@ TEST(Fp16, RoundsToTheNearestAndHalvesToEven) {
 }
 
 TEST(Bf16, RoundsToTheNearestAndHalvesToEven) {
-  // From 2 on: between 0 and the least ones there are too few floats to stand beside the middle.
+  // Starts at 2: between 0 and the smallest numbers there are too few floats next to the midpoint.
   for (std::uint16_t b = 2; b < 0x7F7F; ++b) expect_nearest(b, to_bfloat, from_bfloat);
   EXPECT_EQ(to_bfloat(most), 0x7F80);
   EXPECT_EQ(to_bfloat(-infinity), 0xFF80);
@@ -84,7 +84,7 @@ TEST(Bf16, EveryOneComesBackAndNanStaysNan) {
     const float value = from_bfloat(bfloat);
     ASSERT_EQ(to_bfloat(value), std::isnan(value) ? bfloat | 0x40 : bfloat);
   }
-  // Its only ones are those that are cut off.
+  // All its set mantissa bits are cut off.
   EXPECT_TRUE(std::isnan(from_bfloat(to_bfloat(std::bit_cast<float>(0x7F80'0001U)))));
   EXPECT_TRUE(std::isnan(from_bfloat(to_bfloat(std::bit_cast<float>(0xFFFF'FFFFU)))));
 }

@@ -48,7 +48,7 @@ TEST(Int8, ErrorsAreWithinTheBoundOfTheBlock) {
 }
 
 TEST(Int8, KnownBlocks) {
-  Floats values(int8_block * 2 + 3, 0.0F);  // a block of zeros comes first
+  Floats values(int8_block * 2 + 3, 0.0F);  // the first block is zeros
   values[256] = -254;
   values[257] = 4;  // two steps
   values[512] = 127;
@@ -79,7 +79,7 @@ TEST(Int8, IsRightOnAverage) {
   EXPECT_NEAR(ups, 0.3 * draws, 4 * std::sqrt(0.21 * draws));
 }
 
-// Places draw for themselves: one value all over a block is not rounded one way.
+// Each place draws separately: equal values in a block are not all rounded one way.
 TEST(Int8, PlacesAreRoundedIndependently) {
   Floats values(int8_block, 0.5F);
   values[0] = 127;
@@ -109,7 +109,7 @@ TEST(Int8, WhatIsNotFiniteSpoilsItsBlockAndNoOther) {
   }
 }
 
-/// The definition: sorted by size, then by place.
+/// Returns the k largest by the definition: sorted by size, then by place.
 Floats sparsified(const Floats& values, std::size_t k) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -211,7 +211,7 @@ TEST(RandomK, SendsOneOfEachStratumAsItIs) {
   }
 }
 
-/// |x - x'|^2 is (1 - k/n) |x|^2 on average, and which are drawn changes with the values.
+/// |x - x'|^2 is (1 - k/n) |x|^2 on average, and the drawn places change with the values.
 TEST(RandomK, LosesWhatItLeavesOut) {
   const Codec quarter{Codec::Kind::random_k, 0.25};
   double lost = 0;
@@ -247,7 +247,7 @@ TEST(Sign, KeepsTheSignsAndTheMeanSize) {
   for (const float value : there_and_back(sign, {1, -infinity, 3})) EXPECT_TRUE(std::isnan(value));
 }
 
-/// |x - x'|^2 = |x|^2 - |x|_1^2 / n: less than all of it, so that what is left out is made up for.
+/// |x - x'|^2 = |x|^2 - |x|_1^2 / n: less than the whole, so that error feedback converges.
 TEST(Sign, LosesLessThanAll) {
   const Codec sign{Codec::Kind::sign};
   const Floats values = of_all_sizes(1000, 3, 0, 4);

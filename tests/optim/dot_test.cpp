@@ -17,7 +17,7 @@ std::vector<float> random_floats(std::size_t n, std::uint64_t seed) {
   return values;
 }
 
-/// The order of optim/dot.h, word for word.
+/// Returns the sum in the exact order of optim/dot.h.
 double in_lanes(const std::vector<double>& terms) {
   std::vector<double> lane(dot_lanes, 0.0);
   for (std::size_t k = 0; k < terms.size(); ++k) lane[k % dot_lanes] += terms[k];

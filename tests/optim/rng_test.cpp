@@ -41,7 +41,7 @@ TEST(Rng, StreamsDoNotDependOnWhatWasDrawn) {
   EXPECT_EQ(drawn.derive(3).bits(), Rng(5).derive(3).bits());
 }
 
-/// |correlation| of n independent pairs stays below 5 / sqrt(n).
+/// Returns the correlation; for n independent pairs it stays below 5 / sqrt(n) in size.
 double correlation(const std::vector<float>& a, const std::vector<float>& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0) / static_cast<double>(a.size());
 }
@@ -78,12 +78,12 @@ Moments moments(int n, Draw draw) {
 }
 
 constexpr int n_draws = 400'000;
-/// Five standard deviations of a mean of n_draws values of this variance.
+/// Returns five standard deviations of a mean of n_draws values with this variance.
 double tolerance(double variance) {
   return 5 * std::sqrt(variance / n_draws);
 }
 
-/// The moments of N(0, 1): 0, 1, 0, 3; their estimates have variance 1, 2, 15, 96.
+/// Expects the moments of N(0, 1): 0, 1, 0, 3; their estimates have variance 1, 2, 15, 96.
 void expect_normal(const Moments& m) {
   EXPECT_NEAR(m.mean, 0, tolerance(1));
   EXPECT_NEAR(m.variance, 1, tolerance(2));

@@ -70,7 +70,7 @@ std::unique_ptr<Replica> make(const Kind& kind, std::uint64_t init) {
   return make_host_replica(kind.objective(), kind.optimizer, 5, Rng(init));
 }
 
-/// The losses on the way.
+/// Trains for some steps; returns the losses.
 std::vector<double> train(Replica& replica, int steps) {
   std::vector<double> losses;
   for (int t = 0; t < steps; ++t) {
@@ -95,7 +95,7 @@ TEST(State, TrainingGoesOnToTheBit) {
       train(*first, before);
       const std::vector<std::byte> state = state_of(*first);
       const auto second = make(kind, 3);
-      train(*second, 4);  // whatever it did before is forgotten
+      train(*second, 4);  // restoring discards earlier state
       StateReader in(state);
       second->restore(in);
       in.end();
@@ -196,7 +196,7 @@ TEST(State, WhatHasANameGoesOnUnderIt) {
   first->scalar("count", 3) = 0.25;
   const std::vector<std::byte> state = state_of(*first);
   const auto second = make(kind, 3);
-  // Another order of asking, and a name that the state does not know.
+  // A different order of requests, and a name that the state does not have.
   const Vector forgotten = second->vector("forgotten");
   second->load(forgotten, all, *filled(all.count, 9));
   second->scalar("old") = 9;

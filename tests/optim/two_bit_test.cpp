@@ -18,7 +18,7 @@ Codec two_bit(double fraction) {
   return {Codec::Kind::two_bit, fraction};
 }
 
-/// The bits from `at` on, each taken for itself.
+/// Returns `count` bits from `at` on, read one by one.
 std::uint32_t bits_of(const Bytes& bytes, std::size_t at, unsigned count) {
   std::uint32_t value = 0;
   for (unsigned b = 0; b < count; ++b) {
@@ -28,7 +28,7 @@ std::uint32_t bits_of(const Bytes& bytes, std::size_t at, unsigned count) {
   return value;
 }
 
-/// Writes by the layout of optim/two_bit.h.
+/// Reads by the layout of optim/two_bit.h.
 Floats read_by_hand(const Codec& codec, const Bytes& bytes, std::size_t n) {
   Floats values(n, 0.0F);
   std::size_t byte = 0;
@@ -49,7 +49,8 @@ Floats read_by_hand(const Codec& codec, const Bytes& bytes, std::size_t n) {
   return values;
 }
 
-/// The definition of optim/codec.h, block by block: sorted by size, then by place.
+/// Returns the decoded values by the definition of optim/codec.h, block by block: sorted by size,
+/// then by place.
 Floats written_by_hand(const Codec& codec, const Floats& values) {
   Floats out(values.size(), 0.0F);
   for (std::size_t begin = 0; begin < values.size(); begin += 4096) {
@@ -61,7 +62,7 @@ Floats written_by_hand(const Codec& codec, const Floats& values) {
     });
     order.resize(std::max<std::size_t>(
         1, static_cast<std::size_t>(std::llround(codec.fraction * static_cast<double>(count)))));
-    std::ranges::sort(order);  // the order of the sums
+    std::ranges::sort(order);  // order of the sums
     const auto mean = [&](auto chosen) {
       double sum = 0;
       double number = 0;
@@ -88,7 +89,7 @@ Floats drawn_values(Rng rng) {
   const std::size_t n = 1 + rng.below(9'500);
   const int low = static_cast<int>(rng.below(40)) - 30;
   Floats values = of_all_sizes(n, rng.bits(), low, low + 1 + static_cast<int>(rng.below(12)));
-  // Values that are the same, and zeros.
+  // Equal values, and zeros.
   for (std::size_t k = 0; k < n / 5; ++k) values[rng.below(n)] = values[rng.below(n)];
   for (std::size_t k = 0; k < n / 9; ++k) values[rng.below(n)] = 0;
   return values;
@@ -127,7 +128,7 @@ TEST(TwoBit, KnownBytes) {
   EXPECT_TRUE(there_and_back(two_bit(0.3), {}).empty());
 }
 
-/// What is lost is less than all, by the square of the sum of the kept sizes over their number.
+/// The loss is less than the whole, by the square of the sum of the kept sizes over their number.
 TEST(TwoBit, IsAContraction) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE(seed);
@@ -169,9 +170,8 @@ TEST(TwoBit, WhatIsNotFiniteSpoilsWhatIsKeptOfItsBlock) {
   }
 }
 
-/// Every byte of the entries may come from anywhere: what is taken for an encoding decodes to
-/// floats at ascending places, and no two encodings that are taken decode alike by chance of what
-/// fills the last byte.
+/// Entries may hold any bytes: an accepted encoding decodes to floats at ascending places, and no
+/// two accepted encodings decode alike because of the padding in the last byte.
 TEST(TwoBit, RefusesWhatIsNoEncoding) {
   const Codec codec = two_bit(0.01);
   const Floats values = of_all_sizes(4'300, 7, 0, 3);  // two blocks, of 41 and 2
@@ -182,7 +182,7 @@ TEST(TwoBit, RefusesWhatIsNoEncoding) {
   EXPECT_FALSE(is_encoding(codec, bytes, 4'096));
   EXPECT_FALSE(is_encoding(codec, {}, 4'300));
   Bytes filled = bytes;
-  filled.back() |= std::byte{0x80};  // 28 bits are said
+  filled.back() |= std::byte{0x80};  // only 28 bits are used
   EXPECT_FALSE(is_encoding(codec, filled, 4'300));
   Bytes twice = bytes;
   std::fill(twice.begin() + static_cast<std::ptrdiff_t>(second + 8), twice.end(), std::byte{0});

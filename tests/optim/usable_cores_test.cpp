@@ -20,7 +20,7 @@ TEST(UsableCores, AreTheLeastOfBoth) {
   EXPECT_EQ((UsableCores{.online = 8, .allowed = 6, .quota = 64}).count(), 6U);
 }
 
-/// `doctor` counted the processors of the machine, of which a process may have one.
+/// `doctor` once counted all processors of the machine, although a process may be limited to one.
 TEST(UsableCores, KnowTheAffinityOfTheProcess) {
   cpu_set_t before;
   CPU_ZERO(&before);

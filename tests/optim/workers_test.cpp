@@ -12,7 +12,7 @@
 namespace gv {
 namespace {
 
-/// Thousands of instants one after the other, so that threads wake in the wrong one as well.
+/// Runs thousands of jobs in succession, so that threads also wake in a later one.
 TEST(Workers, DoEachJobOnceAndAreDoneWhenRunReturns) {
   for (const int threads : {1, 2, 5, 16}) {
     Workers workers(threads);
@@ -25,8 +25,8 @@ TEST(Workers, DoEachJobOnceAndAreDoneWhenRunReturns) {
   }
 }
 
-/// Where the system gives no thread, those that were there already were left joinable, which ends a
-/// program without a word.
+/// If the system refused a thread, the existing threads once stayed joinable, which ends a program
+/// without a message.
 TEST(Workers, DoTheirJobsWithAsManyThreadsAsThereAre) {
   pthread_attr_t usual, greedy;
   ASSERT_EQ(::pthread_getattr_default_np(&usual), 0);

@@ -17,8 +17,8 @@ const std::set<std::string> clause_words = {
     "Unless", "Until",   "Up",      "What", "Whatever", "When",   "Where",   "Whether", "Which",
     "While",  "Who",     "Whoever", "Why",  "With",     "Without"};
 
-/// The text of a line of a block, without its slashes; nothing for any other line. What follows a
-/// field on its line (///<) is no block.
+/// Returns the text of a line of a block, without its slashes; nothing for any other line. A
+/// comment after a field on its line (///<) is no block.
 std::optional<std::string> doc_text(const std::string& line) {
   static const std::regex doc(R"re(^\s*///(?!<) ?(.*)$)re");
   std::smatch match;

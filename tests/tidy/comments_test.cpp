@@ -30,7 +30,7 @@ TEST(Comments, AFragmentIsAClauseWithoutASentence) {
   EXPECT_EQ(doc_comments({file}), 5U);
 }
 
-/// Comments are read by strangers: what a function does, in a sentence.
+/// Comments must begin with a sentence that strangers understand.
 TEST(Comments, OfTheTreeBeginWithSentences) {
   const std::vector<File> tree = read_tree(source_folder());
   EXPECT_GT(doc_comments(tree), 5000U);

@@ -112,7 +112,7 @@ class Scanner {
     add_until(Token::Kind::number, end + 1);
   }
 
-  /// 0x1F, 1e-12, 1'000'000, 2.5F.
+  /// Takes a number: 0x1F, 1e-12, 1'000'000, 2.5F.
   void take_number() {
     std::size_t end = at_;
     while (end < text_.size() && (of_word(text_[end]) || text_[end] == '.' || text_[end] == '\'' ||
@@ -124,7 +124,7 @@ class Scanner {
 
   std::string text_;
   std::size_t at_ = 0, line_ = 1;
-  bool fresh_ = true;  ///< nothing but spaces stands before `at_` in its line
+  bool fresh_ = true;  ///< whether only spaces precede `at_` in its line
   std::vector<Token> tokens_;
 };
 

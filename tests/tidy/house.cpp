@@ -6,14 +6,14 @@
 namespace gv::tidy {
 namespace {
 
-/// "peer/wire/tcp/shared_edges.h" is of "peer/wire"; "" for what is in no room.
+/// Returns "peer/wire" for "peer/wire/tcp/shared_edges.h"; "" for a path in no room.
 std::string room_of(const std::string& path) {
   static const std::regex room("^(graph|optim|gossip|gpu|peer/\\w+)/.*");
   std::smatch match;
   return std::regex_match(path, match, room) ? match[1].str() : "";
 }
 
-/// A room as the libraries and the table call it: "wire"; a library may be no room's.
+/// Returns a room by its name in libraries and the table: "wire"; a library may belong to no room.
 std::string room_called(const std::string& name) {
   static const std::set<std::string> below{"graph", "optim", "gossip", "gpu"};
   return below.contains(name) ? name : "peer/" + name;
@@ -25,7 +25,7 @@ std::string text_of(const std::set<std::string>& rooms) {
   return text.empty() ? "nothing" : text;
 }
 
-/// The words that the pattern finds from this line on, until the one that closes the bracket.
+/// Returns the words that the pattern finds from this line to the one that closes the bracket.
 std::set<std::string> words_in_call(const File& file, std::size_t line, const std::regex& word) {
   std::set<std::string> words;
   for (std::size_t i = line; i < file.lines.size(); ++i) {
@@ -37,7 +37,7 @@ std::set<std::string> words_in_call(const File& file, std::size_t line, const st
   return words;
 }
 
-/// Floors from the ground up to this room; 0: a circle goes through it.
+/// Returns the number of floors from the ground to this room; 0 if a circle goes through it.
 std::size_t floor_of(const House& house, const std::string& room, std::set<std::string> above) {
   if (!above.insert(room).second) return 0;
   std::size_t floor = 1;
@@ -83,7 +83,7 @@ House linked_rooms(const std::vector<File>& texts) {
         for (const std::string& name : words_in_call(file, i, library))
           house[room].insert(room_called(name));
   }
-  // Some libraries are a part of a room, or of generated messages.
+  // Some libraries belong to a room, or to generated messages.
   std::set<std::string> rooms;
   for (const auto& [room, used] : house) rooms.insert(room);
   for (auto& [room, used] : house)

@@ -23,8 +23,8 @@ std::string together(const Findings& findings) {
   return text;
 }
 
-/// One table says what stands on what: who adds an include adds it to the link line and to the
-/// page, or finds that it goes against them.
+/// One table defines which room may use which: a new include also needs the link line and the page,
+/// or violates the table.
 TEST(House, SourcesLinkLinesAndTheTableAgree) {
   const House sources = included_rooms(read_tree(source_folder()));
   const House libraries = linked_rooms(read_texts(source_folder()));
@@ -33,7 +33,7 @@ TEST(House, SourcesLinkLinesAndTheTableAgree) {
   EXPECT_EQ(together(unlike(sources, "sources include", table, "ARCHITECTURE.md lists")), "");
 }
 
-/// They are so few that a newcomer sees them at a glance.
+/// Limits the house to a size that a newcomer grasps at a glance.
 TEST(House, IsSeenAtAGlance) {
   const House house = included_rooms(read_tree(source_folder()));
   EXPECT_EQ(house.size(), 14U) << "graph, optim, gossip, gpu and ten of peer/";

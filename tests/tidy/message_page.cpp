@@ -9,7 +9,7 @@ namespace {
 
 struct Group {
   const char* title;
-  std::vector<const char*> places;  ///< beginnings of paths: the longest that fits takes it
+  std::vector<const char*> places;  ///< beginnings of paths: the longest match takes it
 };
 
 const std::vector<Group>& message_groups() {
@@ -60,7 +60,7 @@ const std::vector<Group>& message_groups() {
   return groups;
 }
 
-/// Returns the group of the longest beginning that fits, so that a folder of one group may hold a
+/// Returns the group with the longest matching beginning, so that a folder of one group may hold a
 /// file of another.
 std::string title_of(const Message& message) {
   std::string title;
@@ -82,7 +82,7 @@ std::string code(const std::string& text) {
   return quoted;
 }
 
-/// The message of a line "- `text`"; "" of any other.
+/// Returns the message of a line "- `text`"; "" for any other line.
 std::string message_in(const std::string& line) {
   if (line.starts_with("- `` ") && line.ends_with(" ``")) return line.substr(5, line.size() - 8);
   if (line.starts_with("- `") && line.ends_with("`")) return line.substr(3, line.size() - 4);
@@ -91,12 +91,12 @@ std::string message_in(const std::string& line) {
 
 constexpr const char* to_do = "    - What to do: ";
 
-/// A message may stand in several groups, with another note in each.
+/// Returns a key by group: a message may be in several groups, with a different note in each.
 std::string key(const std::string& title, const std::string& text) {
   return title + ": " + text;
 }
 
-/// The messages of one group, each once, with everything that is said about what to do.
+/// Returns the messages of one group, each once, with all advice about what to do.
 std::string list_of(const std::string& title,
                     const std::vector<Message>& messages,
                     const WrittenNotes& written) {

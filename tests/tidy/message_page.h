@@ -8,19 +8,19 @@
 
 namespace gv::tidy {
 
-/// The notes that people have written into docs/messages.md beside the messages themselves.
+/// Notes that people have written into docs/messages.md, next to the messages.
 struct WrittenNotes {
-  std::string begins;                                     ///< all above the first group
-  std::map<std::string, std::string> groups;              ///< by title: what stands under it
-  std::map<std::string, std::vector<std::string>> notes;  ///< by "title: message": its lines
+  std::string begins;                                     ///< text above the first group
+  std::map<std::string, std::string> groups;              ///< introductions by title
+  std::map<std::string, std::vector<std::string>> notes;  ///< note lines by "title: message"
 };
 WrittenNotes read_notes(const std::vector<std::string>& page);
 
-/// The page: its beginning and the groups' introductions as they were, each message once, with what
-/// the program says is to be done, and then what people have written about it.
+/// Returns the page: its beginning and the groups' introductions unchanged, each message once, with
+/// the program's advice, and then the notes of people.
 std::string message_page(const std::vector<Message>& messages, const WrittenNotes& written);
 
-/// Notes to messages that are not there any more; groups without a word of introduction.
+/// Returns notes on messages that no longer exist, and groups without an introduction.
 Findings loose_ends(const std::vector<Message>& messages, const WrittenNotes& written);
 
 }  // namespace gv::tidy

@@ -31,7 +31,7 @@ const std::set<std::string> kept_reasons{"why",
                                          "message",
                                          "text"};
 
-/// Every run of spaces and ends of lines as one space, none at the ends.
+/// Returns the text with every run of spaces and line ends as one space, and none at the ends.
 std::string in_one_line(const std::string& text) {
   std::string line;
   for (const char c : text) {
@@ -50,11 +50,11 @@ bool is_note(const std::string& text) {
   return std::ranges::any_of(marks, [&](const char* mark) { return text.starts_with(mark); });
 }
 
-/// A function that throws or passes on what it is told: its parameters, and what it makes of them.
+/// A function that throws or passes on its arguments: its parameters, and the text that it makes.
 struct Helper {
   std::vector<std::string> parameters;
   std::string text;
-  std::size_t begin, end;  ///< its body
+  std::size_t begin, end;  ///< body
 };
 
 class Collector {
@@ -97,7 +97,7 @@ class Collector {
       return look_at_assignment();
   }
 
-  /// Returns whether the file at this position tells a helper what to say, instead of saying it.
+  /// Returns whether this position only passes a text on, inside a helper.
   bool in_helper() const {
     return std::ranges::any_of(helpers_, [&](const auto& helper) {
       return helper.second.begin <= at_ && at_ < helper.second.end;
@@ -119,7 +119,7 @@ class Collector {
     const std::string& name = tokens_[at_].text;
     if (file_.path.starts_with("peer/show/page/") && name != "refuse") return;
     const Tokens arguments = inside(at_ + 1);
-    // What `deploy` says beside its notes is what to do next, and no complaint.
+    // The texts of `deploy` other than notes are next steps, not complaints.
     const bool next = file_.path.starts_with("peer/cli/deploy_") && name == "say";
     if (next && !is_note(parts_together(arguments))) return;
     if (name == "error") return add_fleet_problem(arguments);
@@ -136,7 +136,7 @@ class Collector {
     if (says) add(filled(helper->second.text, values), "", 2);
   }
 
-  /// error(value, "what is wrong", "what to do"); a place before them is two arguments.
+  /// Adds error(value, "what is wrong", "what to do"); a place before these is two arguments.
   void add_fleet_problem(Tokens arguments) {
     std::vector<std::string> texts;
     for (const Tokens part : split(arguments, ","))
@@ -156,7 +156,7 @@ class Collector {
     return whole;
   }
 
-  /// print(stderr, "...", a, b) says what format("...", a, b) gives.
+  /// Returns the text of print(stderr, "...", a, b), which is that of format("...", a, b).
   std::string spoken_format(Tokens arguments) const {
     std::vector<Token> call{{Token::Kind::word, "format", 0}, {Token::Kind::sign, "(", 0}};
     call.insert(call.end(), arguments.begin(), arguments.end());
@@ -173,8 +173,8 @@ class Collector {
     add_reason(all().subspan(at_ + 1, std::min(end, tokens_.size()) - at_ - 1));
   }
 
-  /// Adds what a function returns, or keeps for later. Lambdas and calls that tell are seen for
-  /// themselves.
+  /// Adds the text that a function returns, or keeps for later. Lambdas and calls that report are
+  /// collected separately.
   void add_reason(Tokens expression) {
     if (expression.empty()) return;
     for (std::size_t i = 0; i < expression.size(); ++i) {
@@ -188,7 +188,7 @@ class Collector {
     for (const std::string& text : all_spoken(expression, texts_)) add_kept(text);
   }
 
-  /// {place, "what is wrong"}: at least one of them is a sentence.
+  /// Adds {place, "what is wrong"} if at least one element is a sentence.
   void add_list(Tokens parts) {
     const auto sentence = [&](Tokens part) { return count_words(spoken(part, texts_)) >= 3; };
     if (std::ranges::any_of(split(parts, ","), sentence)) add_kept(parts_together(parts));
@@ -198,7 +198,7 @@ class Collector {
     if (!of_screens(file_.path) || is_note(text)) add(text, "", 3);
   }
 
-  /// Returns where `{a, b}` or `Type{a, b}` opens; the size of anything else.
+  /// Returns the position where `{a, b}` or `Type{a, b}` opens; the size for anything else.
   static std::size_t braced(Tokens expression) {
     std::size_t i = 0;
     while (i < expression.size() && expression[i].kind == Token::Kind::word) ++i;
@@ -217,7 +217,7 @@ class Collector {
     add_reason(all().subspan(begin, std::min(end, tokens_.size()) - begin));
   }
 
-  /// `.message = "...", ... .help = "..."` of a diagnostic, `.problem = "..."` of a state.
+  /// Adds `.message = "...", ... .help = "..."` of a diagnostic, `.problem = "..."` of a state.
   void look_at_member() {
     if (!word_at(at_ + 2, "=") || at_ == 0) return;
     if (!tokens_[at_ - 1].is("{") && !tokens_[at_ - 1].is(",")) return;
@@ -261,7 +261,8 @@ class Collector {
     helpers_ = std::move(helpers);
   }
 
-  /// `void refuse(`, or `refuse = [..](`: where the parameters open; 0: it is no definition.
+  /// Returns the position of the parameters of `void refuse(` or `refuse = [..](`; 0 if there is no
+  /// definition.
   std::size_t parameters_at(std::size_t name) const {
     if (tokens_[name - 1].is("void") && word_at(name + 1, "(")) return name + 1;
     if (!word_at(name + 1, "=") || !word_at(name + 2, "[")) return 0;
@@ -269,7 +270,7 @@ class Collector {
     return word_at(after, "(") ? after : 0;
   }
 
-  /// Returns what the body throws, or hands to another one.
+  /// Returns the text that the body throws, or passes to another helper.
   std::string told_in(const Helper& helper) const {
     for (std::size_t i = helper.begin; i < helper.end; ++i) {
       const bool thrown = tokens_[i].is("throw");
@@ -278,7 +279,7 @@ class Collector {
       while (open < helper.end && !tokens_[open].is("(") && !tokens_[open].is("{")) ++open;
       std::string whole;
       for (const Tokens part : split(inside(open), ",")) {
-        // A path or a place, and what stands behind it, are two arguments.
+        // A path or a place, and the text after it, are two arguments.
         whole += spoken(part, texts_);
       }
       if (tokens_[open - 1].is("FleetError")) return fleet_error(open);
@@ -296,7 +297,7 @@ class Collector {
     return "";
   }
 
-  /// Adds only sentences: text of at least `least` words.
+  /// Adds only sentences: text with at least `least` words.
   void add(std::string text, std::string help, int least) {
     text = in_one_line(text);
     if (const std::size_t at = text.find(" help: "); at != std::string::npos) {

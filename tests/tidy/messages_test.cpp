@@ -34,7 +34,7 @@ std::vector<std::string> lines_of_page() {
   return lines_of(in);
 }
 
-/// Lines that one page has and the other has not; or the first one that stands elsewhere.
+/// Returns the lines that only one page has; or else the first line at a different place.
 Findings differences(const std::vector<std::string>& there, const std::vector<std::string>& now) {
   const std::set<std::string> old(there.begin(), there.end()), fresh(now.begin(), now.end());
   Findings found;
@@ -66,8 +66,8 @@ std::vector<Message> all_messages() {
   return all;
 }
 
-/// A new message without its line fails here, and so does a line that nothing says any more.
-/// `.ci/messages` writes the page again and keeps what people have written.
+/// Fails for a new message without its line, and for a line without its message. `.ci/messages`
+/// writes the page again and keeps the notes of people.
 TEST(Messages, EveryMessageOfTheProgramIsInTheReference) {
   const std::vector<Message> messages = all_messages();
   EXPECT_GT(messages.size(), 900U);

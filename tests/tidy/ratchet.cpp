@@ -15,7 +15,7 @@ bool is_product(const File& file) {
   return !file.path.starts_with("tests/") && !file.path.ends_with(".proto");
 }
 
-/// header -> the files of the product that include it, but for its own source
+/// header -> product files that include it, except its own source
 std::map<std::string, std::set<std::string>> users_of_headers(const std::vector<File>& tree) {
   static const std::regex include(R"re(^#include "([^"]+\.h)")re");
   std::map<std::string, std::set<std::string>> users;

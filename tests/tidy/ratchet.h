@@ -7,11 +7,11 @@
 
 namespace gv::tidy {
 
-/// The size of the product, which is graph/, optim/, gossip/, gpu/ and peer/.
+/// Size of the product, which is graph/, optim/, gossip/, gpu/ and peer/.
 struct ProductSize {
-  std::size_t files = 0;         ///< .h, .cpp, .cu and .cuh
-  std::size_t lines = 0;         ///< lines of the files
-  std::size_t lone_headers = 0;  ///< headers with one user besides their own source
+  std::size_t files = 0;         ///< number of .h, .cpp, .cu and .cuh files
+  std::size_t lines = 0;         ///< number of lines
+  std::size_t lone_headers = 0;  ///< number of headers with one user besides their own source
 };
 
 ProductSize product_size(const std::vector<File>& tree);

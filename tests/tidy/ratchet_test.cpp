@@ -7,7 +7,7 @@
 namespace gv::tidy {
 namespace {
 
-// No figure may rise. A change that lowers one writes it here.
+// No figure may rise. A change that lowers one must update it here.
 constexpr std::size_t most_files = 1'074;
 constexpr std::size_t most_lines = 142'586;
 constexpr std::size_t most_lone_headers = 84;

@@ -9,14 +9,14 @@
 namespace gv::tidy {
 namespace {
 
-/// room -> room -> the arrow
+/// room -> room -> arrow
 using RoomGraph = std::map<std::string, std::map<std::string, RoomArrow>>;
 
 std::string room_of(const std::string& path) {
   return path.substr(0, path.rfind('/'));
 }
 
-/// The arrows of a shortest way; empty when there is none.
+/// Returns the arrows of a shortest path; empty if there is none.
 std::vector<RoomArrow> way(const RoomGraph& graph, const std::string& from, const std::string& to) {
   std::map<std::string, std::vector<RoomArrow>> ways{{from, {}}};
   std::deque<std::string> front{from};

@@ -49,13 +49,13 @@ void append(Findings& all, const Findings& more) {
   all.insert(all.end(), more.begin(), more.end());
 }
 
-/// Columns, not bytes: UTF-8 continuation bytes do not count.
+/// Returns the number of columns, not bytes: UTF-8 continuation bytes do not count.
 std::size_t columns(const std::string& line) {
   return static_cast<std::size_t>(
       std::ranges::count_if(line, [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-/// The indentation of a line that opens a function body; npos for any other.
+/// Returns the indentation of a line that opens a function body; npos for any other line.
 std::size_t opens_function(const std::string& line) {
   static const std::regex other(
       R"(^\s*(namespace|class|struct|enum|union|extern|if|for|while|switch|do|else|case|)"
@@ -157,7 +157,7 @@ Findings forbidden_words(const File& file) {
 
 Findings shared_scratch(const File& file) {
   if (folder_of(file.path) != "tests" || file.path == "tests/scratch_folder.h") return {};
-  if (file.path.starts_with("tests/tidy/")) return {};  // names what it forbids
+  if (file.path.starts_with("tests/tidy/")) return {};  // contains the forbidden names
   return where(
       file, std::regex(R"(\bTempDir\(|temp_directory_path)"), "see tests/scratch_folder.h");
 }
@@ -177,7 +177,7 @@ Findings missing_source(const File& file) {
       R"(graph/schedule/(matcha|base_graph)\.h|graph/schedule/equi_dyn\.cpp|)"
       R"(optim/train/optimizer\.h|optim/models/(mlp|lenet5|resnet20|transformer)_model\.cpp)$)");
   static const std::regex source(R"(arXiv:|doi\.org|DOI|\b(19|20)\d\d\b)");
-  // A file with a row of the registry is a method's: it names its paper at its head.
+  // A file with a row of the registry is a method: it must cite its paper at the top.
   static const std::regex row(R"(^extern const AlgorithmRow \w+\{)");
   const auto has = [&](const std::regex& wanted, auto begin, auto end) {
     return std::any_of(
@@ -193,7 +193,7 @@ Findings missing_source(const File& file) {
   return {file.path + ":1: names no paper"};
 }
 
-/// Leaves out the folder in which SageMaker gives every container what it needs.
+/// Allows the folder of SageMaker's containers.
 Findings machine_path(const File& file) {
   static const std::regex path(R"((^|[^\w.])/(home|root|work|Users|opt(?!/ml/)|usr/local)/)");
   return where(file, path, "a path of one machine");

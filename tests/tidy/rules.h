@@ -5,7 +5,7 @@
 
 namespace gv::tidy {
 
-/// A source file of the tree, its path from the root.
+/// A source file, with its path from the root.
 struct File {
   std::string path;
   std::vector<std::string> lines;
@@ -14,35 +14,35 @@ struct File {
 /// "graph/mixing/mixing.cpp:12: what is wrong"
 using Findings = std::vector<std::string>;
 
-/// An include against the diagram: graph and optim stand alone, gossip on both, gpu on optim, peer
-/// on all, nothing on peer.
+/// Finds includes against the diagram: graph and optim use nothing, gossip both, gpu optim, peer
+/// all, and nothing uses peer.
 Findings include_direction(const File& file);
-/// Asio outside peer/wire/tcp and peer/**/{tcp,http,process}_*; Protobuf outside peer/wire/frame
-/// and peer/model/onnx; yaml-cpp outside peer/fleet.
+/// Finds Asio outside peer/wire/tcp and peer/**/{tcp,http,process}_*, Protobuf outside
+/// peer/wire/frame and peer/model/onnx, yaml-cpp outside peer/fleet.
 Findings library_placement(const File& file);
-/// A line over 100 columns.
+/// Finds lines over 100 columns.
 Findings line_length(const File& file);
-/// A function over 70 lines.
+/// Finds functions over 70 lines.
 Findings function_length(const File& file);
-/// std::cout, rand() anywhere; random_device, system_clock outside peer/; a mutex in graph/, optim/
-/// or gossip/; GV_CUDA outside gpu/.
+/// Finds std::cout and rand() anywhere; random_device and system_clock outside peer/; a mutex in
+/// graph/, optim/ or gossip/; GV_CUDA outside gpu/.
 Findings forbidden_words(const File& file);
-/// A test's file where another test, run at the same time, may have its own.
+/// Finds test files at a path that another test may use at the same time.
 Findings shared_scratch(const File& file);
-/// An algorithm, a weight rule or a bound without its paper.
+/// Finds algorithms, weight rules and bounds without a paper.
 Findings missing_source(const File& file);
-/// The compiler makes of a negated co_await a coroutine that is never resumed.
+/// Finds negated co_awaits: the compiler makes them coroutines that are never resumed.
 Findings negated_await(const File& file);
 
-/// A path that only some machines have: a home, or where one distribution puts a program.
+/// Finds paths that only some machines have: a home, or a distribution's place for programs.
 Findings machine_path(const File& file);
 
-/// Every rule for sources.
+/// Applies every rule for sources.
 Findings check(const File& file);
 
-/// The .h, .cpp, .cu and .proto files below `root`, without build folders.
+/// Returns the .h, .cpp, .cu and .proto files below `root`, without build folders.
 std::vector<File> read_tree(const std::string& root);
-/// Returns those, and what else people write: scripts, documents, fleets, build files.
+/// Returns these files, and other files that people write: scripts, documents, fleets, build files.
 std::vector<File> read_texts(const std::string& root);
 
 }  // namespace gv::tidy

@@ -5,7 +5,7 @@
 namespace gv::tidy {
 
 bool of_screens(const std::string& path) {
-  // What other programs call stands beside the commands, and has no screens.
+  // The interface for other programs is among the commands, but has no screens.
   if (path.starts_with("peer/cli/embed/")) return false;
   static const char* const places[] = {"peer/cli/",
                                        "peer/fleet/digest",

@@ -4,8 +4,9 @@
 
 namespace gv::tidy {
 
-/// Screens, pages and files that are written: what they return tells of what went well, or is no
-/// sentence. Errors that they throw count all the same, and what begins with "note" or "warning".
+/// Returns whether the source writes screens, pages or files: the texts that it returns report
+/// success, or are no sentences. Its exceptions still count, and texts that begin with "note" or
+/// "warning".
 bool of_screens(const std::string& path);
 
 }  // namespace gv::tidy

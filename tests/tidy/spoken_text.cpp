@@ -7,8 +7,8 @@
 namespace gv::tidy {
 namespace {
 
-// Angle brackets of a message itself, as in "<graph>", are no placeholders: until the whole text is
-// known, these stand for the brackets of a name.
+// Angle brackets of the message itself, as in "<graph>", are not placeholders: until the whole text
+// is known, these characters stand for the brackets of a placeholder.
 constexpr char name_begins = '\1', name_ends = '\2';
 
 std::string placeholder(std::string name) {
@@ -26,7 +26,7 @@ bool says_text(Tokens tokens, const NamedTexts& texts) {
   });
 }
 
-/// `f(a, b)` and `x.f(a, b)`: where its bracket opens; 0 of anything else.
+/// Returns the position of the bracket of `f(a, b)` or `x.f(a, b)`; 0 for anything else.
 std::size_t call_in(Tokens tokens) {
   if (tokens.size() < 3) return 0;
   for (std::size_t i = 1; i + 1 < tokens.size(); ++i) {
@@ -39,7 +39,7 @@ std::size_t call_in(Tokens tokens) {
   return 0;
 }
 
-/// A word for what is filled in: `peer` of `link.peer`, `path` of `printable(path, 100)`.
+/// Returns a name for an inserted value: `peer` for `link.peer`, `path` for `printable(path, 100)`.
 std::string name_of(Tokens tokens) {
   static const std::set<std::string> reasons{"what", "message", "strerror", "problem_of"};
   static const std::set<std::string> passed{
@@ -139,7 +139,7 @@ class Speaker {
         else
           ++next;
         said += which < arguments.size() ? of(arguments[which]) : placeholder("");
-        for (int depth = 0; i < pattern.size(); ++i) {  // {:{}} takes its width from the next one
+        for (int depth = 0; i < pattern.size(); ++i) {  // {:{}} has two arguments
           if (pattern[i] == '{' && ++depth > 1) ++next;
           if (pattern[i] == '}' && --depth == 0) break;
         }

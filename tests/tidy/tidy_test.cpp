@@ -44,15 +44,15 @@ TEST(Rooms, ACircleIsNamedWithItsFiles) {
             "graph/b/y.cpp:2 includes graph/c/z.h; graph/c/z.h:1 includes graph/a/x.h");
 }
 
-/// A folder's own files are a room beside its folders.
+/// A folder's own files are a room, and each subfolder another.
 TEST(Rooms, AFolderMayNotIncludeWhatIncludesIt) {
   const File below{"graph/topology/x.cpp", {"#include \"graph/topologies.h\""}};
   const File above{"graph/topologies.cpp", {"#include \"graph/topology/x.h\""}};
   EXPECT_EQ(room_circles({below, above}).size(), 1U);
 }
 
-/// Follows the includes from the tests. A source is reached with its own header; one that has none,
-/// with any header it includes: it implements one of them.
+/// Follows the includes from the tests. A source is reached with its own header; a source without
+/// one, with any header that it includes, because it implements part of that.
 std::set<std::string> reached_by_tests(const std::vector<File>& tree) {
   static const std::regex include(R"re(^#include "([^"]+)")re");
   std::map<std::string, std::vector<std::string>> follows;
@@ -81,8 +81,8 @@ std::set<std::string> reached_by_tests(const std::vector<File>& tree) {
   return reached;
 }
 
-/// Two headers that define the same name break no build while nobody includes both, and what the
-/// linker makes of it is undefined. Found three times when branches met.
+/// Two headers that define the same name break no build unless a source includes both, and the
+/// linker's result is undefined. Found three times when branches met.
 TEST(Tidy, NoNameIsDefinedInTwoHeaders) {
   static const std::regex space(R"(^namespace ([\w:]+) \{)");
   static const std::regex definition(R"(^(?:class|struct|enum class) (\w+)[^;]*$)");
@@ -107,7 +107,7 @@ TEST(Tidy, NoNameIsDefinedInTwoHeaders) {
 TEST(Tidy, EverySourceIsReachedByATest) {
   const std::vector<File> tree = read_tree(source_folder());
   const std::set<std::string> reached = reached_by_tests(tree);
-  // These the tests reach by running the program; and a measured figure has no right value.
+  // Tests reach these sources by running the program; and a measured figure has no right value.
   const std::regex by_program(
       "^peer/cli/[^/]*|^(peer/study/bench|gpu/bench)/.*|"
       "^peer/launch/(peer_process|watch_thread)\\..*");

@@ -24,7 +24,7 @@ constexpr std::size_t most_files = 10'000'000;
 constexpr std::uint64_t most_pixels = 1ULL << 34;
 constexpr const char* remedy = "; it needs one folder for each class, of PNG or PGM files";
 
-/// Lists what is in a folder, but for names that begin with a dot.
+/// Lists the entries of a folder, except names that begin with a dot.
 std::vector<std::string> names_in(const std::string& dir) {
   std::error_code error;
   std::vector<std::string> names;
@@ -39,8 +39,8 @@ std::vector<std::string> names_in(const std::string& dir) {
   return names;
 }
 
-/// Returns whether there is a file in the folder or in one below it, but for those whose names
-/// begin with a dot. A link to a folder counts as a file, since it may lead back.
+/// Returns whether the folder or a subfolder has a file, except files whose names begin with a dot.
+/// A link to a folder counts as a file, since it may lead back.
 bool holds_files(const fs::path& dir) {
   std::error_code unreadable;  // reported when the folder is read
   for (const fs::directory_entry& entry : fs::directory_iterator(dir, unreadable)) {
@@ -74,7 +74,7 @@ std::vector<ImageFile> files_in(const std::string& dir, const std::vector<std::s
   std::vector<ImageFile> files;
   for (std::size_t label = 0; label < classes.size(); ++label) {
     const fs::path folder = fs::path(dir) / classes[label];
-    if (!fs::is_directory(folder)) continue;  // of a test set, which need not have each class
+    if (!fs::is_directory(folder)) continue;  // a test set may lack classes
     for (const std::string& name : names_in(folder.string())) {
       const std::string path = (folder / name).string();
       if (!fs::is_directory(path))
@@ -121,7 +121,8 @@ std::shared_ptr<Dataset> read_set(const std::vector<ImageFile>& files, ImageShap
   return data;
 }
 
-/// Each channel by the mean and deviation of its training pixels; a constant one becomes zero.
+/// Scales each channel by the mean and deviation of its training pixels; a constant one becomes
+/// zero.
 void standardize_channels(Dataset& train, Dataset& test) {
   const std::size_t plane = std::size_t{train.image.height} * train.image.width;
   GV_CHECK(plane > 0 && train.image.channels > 0, "pictures have pixels");

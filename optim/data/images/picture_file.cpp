@@ -89,7 +89,7 @@ Picture read_pgm(const std::string& path, const std::vector<std::uint8_t>& bytes
   return picture;
 }
 
-/// libpng's simplified interface, which keeps its errors to itself and returns them as text.
+/// Uses libpng's simplified interface, which returns errors as text and prints none.
 Picture read_png(const std::string& path, const std::vector<std::uint8_t>& bytes) {
   png_image image{};
   image.version = PNG_IMAGE_VERSION;

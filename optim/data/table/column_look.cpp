@@ -12,7 +12,7 @@
 namespace gv {
 namespace {
 
-/// Returns whether three digits stand behind its only comma.
+/// Returns whether exactly three digits follow its only comma.
 bool is_grouped(std::string_view word) {
   return word.size() - word.find(',') == 4;
 }
@@ -40,8 +40,8 @@ std::string warning(const std::string& name, const ColumnLook& look) {
   return "";
 }
 
-/// Names a word that counts as a missing value and may be meant as one of the column's values: `-`
-/// beside `+`, NA beside US.
+/// Returns a word that counts as a missing value but may be one of the column's values: `-` next to
+/// `+`, NA next to US.
 std::string absent_word(const std::string& name, const ColumnLook& look, bool target) {
   const auto doubtful = [target](const auto& each) { return target || each.first != "?"; };
   const auto word = std::ranges::find_if(look.absent, doubtful);
@@ -52,8 +52,8 @@ std::string absent_word(const std::string& name, const ColumnLook& look, bool ta
          "; write another word if it is one of its values";
 }
 
-/// Lists the classes that are the same number in two ways of writing: they are two, as `1e5` and
-/// `100000` may be, and `1` and `1.0` are probably not.
+/// Lists classes that are one number in two spellings. They remain two classes: `1e5` and `100000`
+/// may differ, `1` and `1.0` probably do not.
 std::string same_numbers(const std::set<std::string, std::less<>>& classes) {
   std::map<std::string, std::string> seen;
   for (const std::string& name : classes)
@@ -68,14 +68,14 @@ std::string header_warning(const TableSpec& spec) {
   const HeaderGuess guess = guess_header(spec.file);
   if (guess.why.empty()) return "";
   return "the first line is taken for the columns' names, and " + guess.why +
-         "; say `header: false` if it is data, or else `header: true`";
+         "; write `header: false` if it is data, or else `header: true`";
 }
 
-/// Whether each word is one of numbers, and how many words of text stand in their columns below.
+/// Counts of the first line's words by kind, and of words that also occur in their columns below.
 struct FirstLine {
   std::size_t numbers = 0;         ///< numbers over a column of numbers
-  std::size_t words = 0, met = 0;  ///< words over a column of text, and those that stand there, too
-  std::string number, word;        ///< the first ones, as shown() shows them
+  std::size_t words = 0, met = 0;  ///< words over columns of text, and those also in the column
+  std::string number, word;        ///< the first of each, as in shown()
 };
 
 FirstLine look_at_first_line(const std::vector<std::string>& first,
@@ -163,7 +163,7 @@ std::vector<ColumnLook> look_at(RowSource& rows, std::uint64_t most, char decima
     try {
       if (!rows.next()) break;
       take_row(rows, looks, decimal);
-    } catch (const RowError&) {  // is told by who reads them all
+    } catch (const RowError&) {  // the reader of all rows reports it
     }
   }
   for (ColumnLook& look : looks) look.finish();
@@ -175,7 +175,7 @@ HeaderGuess guess_header(const std::string& file) {
   if (rows->format() != "CSV" || !rows->next()) return {};
   const std::vector<std::string> first(rows->words().begin(), rows->words().end());
   const FirstLine line = look_at_first_line(first, look_at(*rows, table_bounds::looked_at, '.'));
-  if (line.numbers == first.size()) return {true, "all of it are numbers"};
+  if (line.numbers == first.size()) return {true, "all its values are numbers"};
   if (line.met > 0 && (line.numbers > 0 || line.met == first.size()))
     return {true, line.word + " stands in its column below, too"};
   if (line.numbers > 0) return {false, line.number + " is a number over a column of numbers"};

@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t most_header = 1U << 16;
 constexpr std::size_t piece_bytes = 1U << 20;
 
-/// Returns what stands behind `'key':`, up to the end of the header.
+/// Returns the header's text after `'key':`.
 std::string_view value_of(std::string_view header, const std::string& key) {
   const std::size_t at = header.find("'" + key + "':");
   if (at == std::string_view::npos) return {};
@@ -52,7 +52,7 @@ To read_integer(const char* from, char kind, std::size_t width) {
   }
 }
 
-/// RFC 3629, section 3. False: there is no such character.
+/// Appends the character (RFC 3629, section 3); returns false if it does not exist.
 bool append_utf8(char32_t character, std::string& to) {
   const bool surrogate = character >= 0xD800 && character < 0xE000;
   if (surrogate || character > 0x10FFFF) return false;
@@ -134,7 +134,7 @@ std::string NpyArray::read_header() {
 void NpyArray::parse_type(const std::string& header, Elements wanted) {
   const std::string_view order = value_of(header, "fortran_order");
   if (!order.starts_with("True") && !order.starts_with("False"))
-    fail("its header does not say `fortran_order`");
+    fail("its header lacks `fortran_order`");
   fortran_ = order.starts_with("True");
   const std::string_view descr = value_of(header, "descr");
   if (wanted == Elements::numbers_or_text && parse_text_type(descr)) return;
@@ -234,7 +234,7 @@ std::string NpyArray::text_of_last(std::size_t column) const {
                       : std::to_string(read_integer<std::uint64_t>(from, kind_, width_));
 }
 
-/// Returns an element up to the zeros that fill it.
+/// Returns an element without its padding zeros.
 std::string NpyArray::text_at(std::size_t index) const {
   const std::string_view element(piece_.data() + index * width_, width_);
   if (kind_ == 'S') return std::string(element.substr(0, element.find('\0')));

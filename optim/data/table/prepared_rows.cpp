@@ -17,7 +17,7 @@ namespace {
 
 using Use = PlannedColumn::Use;
 
-/// Classes whose names are numbers may be written in other ways: `1.0` is `1`.
+/// Returns whether all classes are numbers, which may have other spellings: `1.0` is `1`.
 bool are_numbers(const std::vector<std::string>& classes) {
   return std::ranges::all_of(classes,
                              [](const std::string& c) { return number_of<double>(c).has_value(); });
@@ -73,7 +73,7 @@ ColumnOrder order_in(const std::string& path,
   for (const ColumnFacts& column : facts.columns)
     order.features.push_back(place_of(path, places, column.name, "which the model needs"));
   if (target)
-    order.target = place_of(path, places, facts.target, "the target, which says what is right");
+    order.target = place_of(path, places, facts.target, "the target, which is the right answer");
   return order;
 }
 
@@ -89,7 +89,7 @@ TablePlan plan_of(const std::vector<std::string>& names,
   return plan;
 }
 
-/// Puts the places of levels into the order of `sorted`, in every `step`-th cell.
+/// Renumbers levels in the order of `sorted`, in every `step`-th cell.
 void sort_places(const std::vector<std::string>& levels,
                  const std::vector<std::string>& sorted,
                  std::vector<double>& cells,
@@ -104,7 +104,7 @@ void sort_places(const std::vector<std::string>& levels,
     if (!std::isnan(cells[at])) cells[at] = places[static_cast<std::size_t>(cells[at])];
 }
 
-/// Writes a category's features, which are 0 before.
+/// Writes a category's features, which must be 0 before.
 void spread(double cell, const ColumnFacts& column, float* to) {
   if (std::isnan(cell))
     std::ranges::transform(
@@ -140,8 +140,8 @@ void require_room(const RawTable& raw, const DataFacts& facts, const std::string
                              " samples, too many; leave some out: `ignore: [NAME]`");
 }
 
-/// Returns for each feature, in the order that is wanted, its place among the cells of a row, which
-/// are those of the columns that are not ignored in the file's order.
+/// Returns for each feature, in the wanted order, its index among the cells of a row, which are
+/// those of the columns that are not ignored in the file's order.
 std::vector<std::size_t> cell_places(const ColumnOrder& order) {
   std::vector<std::size_t> sorted = order.features;
   std::ranges::sort(sorted);
@@ -152,14 +152,14 @@ std::vector<std::size_t> cell_places(const ColumnOrder& order) {
   return places;
 }
 
-/// The moments of each column over the rows that have a value for it.
+/// Mean and deviation of each column over the rows with a value.
 struct Moments {
   std::vector<double> mean, deviation;
 };
 
-/// The sums of a first pass over a column. `lost` is what additions have rounded away: balances of
-/// both signs cancel. A. Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher
-/// Summen", ZAMM 54(1), 1974, algorithm IV.
+/// The sums of a first pass over a column. `lost` is the sum of rounding errors, because
+/// balances of both signs cancel. A. Neumaier, "Rundungsfehleranalyse einiger Verfahren zur
+/// Summation endlicher Summen", ZAMM 54(1), 1974, algorithm IV.
 struct Sums {
   double sum = 0, lost = 0, count = 0;
   double least = std::numeric_limits<double>::infinity(), most = -least;
@@ -182,8 +182,8 @@ std::vector<Sums> sums_of(std::span<const double> cells, std::size_t width) {
   return sums;
 }
 
-/// Two passes, because the squares of large numbers cancel; the second pass corrects the rounding
-/// of the mean. Chan, Golub & LeVeque, "Algorithms for computing the sample variance", The American
+/// Uses two passes, because the squares of large numbers cancel; the second corrects the mean's
+/// rounding. Chan, Golub & LeVeque, "Algorithms for computing the sample variance", The American
 /// Statistician 37(3), 1983, equation 1.7. A constant column has a deviation of exactly 0.
 Moments moments_of(std::span<const double> cells, std::size_t width) {
   const std::vector<Sums> sums = sums_of(cells, width);
@@ -205,7 +205,7 @@ Moments moments_of(std::span<const double> cells, std::size_t width) {
   return {std::move(mean), std::move(squares)};
 }
 
-/// Returns the part of the samples with each value, among those that have one.
+/// Returns the share of each value among the samples that have a value.
 std::vector<double> shares_of(const RawTable& train, std::size_t c, std::size_t levels) {
   std::vector<double> shares(levels, 0.0);
   double count = 0;
@@ -218,7 +218,7 @@ std::vector<double> shares_of(const RawTable& train, std::size_t c, std::size_t 
   return shares;
 }
 
-/// One part of a table cannot choose the shift for all parts.
+/// Throws if targets need a shift: one part of a table cannot choose it for all parts.
 void require_floats(const TableSpec& spec, const RawTable& train, const DataFacts& facts) {
   constexpr double most = 1e-3;
   for (const double y : train.targets)
@@ -335,7 +335,7 @@ void measure(const TableSpec& spec, const RawTable& train, DataFacts& facts) {
     const ColumnFacts* const given = spec.given ? &spec.given->columns[c] : nullptr;
     if (column.is_category()) {
       column.shares = given != nullptr ? given->shares : shares_of(train, c, column.levels.size());
-      column.shares.resize(column.levels.size());  // statistics need not have them
+      column.shares.resize(column.levels.size());  // statistics may lack shares
       continue;
     }
     column.mean = given != nullptr ? given->mean : own.mean[c];

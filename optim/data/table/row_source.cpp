@@ -34,8 +34,8 @@ std::string_view word_of(std::string_view& line) {
   return word;
 }
 
-/// Returns whether the first line that has more than a label is `label column:value`: a row of
-/// zeros is a label alone.
+/// Returns whether the first line with more than a label is `label column:value`: a row of zeros
+/// has only a label.
 bool looks_like_libsvm(std::string_view text) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
@@ -54,9 +54,9 @@ bool looks_like_libsvm(std::string_view text) {
 
 constexpr auto any_element = NpyArray::Elements::numbers_or_text;
 
-/// One array, whose last column is the target, or an array x and its targets y. Columns are called
-/// x0, x1, ... as numpy counts them. Either may be text, which means what it would in CSV; where x
-/// is, numbers of y become words.
+/// One array, whose last column is the target, or an array x and its targets y. Columns are named
+/// x0, x1, ... as in NumPy. Either array may be text, with the meaning of CSV; if x is text,
+/// numbers of y become words.
 class NpyRows : public RowSource {
  public:
   NpyRows(std::string path, std::string format, NpyArray x, std::optional<NpyArray> y)
@@ -110,19 +110,19 @@ class NpyRows : public RowSource {
   std::string path_;
   NpyArray x_;
   std::optional<NpyArray> y_;
-  std::vector<std::string> texts_;  ///< of this row; words_ are views of it
+  std::vector<std::string> texts_;  ///< texts of this row; words_ views them
   std::uint64_t row_ = 0;
 };
 
-/// Opens an entry by either case of its letter.
+/// Opens an entry by its letter in lower or upper case.
 std::unique_ptr<ByteSource> entry_of(const std::string& path, char name) {
   auto entry = open_zip_entry(path, std::string(1, name) + ".npy");
   if (entry) return entry;
   return open_zip_entry(path, std::string(1, static_cast<char>(name - 'a' + 'A')) + ".npy");
 }
 
-/// Sparse rows made dense: what a line does not name is zero. The columns are called 1, 2, ... (or
-/// 0, 1, ...) as in the file, and the label comes last, as a word.
+/// Sparse rows made dense: absent columns are zero. The columns are named 1, 2, ... (or 0, 1, ...)
+/// as in the file, and the label comes last, as a word.
 class LibSvmRows : public RowSource {
  public:
   LibSvmRows(const std::string& path, const RowForm& form)
@@ -161,7 +161,7 @@ class LibSvmRows : public RowSource {
 
 constexpr std::size_t piece = 1U << 20;
 constexpr const char* remedy =
-    "; a table begins with a line of its columns' names (or say `header: false`), and every line "
+    "; a table begins with a line of its columns' names (or write `header: false`), and every line "
     "has one value for each";
 
 class CsvFile final : public RowSource {
@@ -191,15 +191,15 @@ class CsvFile final : public RowSource {
     split(record);
     if (words_.size() != names_.size())
       throw RowError(place() + ": " + std::to_string(words_.size()) +
-                     " values where the header has " + std::to_string(names_.size()) + " names" +
+                     " values, and the header has " + std::to_string(names_.size()) + " names" +
                      remedy);
     return true;
   }
 
   std::string place() const override { return path_ + ":" + std::to_string(line_); }
 
-  /// A first walk over the file: as many rows as ends of lines, and the last one may have none. A
-  /// row takes a byte for each column, so cells are no more than bytes.
+  /// A first pass over the file: counts the line ends, plus one for a last line without end. A row
+  /// has a byte for each column, so there are at most as many cells as bytes.
   std::uint64_t most_rows() override {
     std::vector<char> bytes(piece);
     std::uint64_t lines = 1;
@@ -217,7 +217,7 @@ class CsvFile final : public RowSource {
     throw std::runtime_error(place() + ": " + what);
   }
 
-  /// Takes the first record, from which the separator is chosen.
+  /// Reads the first record and chooses the separator by it.
   void begin() {
     format_ = "CSV";
     fill(0);
@@ -241,11 +241,11 @@ class CsvFile final : public RowSource {
   void read_header() {
     if (std::ranges::all_of(words_,
                             [](std::string_view w) { return number_of<double>(w).has_value(); }))
-      fail(std::string("the first line has numbers where the columns' names should be") + remedy);
+      fail(std::string("the first line has numbers in the place of the columns' names") + remedy);
     for (const std::string_view word : words_) add_name(visible_name(word));
   }
 
-  /// The first record is a row of a file without names.
+  /// Numbers the columns: the first record is a row of a file without names.
   void number_columns() {
     for (std::size_t k = 0; k < words_.size(); ++k)
       names_.push_back(std::string("x").append(std::to_string(k)));
@@ -267,11 +267,11 @@ class CsvFile final : public RowSource {
            "; save the file as UTF-8");
     if (!known_.emplace(word).second)
       fail("two columns are called " + shown(word) +
-           "; give each a name of its own, or say `header: false` if this line is data");
+           "; give each a name of its own, or write `header: false` if this line is data");
     names_.emplace_back(word);
   }
 
-  /// Whichever is there most often, outside of quotes.
+  /// Returns the most frequent separator outside of quotes.
   static char separator_of(std::string_view header) {
     std::size_t commas = 0, semicolons = 0, tabs = 0;
     bool inside = false;
@@ -286,7 +286,7 @@ class CsvFile final : public RowSource {
     return tabs > commas ? '\t' : ',';
   }
 
-  /// Reads on behind what is kept: the bytes from begin_ on.
+  /// Keeps the first `kept` bytes from begin_ on and reads more after them.
   bool fill(std::size_t kept) {
     if (begin_ > 0) std::memmove(buffer_.data(), buffer_.data() + begin_, kept);
     begin_ = 0;
@@ -317,7 +317,8 @@ class CsvFile final : public RowSource {
     }
   }
 
-  /// A record without its line end; of more than one line where quotes are open. False: the end.
+  /// Reads a record without its line end; it spans several lines while quotes are open. Returns
+  /// false at the end of the file.
   bool take_record(std::string_view& record) {
     line_ += lines_;
     std::size_t length = line_end(0);
@@ -338,13 +339,13 @@ class CsvFile final : public RowSource {
     return true;
   }
 
-  /// How far a record was looked at, and what was found: only a quote with which a field begins
-  /// opens a text.
+  /// State of the search for quotes in a record: only a quote at the beginning of a field opens a
+  /// text.
   struct Quotes {
     std::size_t at = 0;  ///< from begin_
     bool open = false;
     bool may_open =
-        true;  ///< a field begins, or a text has just ended, where a doubled quote continues it
+        true;  ///< a field begins, or a text has just ended, which a doubled quote continues
   };
 
   /// Continues up to `to`; returns whether a quote is open there.
@@ -360,7 +361,7 @@ class CsvFile final : public RowSource {
     }
     return quotes.open;
   }
-  /// Before the first record was read, each separator may be the file's.
+  /// Returns whether c is the separator; before the first record, any of the three may be.
   bool separates(char c) const {
     return separator_ != '\0' ? c == separator_ : c == ',' || c == ';' || c == '\t';
   }
@@ -389,7 +390,7 @@ class CsvFile final : public RowSource {
     return {first, last};
   }
 
-  /// Returns whether a field begins with a quote, perhaps after blanks.
+  /// Returns whether a field begins with a quote, after optional blanks.
   bool opens_quote(const char*& at, const char* end) const {
     const char* first = at;
     while (first != end && *first == ' ') ++first;
@@ -398,7 +399,8 @@ class CsvFile final : public RowSource {
     return true;
   }
 
-  /// The text between quotes, doubled ones made one in its place; `at` then stands behind it.
+  /// Returns the text between quotes, with doubled ones replaced in place by one, and moves `at`
+  /// after it.
   std::string_view unquoted(const char*& at, const char* end) {
     char* const text = buffer_.data() + (at + 1 - buffer_.data());
     char* to = text;
@@ -411,19 +413,19 @@ class CsvFile final : public RowSource {
     ++at;
     while (at != end && *at == ' ') ++at;
     if (at != end && *at != separator_)
-      fail("text goes on after a closing quote; a quote inside of a text is written as two");
+      fail("text continues after a closing quote; a quote inside a text is written as two");
     return {text, to};
   }
 
   std::string path_;
   int file_;
   std::vector<char> buffer_;
-  std::size_t begin_ = 0, end_ = 0;  ///< what is read and not taken yet
-  std::uint64_t line_ = 1;           ///< where the record begins
-  std::uint64_t lines_ = 0;          ///< that it has
+  std::size_t begin_ = 0, end_ = 0;  ///< bytes that are read but not taken
+  std::uint64_t line_ = 1;           ///< first line of the record
+  std::uint64_t lines_ = 0;          ///< number of lines of the record
   char line_feed_ = '\n';            ///< the last character of a line
-  char separator_ = '\0';            ///< none yet
-  bool pending_ = false;             ///< the first row is in words_ already
+  char separator_ = '\0';            ///< 0 before the first record
+  bool pending_ = false;             ///< words_ already has the first row
   std::set<std::string, std::less<>> known_;
 };
 
@@ -434,7 +436,7 @@ std::string RowSource::number_text(std::size_t column) const {
 }
 
 std::unique_ptr<RowSource> open_rows(const std::string& path, const RowForm& form) {
-  // Asked before it is opened: a pipe to which nobody writes would be waited for.
+  // Check before opening: opening a pipe without a writer would block.
   std::error_code error;
   const bool regular = std::filesystem::is_regular_file(path, error);
   std::ifstream in;
@@ -478,10 +480,10 @@ std::unique_ptr<RowSource> open_libsvm(const std::string& path, const RowForm& f
 // RFC 4180, "Common format and MIME type for CSV files", 2005:
 //   file   := header record*                   lines end with LF or CRLF, the last one with either
 //   record := field (separator field)*         or none
-//   field  := word | '"' text '"'              in text a quote is written as two
-// Also as programs write it: a UTF-8 byte order mark, `;` or a tab as the separator, blanks around
-// a word, quotes within a word (12" pipe), empty lines, which are skipped, and CR alone as the end
-// of a line if the file has no LF.
+//   field  := word | '"' text '"'              a quote in text is doubled
+// Also common deviations: a UTF-8 byte order mark, `;` or a tab as the separator, blanks around a
+// word, quotes within a word (12" pipe), empty lines, which are skipped, and CR alone as the end of
+// lines if the file has no LF.
 
 std::unique_ptr<RowSource> open_csv(const std::string& path, bool header) {
   return std::make_unique<CsvFile>(path, header);

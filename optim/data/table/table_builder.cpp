@@ -43,7 +43,7 @@ class TableBuilder {
     try {
       while (take_next()) {
       }
-    } catch (const std::runtime_error& e) {  // there is no going on behind it
+    } catch (const std::runtime_error& e) {  // reading cannot continue
       problems_.add(e.what());
     }
     problems_.refuse();
@@ -66,7 +66,7 @@ class TableBuilder {
     }
     return true;
   }
-  /// Reports a problem and treats the cell as missing until all problems are reported or the row is
+  /// Reports a problem; the cell counts as missing until all problems are reported or the row is
   /// left out.
   double complain(std::size_t k, Fault fault, std::string_view word, const std::string& what) {
     std::string text = rows_.place() + ": " + what;
@@ -106,7 +106,8 @@ class TableBuilder {
     ++table_.rows;
   }
 
-  /// Looks before anything of a row is taken: a class or value that only such rows have is none.
+  /// Checks a row before any of its values is taken: values that occur only in dropped rows do not
+  /// count.
   bool has_gap() {
     bool gap = false;
     for (std::size_t k = 0; k < table_.plan.columns.size(); ++k) {
@@ -126,7 +127,7 @@ class TableBuilder {
     const bool words = column(k).use == Use::category && !column(k).numeric;
     return words ? is_missing(word) : lacks_number(word);
   }
-  /// A mean is no answer there.
+  /// A mean cannot replace a missing target.
   bool lacks_target() const { return table_.plan.target != no_target && lacks(table_.plan.target); }
 
   double take(std::size_t k, std::string_view word) {
@@ -180,8 +181,7 @@ class TableBuilder {
     return missing_cell;
   }
 
-  /// The place of a category's value among those of its column. Its name is the word as the file
-  /// has it.
+  /// Returns the index of a category's value in its column. Its name is the word in the file.
   double level(std::size_t k, std::string_view word) {
     if (const auto it = known_[k].find(word); it != known_[k].end())
       return static_cast<double>(it->second);
@@ -192,14 +192,14 @@ class TableBuilder {
                       Fault::number,
                       word,
                       "the class " + shown(word) + " is no number, and " + c.told +
-                          "; mend it, or write all of them as text");
+                          "; correct it, or write all values as text");
     if (c.numeric && c.closed)
       if (const auto same = same_number(k, word)) return static_cast<double>(*same);
     return level_called(k, visible_name(word));
   }
 
-  /// Finds the only known class that is this number, written in another way: a file that another
-  /// program has saved again has `1.0` for `1`.
+  /// Finds the only known class that is this number in another spelling: another program may save
+  /// `1` as `1.0`.
   std::optional<std::size_t> same_number(std::size_t k, std::string_view word) {
     const std::vector<std::string>& levels = column(k).levels;
     const std::string plain = plain_number(word);
@@ -242,7 +242,7 @@ class TableBuilder {
     return static_cast<double>(at);
   }
 
-  /// Says who knows no other values of a category.
+  /// The part of a message about an unknown value of a category: the source of the known ones.
   std::string unknown_text(std::size_t k) const {
     if (!column(k).told.empty())
       return " is unknown to " + column(k).told + "; leave the line out, or mend it";
@@ -258,11 +258,11 @@ class TableBuilder {
   RawTable table_;
   TableProblems problems_;
   std::uint64_t seen_ = 0;
-  std::string wrong_;  ///< with the row that is taken, where such rows are left out
+  std::string wrong_;  ///< error of the current row, if such rows are left out
 };
 
-/// Returns what the training rows say of the columns; means and deviations are still to come.
-/// Statistics that are given have their own order.
+/// Returns the facts of the training rows, still without means and deviations. Given statistics
+/// keep their order.
 DataFacts facts_of(const TableSpec& spec, const std::string& format, const RawTable& raw) {
   DataFacts facts{.format = format, .target = raw.plan.columns[raw.plan.target].name};
   for (std::size_t k = 0; k < raw.plan.columns.size(); ++k) {
@@ -303,7 +303,7 @@ std::vector<Value> take_rows(std::vector<Value>& from,
   return taken;
 }
 
-/// Takes samples out that nobody trains on.
+/// Takes the held-out samples out of the training set.
 RawTable hold_out(RawTable& train, const std::vector<std::uint32_t>& rows) {
   RawTable test;
   test.plan = train.plan;
@@ -315,14 +315,14 @@ RawTable hold_out(RawTable& train, const std::vector<std::uint32_t>& rows) {
   return test;
 }
 
-/// Samples, drawn at random, that nobody trains on.
+/// Draws the held-out samples at random.
 std::vector<std::uint32_t> draw_held_out(const TableSpec& spec, std::uint64_t samples, Rng rng) {
   if (samples < 2)
     throw std::runtime_error(spec.file + ": one sample cannot be divided into training and test");
   return held_out_rows(static_cast<std::uint32_t>(samples), spec.held_out, rng);
 }
 
-/// The rows of the file in which these samples stand: `left_out`, ascending, are none.
+/// The rows of the samples in the file. `left_out`, ascending, has rows that are not samples.
 std::vector<std::uint32_t> file_rows(const std::vector<std::uint32_t>& samples,
                                      const std::vector<LeftOut>& left_out) {
   std::vector<std::uint32_t> rows;
@@ -334,7 +334,7 @@ std::vector<std::uint32_t> file_rows(const std::vector<std::uint32_t>& samples,
   return rows;
 }
 
-/// The rows of the test file, whose columns and categories must be the training file's.
+/// Reads the test file, whose columns and categories must be the training file's.
 RawTable read_test(const TableSpec& spec, const RawTable& train) {
   TablePlan plan = train.plan;
   for (PlannedColumn& column : plan.columns) {
@@ -374,7 +374,7 @@ void require_sense(const TableSpec& spec, const DataFacts& facts) {
                              " the target?");
 }
 
-/// Counted in both files.
+/// Adds the missing values of a file; called for both files.
 void count_missing(const RawTable& raw, DataFacts& facts) {
   std::size_t at = 0;
   for (std::size_t k = 0; k < raw.plan.columns.size(); ++k)
@@ -386,7 +386,7 @@ void count_missing(const RawTable& raw, DataFacts& facts) {
 }  // namespace
 
 RawTable read_rows(RowSource& rows, TablePlan plan, MissingValue missing, bool lenient) {
-  // The plan was made when the file was open before: somebody may have written it again.
+  // The plan was made with an earlier open file, which may have been overwritten since.
   if (!std::ranges::equal(rows.names(), plan.columns, {}, {}, &PlannedColumn::name))
     throw std::runtime_error(rows.place() + ": the file has changed while it was read; try again");
   return TableBuilder(rows, std::move(plan), missing, lenient).read();

@@ -15,25 +15,24 @@ namespace gv {
 /// A row that was left out.
 struct LeftOut {
   std::uint64_t row = 0;  ///< row of the file, from 0
-  std::string why{};      ///< "a.csv:12: what is wrong"; "": a value is missing, and such rows are
-                          ///< dropped
+  std::string why{};      ///< "a.csv:12: the error"; "" if dropped for a missing value
 };
 
-/// The contents of a file, a number for each cell: of a category the place of its value in
-/// `levels`, NaN where it is missing.
+/// The contents of a file, a number for each cell: for a category the index of its value in
+/// `levels`, NaN if it is missing.
 struct RawTable {
   TablePlan plan;  ///< with all values of each category, in order of appearance
   std::uint64_t rows = 0;
-  std::size_t width = 0;               ///< columns that are features
+  std::size_t width = 0;               ///< number of feature columns
   std::vector<double> cells;           ///< rows x width
   std::vector<double> targets;         ///< rows
-  std::vector<std::uint64_t> missing;  ///< missing values of each column of the file
+  std::vector<std::uint64_t> missing;  ///< number of missing values by column of the file
   std::uint64_t dropped = 0;           ///< rows
-  std::vector<LeftOut> left_out;       ///< which those are
+  std::vector<LeftOut> left_out;       ///< the dropped rows
 };
 
-/// Reads all rows of a file by the plan. Throws TableError of all that is wrong with them, and of
-/// the plan's problems; `lenient` leaves out rows of which something is wrong instead.
+/// Reads all rows of a file by the plan. Throws TableError with all problems of rows and plan; if
+/// `lenient`, leaves out invalid rows instead.
 RawTable read_rows(RowSource& rows, TablePlan plan, MissingValue missing, bool lenient = false);
 
 }  // namespace gv

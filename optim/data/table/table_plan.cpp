@@ -44,7 +44,7 @@ bool is_listed(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-/// The columns of a file by what its first rows show and the spec says.
+/// Plans the columns of a file by its first rows and the spec.
 class Planner {
  public:
   Planner(const TableSpec& spec, const std::vector<ColumnLook>& looks, TablePlan& plan)
@@ -96,7 +96,8 @@ class Planner {
   }
 
  private:
-  /// The decimal mark of a column; one that the spec does not say is a problem.
+  /// Returns the decimal mark of a column; adds a problem if it needs one that the spec does not
+  /// give.
   char mark_of(const std::string& name, const ColumnLook& look) {
     if (spec_.decimal == ',' || !look.has_commas()) return spec_.decimal;
     plan_.problems.push_back(
@@ -111,7 +112,7 @@ class Planner {
   TablePlan& plan_;
 };
 
-/// Columns that are in the file or among those that are given, and not in both.
+/// Reports columns that are only in the file, or only among the given ones.
 void name_differences(const TableSpec& spec,
                       const std::vector<std::string>& unknown,
                       const std::vector<std::string>& lacking,
@@ -124,7 +125,7 @@ void name_differences(const TableSpec& spec,
                             spec.given_by + "; leave it out: `ignore: [NAME]`");
 }
 
-/// Columns that are said beforehand must be those of the file, in whatever order.
+/// Given columns must be those of the file, in any order.
 void take_given(const TableSpec& spec, TablePlan& plan) {
   const DataFacts& given = *spec.given;
   std::vector<std::string> unknown, lacking;

@@ -8,7 +8,7 @@
 
 namespace gv {
 
-/// All that is wrong with a table; what() has a line for each problem.
+/// All errors in a table; what() has a line for each problem.
 class TableError : public std::runtime_error {
  public:
   explicit TableError(std::vector<std::string> problems);
@@ -18,17 +18,17 @@ class TableError : public std::runtime_error {
   std::vector<std::string> problems_;
 };
 
-/// Collects what is wrong with a table, so that it is told in one go: of each column and kind of
-/// fault the first place, how many rows more, and some of the words there.
+/// Collects the errors in a table, to report them together: for each column and kind of fault the
+/// first place, the number of further rows, and some of their words.
 class TableProblems {
  public:
   enum class Fault : std::uint8_t { row, missing, number, range, level, text };
 
   /// Notes a problem of the whole table.
   void add(std::string text);
-  /// Notes one of a row: its `text` ("a.csv:12: what is wrong") is told of the first one only.
+  /// Notes a problem of a row; only the first `text` ("a.csv:12: the error") is reported.
   void add(std::size_t column, Fault fault, std::string text);
-  /// Does the same for one of a word.
+  /// Notes a problem of a word.
   void add(std::size_t column, Fault fault, std::string_view word, std::string text);
   bool any() const { return !entries_.empty(); }
   /// Throws TableError if there are any problems.
@@ -40,13 +40,13 @@ class TableProblems {
     Fault fault = Fault::row;
     bool of_rows = false;
     std::string text;
-    std::uint64_t more = 0;          ///< rows with the same fault
-    std::vector<std::string> words;  ///< of these, some that differ; the first is the first row's
+    std::uint64_t more = 0;          ///< number of further rows with the fault
+    std::vector<std::string> words;  ///< some different words; the first row's comes first
   };
   Entry* find(std::size_t column, Fault fault);
 
   std::vector<Entry> entries_;
-  std::uint64_t left_out_ = 0;  ///< entries that are too many to tell
+  std::uint64_t left_out_ = 0;  ///< number of entries beyond the limit
 };
 
 }  // namespace gv

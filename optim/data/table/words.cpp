@@ -29,7 +29,8 @@ bool is_whole_part(std::string_view digits) {
   return true;
 }
 
-/// The digits at the front of a text, taken off it; at most `most`. None: nothing.
+/// Takes at least `least` and at most `most` digits off the front of a text; none if there are
+/// fewer.
 std::optional<int> take_digits(std::string_view& text, std::size_t least, std::size_t most) {
   std::size_t count = 0;
   while (count < text.size() && count < most && is_digit(text[count])) ++count;
@@ -39,7 +40,7 @@ std::optional<int> take_digits(std::string_view& text, std::size_t least, std::s
   return value;
 }
 
-/// Compares in any case of the letters.
+/// Compares without regard to case.
 bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
   constexpr std::size_t longest = 8;
   if (word.size() > longest) return false;
@@ -74,7 +75,7 @@ std::optional<int> take_days(std::string_view& text) {
   return std::chrono::sys_days(date).time_since_epoch().count();
 }
 
-/// `12:30` or `12:30:15.5`, perhaps with `Z`, to the end of the text, as a part of a day.
+/// `12:30` or `12:30:15.5`, with an optional `Z`, to the end of the text, as a part of a day.
 std::optional<double> time_of(std::string_view text) {
   if (text.ends_with('Z')) text.remove_suffix(1);
   const auto hours = take_digits(text, 1, 2);

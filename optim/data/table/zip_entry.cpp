@@ -11,8 +11,8 @@
 
 #include <zlib.h>
 
-// ZIP, little-endian, as numpy.savez writes it (its local headers say nothing of sizes, so the
-// directory at the end is read):
+// ZIP, little-endian, as written by numpy.savez (its local headers lack the sizes, so the directory
+// at the end is read):
 //   file      := (local bytes)* directory end
 //   directory := entry*      0x02014b50 ... method:u16@10 crc:u32@16 packed:u32@20 size:u32@24
 //                            name:u16@28 extra:u16@30 comment:u16@32 local:u32@42, 46 bytes
@@ -25,7 +25,7 @@ namespace {
 constexpr std::uint32_t end_magic = 0x06054b50, entry_magic = 0x02014b50, local_magic = 0x04034b50;
 constexpr std::size_t end_bytes = 22, entry_bytes = 46, local_bytes = 30;
 constexpr std::uint64_t most_directory = 1U << 20;
-constexpr std::uint64_t most_ratio = 1032;  ///< of deflate; zlib.net, "Maximum compression factor"
+constexpr std::uint64_t most_ratio = 1032;  ///< for deflate; zlib.net, "Maximum compression factor"
 
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
   throw std::runtime_error(path + ": " + what + "; save it again (numpy.savez), or as .npy");
@@ -49,7 +49,7 @@ struct Entry {
   std::uint64_t packed, size, local;
 };
 
-/// The directory's bytes, from the last thing that looks like an end.
+/// Returns the directory's bytes, by the last record that looks like an end.
 std::vector<char> directory_of(const std::string& path) {
   const std::uint64_t whole = open_bytes(path)->left();
   const std::uint64_t tail = std::min<std::uint64_t>(whole, end_bytes + 0xFFFF);
@@ -65,7 +65,7 @@ std::vector<char> directory_of(const std::string& path) {
   fail(path, "a damaged archive: it has no directory");
 }
 
-/// `look(name, entry)` for each entry, until it says that it has seen enough.
+/// Calls look(name, entry) for each entry, until it returns that it is done.
 template <class Look>
 void each_entry(const std::string& path, Look look) {
   const std::vector<char> d = directory_of(path);

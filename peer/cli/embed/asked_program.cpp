@@ -18,7 +18,7 @@
 namespace gv::embed {
 namespace {
 
-/// Counts strides in elements, as the tensor lies.
+/// Returns the strides of the tensor's memory layout, in elements.
 std::vector<std::int64_t> strides_of(const Parameter& parameter,
                                      const std::vector<std::uint32_t>& order) {
   std::vector<std::int64_t> strides(parameter.shape.size(), 1);
@@ -130,7 +130,7 @@ Turn AskedProgram::next_to_measure() {
   return next;
 }
 
-/// Returns false when nothing has come in that time. The launcher's end is heard as its `stop`.
+/// Returns false if nothing has come in that time. The end of the launcher is read as its `stop`.
 bool AskedProgram::hear(int timeout_ms) {
   pollfd ear{launchers_descriptors.ear, POLLIN, 0};
   if (::poll(&ear, 1, timeout_ms) <= 0) return false;
@@ -141,7 +141,7 @@ bool AskedProgram::hear(int timeout_ms) {
   return count >= 0;
 }
 
-/// The end of the launcher is the end of the questions.
+/// Waits for the next question. Ends when the launcher does.
 Turn AskedProgram::next_question(int timeout_ms) {
   for (;;) {
     const std::size_t end = heard_.find('\n');

@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "peer/cli/embed/program.h"
-#include "peer/cli/embed/program_seat.h"
 #include "peer/cli/embed/program_tensors.h"
+#include "peer/cli/embed/program_virtual_peer.h"
 #include "peer/launch/launcher_line.h"
 
 namespace gv::embed {
 
-/// A program that was started alone, to be asked what it trains and how good a model is (`ask`), or
-/// how long its steps take (`measure`); see peer/launch/program/program_words.h.
+/// A program started alone, to answer which model it trains and how good a model is (`ask`), or how
+/// long its steps take (`measure`); see peer/launch/program/program_words.h.
 class AskedProgram : public Program {
  public:
   explicit AskedProgram(OpenWords words);
@@ -39,7 +39,7 @@ class AskedProgram : public Program {
   LauncherLine line_;
   AttachWords attached_;
   ProgramTensors tensors_;
-  std::vector<float> start_;  ///< x_0, until it has been handed over
+  std::vector<float> start_;  ///< x_0, until it is sent
   Turn at_hand_ = Turn::none;
   std::uint64_t question_ = 0;
   std::string heard_;

@@ -52,7 +52,7 @@ Outcome outcome_of(const gv::Observer& observer) {
           .params_hash = observer.params_hash()};
 }
 
-/// A peer's buffers go back to its own pool, on its own loop: what is kept of a report is a copy.
+/// Copies the model of a report, because a peer's buffers return to its own pool on its own loop.
 gv::Report kept(gv::Report report) {
   const auto copy = std::make_shared<gv::Buffer>(report.model->size());
   std::ranges::copy(report.model->floats(), copy->floats().begin());
@@ -60,7 +60,7 @@ gv::Report kept(gv::Report report) {
   return report;
 }
 
-/// All peers of a fleet in threads of this process.
+/// Runs all peers of a fleet in threads of this process.
 class Loopback {
  public:
   Loopback(const gv::Assembly& fleet, const OnEvaluation& on_evaluation)
@@ -81,13 +81,13 @@ class Loopback {
     }
   }
 
-  /// The first failure of a peer stops the others, and is thrown.
+  /// Runs all peers to their end. The first failure of a peer stops the others and is thrown.
   Outcome run() {
     std::vector<std::thread> threads;
     try {
       for (const auto& peer : peers_) threads.emplace_back([this, &peer] { live(*peer); });
     } catch (const std::system_error&) {
-      stop_all();  // there is no thread for the next one
+      stop_all();  // no thread for the next one
     }
     for (std::thread& thread : threads) thread.join();
     if (failure_) std::rethrow_exception(failure_);
@@ -110,7 +110,7 @@ class Loopback {
     }
   }
 
-  /// Keeps the exception at hand, if it is the first, and stops all peers.
+  /// Keeps the current exception if it is the first, and stops all peers.
   void stop_all() {
     const std::lock_guard lock(mutex_);
     if (!failure_) failure_ = std::current_exception();

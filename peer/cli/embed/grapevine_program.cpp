@@ -13,10 +13,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "peer/cli/embed/call_arguments.h"
 #include "peer/cli/embed/fault.h"
 #include "peer/cli/embed/program.h"
-#include "peer/cli/embed/program_seat.h"
-#include "peer/cli/embed/program_words.h"
+#include "peer/cli/embed/program_virtual_peer.h"
 
 using gv::embed::Fault;
 
@@ -29,7 +29,7 @@ struct gv_peer {
 
   std::thread::id owner = std::this_thread::get_id();
   ::pid_t process = ::getpid();
-  std::vector<int> of_a_child;  ///< what a forked child is to close
+  std::vector<int> of_a_child;  ///< descriptors for a forked child to close
   std::unique_ptr<gv::embed::Program> program;
 };
 
@@ -46,7 +46,7 @@ int failed(int code, const char* text) noexcept {
   try {
     last_error() = text;
   } catch (...) {
-    last_error().clear();  // there is no memory for why
+    last_error().clear();  // no memory for the reason
   }
   return code;
 }
@@ -71,7 +71,7 @@ void need(bool given, const char* what) {
   if (!given) throw Fault(GV_E_USE, what);
 }
 
-/// Serves calls from any thread of the peer's own process.
+/// Guards calls that any thread of the peer's own process may make.
 template <class F>
 int anywhere(const gv_peer* peer, F f) noexcept {
   return guarded([&] {
@@ -84,7 +84,7 @@ int anywhere(const gv_peer* peer, F f) noexcept {
   });
 }
 
-/// Serves calls of the peer's own thread.
+/// Guards calls that only the peer's own thread may make.
 template <class F>
 int at_home(const gv_peer* peer, F f) noexcept {
   return anywhere(peer, [&] {
@@ -294,7 +294,8 @@ int gv_simulated(gv_simulation* simulation, const char* json, gv_peer** peer) {
   return guarded([&] {
     need(simulation != nullptr && peer != nullptr, "gv_simulated: an argument is NULL");
     *peer = nullptr;
-    *peer = new gv_peer(gv::embed::make_seat(simulation->simulation, gv::embed::seat_words(json)));
+    *peer = new gv_peer(
+        gv::embed::make_virtual_peer(simulation->simulation, gv::embed::virtual_peer_words(json)));
     return GV_OK;
   });
 }

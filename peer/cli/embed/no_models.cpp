@@ -12,11 +12,10 @@
 #include "peer/runtime/experience_parts.h"
 #include "peer/runtime/load_data.h"
 
-// Instead of predictor.cpp and muon.cpp of optim/train, of load_data.cpp, division.cpp
-// and experience_parts.cpp of peer/runtime, and of what reads and draws samples in optim/data, in
-// the library of programs that bring their own gradients and data: with those, every model and the
-// arithmetic of all layers would be in there. An assembly with a ProgramModel asks for none of
-// them.
+// Replaces, in the library of programs that bring their own gradients and data, predictor.cpp and
+// muon.cpp of optim/train, load_data.cpp, division.cpp and experience_parts.cpp of peer/runtime,
+// and the readers and generators of samples in optim/data: these would link every model and the
+// arithmetic of all layers. An assembly with a ProgramModel needs none.
 
 namespace gv {
 namespace {

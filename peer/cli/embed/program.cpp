@@ -16,7 +16,7 @@
 namespace gv::embed {
 namespace {
 
-/// The bits of numbers that any reader of JSON takes as they are.
+/// Bits of a number that every JSON reader keeps exactly.
 constexpr std::uint64_t exact_bits = (std::uint64_t{1} << 53) - 1;
 
 std::string_view word_of(const OpenWords& words) {
@@ -51,7 +51,7 @@ Json neighbors_of(const Neighborhood& row, double share) {
   return all;
 }
 
-/// Says who it is among those that train.
+/// Returns the peer's numbers among the peers that train.
 Json identity_of(const ProgramFleet& of) {
   const Fleet& fleet = of.fleet;
   const PeerSpec& own = fleet.peers[of.id];
@@ -76,7 +76,7 @@ Json identity_of(const ProgramFleet& of) {
               {"peer_seed", Rng(fleet.seed).derive("program").derive(of.id).bits() & exact_bits}};
 }
 
-/// Returns what servers do with the gradients of programs; null if no servers take any.
+/// Returns the optimizer with which servers step along programs' gradients; null if none do.
 Json servers_step_of(const ProgramFleet& of) {
   const AlgorithmRow& row = *of.outline->algorithm;
   const Setup& setup = *of.outline->setup;
@@ -185,7 +185,7 @@ int Program::wait(std::uint64_t handle, std::span<std::byte>, int) {
   throw Fault(GV_E_USE, fmt::format("gv_wait: {} is no handle", handle));
 }
 
-/// The descriptors of a launcher are there once.
+/// Only one program of a process can use the launcher's descriptors.
 std::unique_ptr<Program> make_program(OpenWords words) {
   static std::atomic<bool> taken = false;
   const bool control = words.control;
@@ -207,7 +207,7 @@ void check_told(const gv_told& told) {
     no(fmt::format("gv_told has {} bytes, and this library's has {}", told.size, sizeof(gv_told)));
   constexpr std::uint32_t known =
       GV_HAS_LOSS | GV_HAS_RATE | GV_HAS_SAMPLES | GV_HAS_TEST_LOSS | GV_HAS_ACCURACY;
-  if ((told.has & ~known) != 0) no("gv_told.has says what this library does not know");
+  if ((told.has & ~known) != 0) no("gv_told.has names a field that this library does not know");
   if ((told.has & GV_HAS_RATE) != 0 && !(told.rate >= 0 && std::isfinite(told.rate)))
     no(fmt::format("a rate of {}: it is 0 or above", told.rate));
   if ((told.has & GV_HAS_ACCURACY) != 0 && !(told.accuracy >= 0 && told.accuracy <= 1))

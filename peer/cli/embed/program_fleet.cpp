@@ -17,9 +17,9 @@
 namespace gv::embed {
 namespace {
 
-constexpr std::int32_t most_classes = 256;  ///< of a Dataset
+constexpr std::int32_t most_classes = 256;  ///< maximum of a Dataset
 
-/// Runs f, whose errors are about the fleet file.
+/// Runs f; its errors count as errors of the fleet file.
 template <class F>
 auto about_fleet(F f) {
   try {
@@ -31,7 +31,7 @@ auto about_fleet(F f) {
   }
 }
 
-/// One peer that trains until it is told to stop.
+/// Returns a fleet of one peer that trains until it is stopped.
 Fleet fleet_of_one() {
   Fleet fleet;
   fleet.path = "gv_open";
@@ -58,7 +58,7 @@ PeerId own_id(const Fleet& fleet, const OpenWords& words) {
   if (!id)
     throw Fault(GV_E_USE,
                 fmt::format("which peer of {}? give `id`, or start the program by `grapevine run`; "
-                            "srun, mpirun and indexed jobs of Kubernetes say it themselves",
+                            "srun, mpirun and indexed jobs of Kubernetes set it themselves",
                             fleet.path));
   if (*id < fleet.trainers()) return *id;
   throw Fault(GV_E_USE,
@@ -68,7 +68,7 @@ PeerId own_id(const Fleet& fleet, const OpenWords& words) {
                           fleet.trainers() - 1));
 }
 
-/// Just large enough for each server to have a part.
+/// Returns a model just large enough for each server to have a part.
 ProgramModel smallest_model(const Fleet& fleet) {
   const AlgorithmRow* const row = find_algorithm(fleet.algorithm, fleet.order);
   const PeerId servers =

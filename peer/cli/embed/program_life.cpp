@@ -45,7 +45,7 @@ void ProgramLife::begin(std::function<Addresses(TcpPeer&)> meet) {
   loop_ = quiet_thread("grapevine", [this, meet = std::move(meet)] { live(meet); });
 }
 
-/// The peer goes with its loop: its connections are closed, and whoever waits for a turn is told.
+/// Runs the peer. With the loop's end the connections close, and every wait for a turn ends.
 void ProgramLife::live(const std::function<Addresses(TcpPeer&)>& meet) {
   try {
     if (const Addresses all = meet(*peer_); all) peer_->run(*all);
@@ -64,7 +64,7 @@ void ProgramLife::live(const std::function<Addresses(TcpPeer&)>& meet) {
     const std::lock_guard lock(mutex_);
     rounds_ = peer_->round();
   }
-  arithmetic_->end();  // whoever waits for a turn hears now that it is over
+  arithmetic_->end();  // ends every wait for a turn
   const std::lock_guard lock(mutex_);
   peer_.reset();
   over_ = true;
@@ -91,7 +91,7 @@ void ProgramLife::fail(Fault fault) {
   if (!failure_) failure_ = std::move(fault);
 }
 
-/// Holds the loop, on which it is called, until go_on().
+/// Blocks the loop, on which it is called, until go_on().
 void ProgramLife::stand_still() {
   std::unique_lock lock(mutex_);
   if (!pausing_) return;
@@ -103,7 +103,7 @@ void ProgramLife::stand_still() {
   changed_.notify_all();
 }
 
-/// Stops nothing before the loop has begun, as nobody else has the peer then.
+/// Has nothing to stop before the loop has begun, because no other thread uses the peer then.
 std::vector<int> ProgramLife::pause() {
   std::unique_lock lock(mutex_);
   descriptors_.clear();
@@ -122,21 +122,21 @@ void ProgramLife::go_on() {
   changed_.wait(lock, [this] { return !stands_ || over_; });
 }
 
-// How a program's tensors become a peer.
+// From a program's tensors to a peer.
 
 std::uint16_t ProgramPeer::attach(std::span<const gv_tensor> tensors, const AttachWords& words) {
   if (life_ && life_->has_begun())
     throw Fault(GV_E_USE,
                 "gv_attach comes before gv_begin: the tensors of a peer are always the "
-                "same, and gv_point says where they have gone");
+                "same, and gv_point returns their new addresses");
   life_.reset();
   tensors_ = read_tensors(tensors);
   turns_.evaluates = words.evaluates;
   turns_.saves = words.saves;
   assembly_ = assemble(fleet_, tensors_.model);
   take_start();
-  hands_ =
-      words.own_arithmetic ? std::make_unique<OwnHands>(turns_) : std::make_unique<Hands>(turns_);
+  source_ = words.own_arithmetic ? std::make_unique<OwnTurnSource>(turns_)
+                                 : std::make_unique<TurnSource>(turns_);
   make_peer();
   state_ = {.rejoined = words_.rejoin || words_.from.has_value(),
             .attached = true,
@@ -147,7 +147,7 @@ std::uint16_t ProgramPeer::attach(std::span<const gv_tensor> tensors, const Atta
   return state_.port;
 }
 
-/// x_0 of a file.
+/// Loads x_0 from the file.
 void ProgramPeer::take_start() {
   if (fleet_.fleet.start.empty()) return;
   try {
@@ -167,13 +167,13 @@ TcpPeerOptions ProgramPeer::options() {
   options.clock = time_of(words_.clock_seconds);
   if (line_) line_->tell_all(options);
   options.on_report = [this, tell = options.on_report](Report report) {
-    heed(report);
+    handle_report(report);
     keep(report);
     if (tell) tell(std::move(report));
   };
   options.log = [this](const std::string& line) { log(line); };
   if (!line_) options.keys = own_keys(fleet_.fleet, fleet_.id, words_.keys);
-  options.home = hands_->arithmetic();
+  options.home = source_->arithmetic();
   options.on_stuck = [this] {
     life_->fail(
         {GV_E_FAILED, "one piece of the peer's arithmetic did not end (faults.stuck_after)"});
@@ -188,7 +188,7 @@ TcpPeerOptions ProgramPeer::options() {
   return options;
 }
 
-/// A launcher has a clock of its own for the fleet.
+/// Stops by the peer's own clock, without a launcher, whose clock would count.
 void ProgramPeer::stop_in_time(TcpPeerOptions& options) {
   const std::optional<Time> most = fleet_.fleet.stop.time;
   if (!most) return;
@@ -209,7 +209,7 @@ void ProgramPeer::make_peer() {
     auto peer = std::make_unique<TcpPeer>(*assembly_, fleet_.id, options());
     state_.port = peer->listen();
     if (std::optional<std::string> state = replica_->take_restored()) restored_ = std::move(*state);
-    life_ = std::make_unique<ProgramLife>(std::move(peer), hands_->arithmetic());
+    life_ = std::make_unique<ProgramLife>(std::move(peer), source_->arithmetic());
   } catch (const Fault&) {
     throw;
   } catch (const std::bad_alloc&) {
@@ -219,7 +219,7 @@ void ProgramPeer::make_peer() {
   }
 }
 
-/// What a launcher would hear, `grapevine collect` finds in the folder.
+/// Keeps the reports in the folder for `grapevine collect`, if there is no launcher.
 void ProgramPeer::keep_reports() {
   if (line_ || words_.folder.empty()) return;
   const ReportsOf whose{
@@ -232,7 +232,7 @@ void ProgramPeer::keep_reports() {
       std::make_unique<PeerReports>(words_.folder, whose, words_.rejoin || words_.from.has_value());
 }
 
-/// A disk that is full ends the notes, and not the training.
+/// Keeps a report. A full disk ends this, but not the training.
 void ProgramPeer::keep(const Report& report) {
   if (!reports_) return;
   try {
@@ -248,27 +248,27 @@ void ProgramPeer::keep(const Report& report) {
                     shell_word(peers.parent_path().string())));
 }
 
-/// With stop.time every script ends by its own clock, so that an earlier end is no mistake.
-void ProgramPeer::heed(const Report& report) {
+/// Handles a report. With stop.time every script ends by its own clock: an earlier end is no error.
+void ProgramPeer::handle_report(const Report& report) {
   if (report.left_by && !fleet_.fleet.stop.time) left_by_ = *report.left_by;
   if (!report.broken_by) return;
   life_->fail({GV_E_LOST,
-               fmt::format("peer {} is lost, and {} cannot go on without it",
+               fmt::format("peer {} is lost, and {} cannot continue without it",
                            *report.broken_by,
                            assembly_->algorithm->kind)});
 }
 
-OwnHands::OwnHands(ProgramTurns& turns)
-    : Hands(turns), thread_(quiet_thread("arithmetic", [this] { work(); })) {}
+OwnTurnSource::OwnTurnSource(ProgramTurns& turns)
+    : TurnSource(turns), thread_(quiet_thread("arithmetic", [this] { work(); })) {}
 
-OwnHands::~OwnHands() {
+OwnTurnSource::~OwnTurnSource() {
   lent_->end();
   turns_.close();
   changed_.notify_all();
   if (thread_.joinable()) thread_.join();
 }
 
-void OwnHands::work() {
+void OwnTurnSource::work() {
   for (;;) {
     const Turn turn = lent_->lend(std::chrono::seconds(1));
     std::unique_lock lock(mutex_);
@@ -281,25 +281,25 @@ void OwnHands::work() {
   }
 }
 
-Turn OwnHands::wait(std::chrono::nanoseconds at_most) {
+Turn OwnTurnSource::wait(std::chrono::nanoseconds at_most) {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, at_most, [this] { return over_ || turns_.at_hand() != Turn::none; });
   return over_ ? Turn::over : turns_.give();
 }
 
-void OwnHands::done(const Told& told) {
+void OwnTurnSource::done(const Told& told) {
   const std::lock_guard lock(mutex_);
   turns_.end_given(told);
   changed_.notify_all();
 }
 
-void OwnHands::close() {
+void OwnTurnSource::close() {
   const std::lock_guard lock(mutex_);
   turns_.close();
   changed_.notify_all();
 }
 
-/// A thread begins with the mask of the one that starts it, and so do those that it starts.
+/// A thread inherits the signal mask of its creator, and so do the threads that it creates.
 std::thread quiet_thread(const char* name, std::function<void()> work) {
   sigset_t all;
   sigset_t before;

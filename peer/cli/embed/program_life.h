@@ -17,40 +17,39 @@
 
 namespace gv::embed {
 
-/// A peer whose loop has a thread of its own. What the loop owns is touched through with(), as it
-/// ends with the loop.
+/// A peer whose loop has its own thread. Everything that the loop owns is accessed through with(),
+/// because it ends with the loop.
 class ProgramLife {
  public:
-  /// `arithmetic` is ended with the loop.
+  /// Ends `arithmetic` with the loop.
   ProgramLife(std::unique_ptr<TcpPeer> peer, std::shared_ptr<Arithmetic> arithmetic);
   ~ProgramLife();
   ProgramLife(const ProgramLife&) = delete;
   ProgramLife& operator=(const ProgramLife&) = delete;
 
-  /// The places where all peers are to be found; nothing: there will be no training.
+  /// Addresses of all peers; nothing if there will be no training.
   using Addresses = std::optional<std::vector<PeerAddress>>;
-  /// Trains from now on. `meet` is called on the loop's thread before the loop begins.
+  /// Starts training. `meet` is called on the loop's thread before the loop begins.
   void begin(std::function<Addresses(TcpPeer&)> meet);
   bool has_begun() const { return loop_.joinable(); }
-  /// Calls f(peer) if it is still there.
+  /// Calls f(peer) if the peer still exists.
   template <class F>
   void with(F f) {
     const std::lock_guard lock(mutex_);
     if (peer_) f(*peer_);
   }
-  /// Ends as a process that dies does.
+  /// Ends the peer like a process that dies.
   void die();
   /// Returns whether the loop has ended, or ends within that time.
   bool over(std::chrono::nanoseconds at_most);
-  /// The rounds that were done when the loop ended.
+  /// Returns the number of completed rounds when the loop ended.
   Round rounds();
-  /// Says what ended it, unless it ended in order.
+  /// Returns the error that ended the loop, or nothing if it ended in order.
   std::optional<Fault> failure();
-  /// The first one counts.
+  /// Sets the error; the first one counts.
   void fail(Fault fault);
 
-  /// The loop stands still, and nothing of it is at work, until go_on(). What a child of this
-  /// process is to close.
+  /// Pauses the loop and its work until go_on(). Returns the descriptors that a child must close.
   std::vector<int> pause();
   void go_on();
 
@@ -71,23 +70,23 @@ class ProgramLife {
   std::thread loop_;
 };
 
-/// The turns that a program takes; what it has no answer to is over when it is asked. A turn that
-/// another thread's job has brought, and that the program has not been given yet, is not one that
-/// its next word could end.
+/// The turns of a program. A turn that the program cannot answer ends at once. The program's next
+/// report does not end a turn that a job of another thread has brought, but that it has not
+/// received.
 class ProgramTurns : public HeldTurns {
  public:
   bool evaluates = false;
   bool saves = false;
 
-  /// Gives the program the turn at hand; or `none`.
+  /// Gives the current turn to the program; or returns `none`.
   Turn give() {
     const Turn turn = at_hand();
     if (turn != Turn::none) given_ = true;
     return turn;
   }
-  /// Returns the turn that the program was given and has not ended; or `none`.
+  /// Returns the turn that the program was given and has not ended, or `none`.
   Turn given() const { return given_ ? at_hand() : Turn::none; }
-  /// Ends the turn given; without one it only takes what is told.
+  /// Ends the given turn; without one, only takes the report.
   void end_given(const Told& told) { given_.exchange(false) ? done(told) : tell(told); }
 
   void ask(Turn turn) override {
@@ -95,7 +94,7 @@ class ProgramTurns : public HeldTurns {
     if (turn == Turn::save && !saves) return;
     HeldTurns::ask(turn);
   }
-  /// NaN stands for what the program has not said of its model.
+  /// Returns NaN for the loss of a program that has not reported one.
   Told told() const override {
     Told told = HeldTurns::told();
     if (!told.evaluation)
@@ -108,26 +107,26 @@ class ProgramTurns : public HeldTurns {
   std::atomic<bool> given_ = false;
 };
 
-/// The thread that does the arithmetic of a program's peer: the program's own while it waits, or
-/// one of the library.
-class Hands {
+/// The thread for the arithmetic of a program's peer: the program's while it waits, or a library's.
+class TurnSource {
  public:
-  explicit Hands(ProgramTurns& turns) : turns_(turns), lent_(std::make_shared<LentThread>(turns)) {}
-  virtual ~Hands() = default;
+  explicit TurnSource(ProgramTurns& turns)
+      : turns_(turns), lent_(std::make_shared<LentThread>(turns)) {}
+  virtual ~TurnSource() = default;
 
   const std::shared_ptr<LentThread>& arithmetic() const { return lent_; }
-  /// Waits for a turn on the program's thread, which is given it: see LentThread::lend.
+  /// Waits on the program's thread for a turn, and gives it to the program: see LentThread::lend.
   virtual Turn wait(std::chrono::nanoseconds at_most) {
     const Turn turn = lent_->lend(at_most);
     return turn == Turn::over ? turn : turns_.give();
   }
   /// See LentThread::help. In a turn no other thread does any job.
   void help(std::chrono::nanoseconds at_most) { lent_->help(at_most); }
-  /// Makes help() come back soon; from any thread.
+  /// Makes help() return soon; from any thread.
   void interrupt() { lent_->interrupt(); }
-  /// Ends the turn given, or only tells.
+  /// Ends the given turn, or only takes the report.
   virtual void done(const Told& told) { turns_.end_given(told); }
-  /// No more turns; see HeldTurns::close.
+  /// Ends all turns; see HeldTurns::close.
   virtual void close() { turns_.close(); }
   /// Returns whether no job can run now, for the program's thread.
   virtual bool rests() const { return true; }
@@ -137,11 +136,11 @@ class Hands {
   std::shared_ptr<LentThread> lent_;
 };
 
-/// A thread of the library, which lends itself, and stands still while the program has a turn.
-class OwnHands : public Hands {
+/// A thread of the library that lends itself, and pauses while the program has a turn.
+class OwnTurnSource : public TurnSource {
  public:
-  explicit OwnHands(ProgramTurns& turns);
-  ~OwnHands() override;
+  explicit OwnTurnSource(ProgramTurns& turns);
+  ~OwnTurnSource() override;
   Turn wait(std::chrono::nanoseconds at_most) override;
   void done(const Told& told) override;
   void close() override;
@@ -151,13 +150,12 @@ class OwnHands : public Hands {
   void work();
 
   std::mutex mutex_;
-  std::condition_variable changed_;  ///< a turn has come, or is over
+  std::condition_variable changed_;  ///< signals a turn's start or end
   std::atomic<bool> over_ = false;
   std::thread thread_;
 };
 
-/// A thread that takes none of the process's signals: they are for the program's own threads.
-/// `name`: 15 bytes at most.
+/// Starts a thread that blocks all signals, which are the program's. `name`: at most 15 bytes.
 std::thread quiet_thread(const char* name, std::function<void()> work);
 
 }  // namespace gv::embed

@@ -25,7 +25,7 @@
 namespace gv::embed {
 namespace {
 
-/// The time to leave in, once no launcher reads a report; a peer that cannot is ended.
+/// Milliseconds in which a peer must leave when its launcher has exited, before it is ended.
 constexpr int orphan_deadline_ms = 4000;
 
 Json numbers_of(const std::vector<std::pair<std::string, double>>& numbers) {
@@ -36,7 +36,7 @@ Json numbers_of(const std::vector<std::pair<std::string, double>>& numbers) {
 
 using Clock = std::chrono::steady_clock;
 
-/// Negative milliseconds: without end, as far as anybody can wait.
+/// Negative milliseconds mean no limit, in practice a year.
 Clock::time_point deadline_of(int timeout_ms) {
   if (timeout_ms < 0) return Clock::now() + std::chrono::hours(24 * 365);
   return Clock::now() + std::chrono::milliseconds(timeout_ms);
@@ -46,7 +46,7 @@ std::chrono::nanoseconds left(Clock::time_point until) {
   return std::max<std::chrono::nanoseconds>(until - Clock::now(), std::chrono::nanoseconds(0));
 }
 
-/// FNV-1a; 0 is no name.
+/// Hashes a name by FNV-1a; 0 means no name.
 std::uint64_t mark_of(const char* name) {
   if (name == nullptr || *name == '\0') return 0;
   std::uint64_t mark = 0xcbf29ce484222325;
@@ -69,7 +69,7 @@ void check_call(const gv_call& call, const char* name) {
 
 }  // namespace
 
-// How a program's peer finds the others: by hand, or by its launcher.
+// The ways in which a program's peer finds the others: by hand, or by its launcher.
 
 std::vector<PeerAddress> ProgramPeer::addresses_of(const char* json) const {
   std::vector<PeerAddress> all =
@@ -91,7 +91,7 @@ void ProgramPeer::begin(const char* addresses) {
   check_attached("gv_begin");
   if (line_) {
     if (addresses != nullptr || life_->has_begun())
-      throw Fault(GV_E_USE, "gv_begin: the launcher says where the others are; give NULL, once");
+      throw Fault(GV_E_USE, "gv_begin: the launcher gives the others' addresses; give NULL, once");
     return life_->begin([this](TcpPeer& peer) { return meet_launcher(peer); });
   }
   if (addresses == nullptr && !words_.meet.empty()) {
@@ -106,11 +106,10 @@ void ProgramPeer::begin(const char* addresses) {
   });
 }
 
-/// Waits until the neighbours have come, or the peer is closed; on the life's thread, as all of
-/// these.
+/// Waits until the neighbours have come or the peer is closed; all this is on the life's thread.
 ProgramLife::Addresses ProgramPeer::meet_in_folder() const {
   using Clock = std::chrono::steady_clock;
-  Meeting meeting(*assembly_, fleet_.id, words_.meet);
+  Rendezvous meeting(*assembly_, fleet_.id, words_.meet);
   meeting.announce(state_.port);
   std::vector<PeerId> missing = links_of(assembly_->plan(fleet_.id));
   std::vector<PeerAddress> all;
@@ -143,7 +142,7 @@ ProgramLife::Addresses ProgramPeer::meet_launcher(TcpPeer& peer) {
   return all;
 }
 
-/// Waits for it, or until the peer is closed.
+/// Waits for a message of the launcher, or until the peer is closed.
 bool ProgramPeer::launcher_speaks() const {
   while (!closing_) {
     pollfd ear{launchers_descriptors.ear, POLLIN, 0};
@@ -190,7 +189,7 @@ ProgramPeer::ProgramPeer(OpenWords words) : Program(std::move(words)) {
   keep_from_children(launchers_descriptors);
 }
 
-/// The watch on the launcher uses the life, and is made by its thread.
+/// Ends the life first: its thread makes the watch on the launcher, which uses the life.
 ProgramPeer::~ProgramPeer() {
   closing_ = true;
   if (life_) life_->die();
@@ -204,7 +203,7 @@ void ProgramPeer::check_attached(const char* call) const {
 
 void ProgramPeer::end_turn_at_hand(const gv_told& told) {
   checks_.end(told, turns_.given());
-  hands_->done(told_of(told));
+  source_->done(told_of(told));
 }
 
 Turn ProgramPeer::turn(const gv_told* done, int timeout_ms) {
@@ -212,12 +211,12 @@ Turn ProgramPeer::turn(const gv_told* done, int timeout_ms) {
   if (!life_->has_begun()) throw Fault(GV_E_USE, "gv_turn comes after gv_begin");
   if (done != nullptr) end_turn_at_hand(*done);
   const Clock::time_point until = deadline_of(timeout_ms);
-  Turn turn = hands_->wait(left(until));
-  while (turn == Turn::none && Clock::now() < until) turn = hands_->wait(left(until));
+  Turn turn = source_->wait(left(until));
+  while (turn == Turn::none && Clock::now() < until) turn = source_->wait(left(until));
   return given(turn);
 }
 
-/// Notes the round: while the program has a turn, the loop waits for it, and the round stays.
+/// Stores the round, which cannot change while the program has a turn, because the loop waits.
 Turn ProgramPeer::given(Turn turn) {
   if (turn == Turn::over) {
     round_ = life_->rounds();
@@ -229,12 +228,13 @@ Turn ProgramPeer::given(Turn turn) {
 }
 
 void ProgramPeer::end_turn() {
-  if (hands_) hands_->done({});
+  if (source_) source_->done({});
 }
 
 void ProgramPeer::point(int what, std::span<void* const> data) {
   check_attached("gv_point");
-  if (!hands_->rests() && life_->has_begun()) throw Fault(GV_E_USE, "gv_point: no turn is at hand");
+  if (!source_->rests() && life_->has_begun())
+    throw Fault(GV_E_USE, "gv_point: no turn is at hand");
   Segments pieces = segments_at(data, tensors_);
   life_->with([&](TcpPeer&) {
     what == GV_POINT_PARAMETERS ? replica_->point_parameters(std::move(pieces))
@@ -267,22 +267,22 @@ void ProgramPeer::say(const SayWords& words) {
   life_->with([](TcpPeer& peer) { peer.stop(); });
 }
 
-/// No job may read the program's gradients when they are forgotten.
+/// Waits until no job reads the program's gradients before they are forgotten.
 bool ProgramPeer::finish(int timeout_ms) {
   if (!life_ || !life_->has_begun()) return true;
   const Clock::time_point until = deadline_of(timeout_ms);
-  while (!finishing_ && !hands_->rests() && !life_->over(std::chrono::nanoseconds(0))) {
+  while (!finishing_ && !source_->rests() && !life_->over(std::chrono::nanoseconds(0))) {
     if (Clock::now() >= until) return false;
-    hands_->wait(left(until));
+    source_->wait(left(until));
   }
   if (!std::exchange(finishing_, true)) {
     life_->with([this](TcpPeer& peer) {
       replica_->forget_gradients();
       peer.stop();
     });
-    hands_->close();
+    source_->close();
   }
-  while (hands_->wait(left(until)) != Turn::over)
+  while (source_->wait(left(until)) != Turn::over)
     if (Clock::now() >= until) return false;
   if (!life_->over(left(until))) return false;
   if (const std::optional<Fault> failure = life_->failure()) throw Fault(*failure);
@@ -301,7 +301,7 @@ void ProgramPeer::go_on() {
   if (life_) life_->go_on();
 }
 
-// What a program's peer pushes to its neighbours, and pulls from them.
+// Pushes and pulls of a program's peer.
 
 VerbCall push_of(const gv_call& said, std::vector<std::byte> data) {
   VerbCall call = transfer_of(said, "gv_push");
@@ -335,7 +335,7 @@ std::uint64_t ProgramPeer::begin_transfer(VerbCall call, bool pushes, bool lends
   const auto verb = transfer_at_hand(call, pushes);
   const auto ended = [this, verb](VerbEnd end) {
     verb->end(std::move(end));
-    hands_->interrupt();
+    source_->interrupt();
   };
   life_->with([&](TcpPeer& peer) {
     pushes ? peer.push(std::move(call), ended) : peer.pull(std::move(call), ended);
@@ -351,7 +351,7 @@ int ProgramPeer::wait(std::uint64_t handle, std::span<std::byte> data, int timeo
   return code_of(waited, VerbOp::transfer, data, life_->failure());
 }
 
-// What a program's peer does together with all others.
+// Verbs of a program's peer with all others.
 
 VerbCall verb_call_of(const gv_call& call) {
   check_call(call, "gv_verb");
@@ -380,22 +380,21 @@ void ProgramPeer::begin_verb(const VerbCall& call, std::span<std::byte> data) {
   verb_ = std::make_shared<VerbAtHand>(call, data.size());
   const auto ended = [this, verb = verb_](VerbEnd end) {
     verb->end(std::move(end));
-    hands_->interrupt();
+    source_->interrupt();
   };
   life_->with([&](TcpPeer& peer) { peer.together(std::move(whole), ended); });
 }
 
-/// The loop ends before a verb does where the fleet has stopped, or where something has failed.
+/// Waits for a verb. The loop ends before it if the fleet has stopped or something has failed.
 Waited ProgramPeer::wait_for(VerbAtHand& verb, bool lends, int timeout_ms) {
-  const auto until =
-      Clock::now() + std::chrono::milliseconds(timeout_ms < 0 ? 1 << 30 : timeout_ms);
+  const Clock::time_point until = deadline_of(timeout_ms);
   for (;;) {
     const bool over = life_->over(std::chrono::nanoseconds(0));
     if (std::optional<VerbEnd> end = verb.take_end()) return {.end = std::move(end)};
     if (over) return {};
     const auto left = until - Clock::now();
     if (left <= std::chrono::nanoseconds(0)) return {.more = true};
-    lends ? hands_->help(left) : verb.wait(left);
+    lends ? source_->help(left) : verb.wait(left);
     if (verb.is_slow()) tell_who_is_missing(verb);
   }
 }

@@ -9,33 +9,33 @@
 
 #include <fcntl.h>
 
+#include "peer/cli/embed/call_arguments.h"
 #include "peer/cli/embed/program.h"
 #include "peer/cli/embed/program_life.h"
-#include "peer/cli/embed/program_seat.h"
 #include "peer/cli/embed/program_tensors.h"
-#include "peer/cli/embed/program_words.h"
+#include "peer/cli/embed/program_virtual_peer.h"
 #include "peer/launch/launcher_line.h"
 #include "peer/launch/peer_reports.h"
 #include "peer/launch/watch_thread.h"
 
 namespace gv::embed {
 
-/// The descriptors of the launcher's line in a program: out of the way of what it reads and prints.
+/// Descriptors of the launcher's line in a program, which leave its standard streams free.
 inline constexpr LauncherLine::Descriptors launchers_descriptors{
     .ear = 4, .mouth = 5, .vectors = 3};
 
-/// Programs that this process starts do not hold them.
+/// Closes the descriptors in programs that this process starts.
 inline void keep_from_children(const LauncherLine::Descriptors& descriptors) {
   for (const int fd : {descriptors.ear, descriptors.mouth, descriptors.vectors})
     ::fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-/// The log of what a program says of its training beside loss and accuracy: FOLDER/program.jsonl, a
-/// line a call. Any thread.
+/// Log of what a program reports of its training, besides loss and accuracy: FOLDER/program.jsonl,
+/// one line per call. From any thread.
 class ProgramLog {
  public:
   explicit ProgramLog(const std::string& folder) : path_(folder + "/program.jsonl") {}
-  /// Throws Fault (GV_E_FAILED) where the disk takes no more.
+  /// Throws Fault (GV_E_FAILED) if the disk is full.
   void keep(Round round, const SayWords& words);
 
  private:
@@ -43,7 +43,7 @@ class ProgramLog {
   std::string path_;
 };
 
-/// A peer, whose replica is the program's.
+/// A peer whose replica is the program's.
 class ProgramPeer : public Program {
  public:
   explicit ProgramPeer(OpenWords words);
@@ -75,7 +75,7 @@ class ProgramPeer : public Program {
   void make_peer();
   TcpPeerOptions options();
   void stop_in_time(TcpPeerOptions& options);
-  void heed(const Report& report);
+  void handle_report(const Report& report);
   void keep_reports();
   void keep(const Report& report);
   ProgramLife::Addresses meet_launcher(TcpPeer& peer);
@@ -86,19 +86,19 @@ class ProgramPeer : public Program {
   void end_turn_at_hand(const gv_told& told);
   Turn given(Turn turn);
 
-  std::unique_ptr<const Assembly> assembly_;  ///< null: not attached
+  std::unique_ptr<const Assembly> assembly_;  ///< null if not attached
   ProgramTensors tensors_;
   ProgramTurns turns_;
-  std::unique_ptr<Hands> hands_;
-  ProgramReplica* replica_ = nullptr;  ///< the life's
+  std::unique_ptr<TurnSource> source_;
+  ProgramReplica* replica_ = nullptr;  ///< owned by the life
   std::unique_ptr<ProgramLog> kept_;
-  std::unique_ptr<PeerReports> reports_;  ///< null: there is a launcher, or no folder
+  std::unique_ptr<PeerReports> reports_;  ///< null if there is a launcher or no folder
   TurnChecks checks_;
-  std::shared_ptr<VerbAtHand> verb_;  ///< null: none; its end comes from the loop
+  std::shared_ptr<VerbAtHand> verb_;  ///< null if none; ended by the loop
   TransfersAtHand transfers_;
   bool finishing_ = false;
   std::atomic<bool> closing_ = false;
-  std::unique_ptr<LauncherLine> line_;  ///< null: nobody launched it
+  std::unique_ptr<LauncherLine> line_;  ///< null without a launcher
   std::unique_ptr<ProgramLife> life_;
   std::unique_ptr<WatchThread> launcher_;  ///< made by the life's thread
 };

@@ -14,7 +14,7 @@
 #include "optim/unknown_figure.h"
 #include "peer/cli/embed/grapevine_program.h"
 #include "peer/cli/embed/program_life.h"
-#include "peer/cli/embed/program_seat.h"
+#include "peer/cli/embed/program_virtual_peer.h"
 #include "peer/model/tensors/start_values.h"
 #include "peer/record/life/recorder.h"
 #include "peer/record/report/metrics.h"
@@ -22,11 +22,11 @@
 namespace gv::embed {
 namespace {
 
-/// The fleet's mean model, which only a program can evaluate.
-class SeatObjective : public Objective {
+/// Objective for the fleet's mean model, which only a program can evaluate.
+class VirtualObjective : public Objective {
  public:
-  /// `seat`: null, and no figure is known.
-  SeatObjective(const ProgramModel& model, Seat* seat) : model_(model), seat_(seat) {}
+  /// `peer`: of the evaluating program; null if there is none, and no figures.
+  VirtualObjective(const ProgramModel& model, VirtualPeer* peer) : model_(model), peer_(peer) {}
 
   std::vector<Parameter> parameters() const override { return model_.parameters; }
   std::uint32_t samples() const override { return 0; }
@@ -38,23 +38,23 @@ class SeatObjective : public Objective {
     return 0;
   }
   Evaluation evaluate(std::span<const float> x) override {
-    if (seat_ == nullptr) return {.loss = unknown_figure(), .accuracy = {}};
-    load_as_it_lies(x, seat_->tensors);
-    seat_->turns.ask(Turn::evaluate);
-    return seat_->turns.told().evaluation.value();
+    if (peer_ == nullptr) return {.loss = unknown_figure(), .accuracy = {}};
+    load_as_it_lies(x, peer_->tensors);
+    peer_->turns.ask(Turn::evaluate);
+    return peer_->turns.told().evaluation.value();
   }
   double gradient_flops(std::uint32_t) const override { return 0; }
 
  private:
   const ProgramModel& model_;
-  Seat* seat_;
+  VirtualPeer* peer_;
 };
 
 std::string shape_of(const Parameter& parameter) {
   return fmt::format("{} {}", printable(parameter.name, 100), parameter.shape);
 }
 
-/// Throws Fault where the models are not the same, with the first difference.
+/// Throws Fault with the first difference if the models differ.
 void check_same(const ProgramModel& mine, const ProgramModel& fleets) {
   if (gv::digest_of(mine) == gv::digest_of(fleets)) return;
   const std::size_t both = std::min(mine.parameters.size(), fleets.parameters.size());
@@ -71,8 +71,8 @@ void check_same(const ProgramModel& mine, const ProgramModel& fleets) {
 
 }  // namespace
 
-/// A simulation keeps no checkpoint, so that nobody needs a program's state.
-void SeatTurns::ask(Turn turn) {
+/// Skips GV_TURN_SAVE: a simulation keeps no checkpoints.
+void VirtualTurns::ask(Turn turn) {
   if (turn == Turn::save || (turn == Turn::evaluate && !evaluates)) return;
   std::unique_lock lock(mutex_);
   if (closed_) return;
@@ -80,25 +80,25 @@ void SeatTurns::ask(Turn turn) {
   let_it_work(lock);
 }
 
-void SeatTurns::let_it_work(std::unique_lock<std::mutex>& lock) {
+void VirtualTurns::let_it_work(std::unique_lock<std::mutex>& lock) {
   changed_.notify_all();
   changed_.wait(lock, [this] { return turn_ == Turn::none || yields_; });
   holds_ = yields_;
 }
 
-bool SeatTurns::take_hold() {
+bool VirtualTurns::take_hold() {
   const std::lock_guard lock(mutex_);
   return std::exchange(holds_, false);
 }
 
-void SeatTurns::resume() {
+void VirtualTurns::resume() {
   std::unique_lock lock(mutex_);
   if (!yields_) return;
   yields_ = false;
   let_it_work(lock);
 }
 
-bool SeatTurns::yield(std::chrono::nanoseconds at_most) {
+bool VirtualTurns::yield(std::chrono::nanoseconds at_most) {
   std::unique_lock lock(mutex_);
   if (!closed_ && !over_ && !std::exchange(yielded_, true)) {
     yields_ = true;
@@ -110,30 +110,30 @@ bool SeatTurns::yield(std::chrono::nanoseconds at_most) {
   return true;
 }
 
-Told SeatTurns::told() const {
+Told VirtualTurns::told() const {
   const std::lock_guard lock(mutex_);
   Told told = told_;
   if (!told.evaluation) told.evaluation = Evaluation{.loss = unknown_figure(), .accuracy = {}};
   return told;
 }
 
-void SeatTurns::end() {
+void VirtualTurns::end() {
   const std::lock_guard lock(mutex_);
   over_ = true;
   changed_.notify_all();
 }
 
-Turn SeatTurns::at_hand() const {
+Turn VirtualTurns::at_hand() const {
   const std::lock_guard lock(mutex_);
   return turn_;
 }
 
-Turn SeatTurns::given() const {
+Turn VirtualTurns::given() const {
   const std::lock_guard lock(mutex_);
   return given_ ? turn_ : Turn::none;
 }
 
-Turn SeatTurns::wait(std::chrono::nanoseconds at_most) {
+Turn VirtualTurns::wait(std::chrono::nanoseconds at_most) {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, at_most, [this] { return over_ || turn_ != Turn::none; });
   if (over_) return Turn::over;
@@ -141,14 +141,14 @@ Turn SeatTurns::wait(std::chrono::nanoseconds at_most) {
   return turn_;
 }
 
-void SeatTurns::done(const Told& told) {
+void VirtualTurns::done(const Told& told) {
   const std::lock_guard lock(mutex_);
   take(told, told_);
   if (std::exchange(given_, false)) turn_ = Turn::none;
   changed_.notify_all();
 }
 
-void SeatTurns::close() {
+void VirtualTurns::close() {
   const std::lock_guard lock(mutex_);
   closed_ = true;
   turn_ = Turn::none;
@@ -156,34 +156,34 @@ void SeatTurns::close() {
   changed_.notify_all();
 }
 
-// What programs of a simulation do together. It happens within their turns, in which the simulator
-// stands still, so that a program's thread may begin it; while the program waits, the simulator
+// Verbs and transfers of programs in a simulation. They begin within turns, in which the simulator
+// pauses, so that a program's thread may begin one. While the program waits, the simulator
 // continues.
 
-/// Sits down, if it has not yet, and waits for its first turn. False: it is not there yet.
+/// Sits down, if not done yet, and waits for the first turn. Returns false if there is none yet.
 bool ProgramSeat::is_in_turn(const char* call, int timeout_ms) {
   if (!begun_) throw Fault(GV_E_USE, fmt::format("{} comes after gv_begin", call));
-  if (!std::exchange(sits_, true)) simulation_->sit(seat_, fleet_.id);
-  return seat_.turns.wait(time_of(timeout_ms)) != Turn::none;
+  if (!std::exchange(sits_, true)) simulation_->sit(peer_, fleet_.id);
+  return peer_.turns.wait(time_of(timeout_ms)) != Turn::none;
 }
 
 std::function<void(VerbEnd)> ProgramSeat::ends(const std::shared_ptr<VerbAtHand>& verb) {
   return [this, verb](VerbEnd end) {
-    verb->end(as_told(std::move(end), seat_.peer->running()));
+    verb->end(as_told(std::move(end), peer_.peer->running()));
     if (awaited_ != verb.get()) return;
     awaited_ = nullptr;
-    simulation_->go_on_soon(seat_, fleet_.id);
+    simulation_->go_on_soon(peer_, fleet_.id);
   };
 }
 
-/// Touches nothing of the simulator until it is known that this one stands still again.
+/// Accesses nothing of the simulator until the simulator surely pauses again.
 Waited ProgramSeat::wait_for(VerbAtHand& verb, int timeout_ms) {
   if (!waits_) {
     if (std::optional<VerbEnd> end = verb.take_end()) return {.end = std::move(end)};
     awaited_ = &verb;
     waits_ = true;
   }
-  if (!seat_.turns.yield(time_of(timeout_ms))) return {.more = true};
+  if (!peer_.turns.yield(time_of(timeout_ms))) return {.more = true};
   waits_ = false;
   return {.end = verb.take_end()};
 }
@@ -193,14 +193,14 @@ int ProgramSeat::verb(const gv_call& said, std::span<std::byte> data, int timeou
   const VerbCall call = verb_call_of(said);
   if (!verb_) {
     if (!is_in_turn("gv_verb", timeout_ms)) return GV_MORE;
-    if (seat_.peer == nullptr || simulation_->over(std::chrono::nanoseconds(0)))
+    if (peer_.peer == nullptr || simulation_->over(std::chrono::nanoseconds(0)))
       return code_of(Waited{}, call.op, data, simulation_->failure());
     VerbCall whole = call;
     whole.data.assign(data.begin(), data.end());
-    if (const std::string why = seat_.peer->verbs().objection(whole); !why.empty())
+    if (const std::string why = peer_.peer->verbs().objection(whole); !why.empty())
       throw Fault(GV_E_USE, "gv_verb: " + why);
     verb_ = std::make_shared<VerbAtHand>(call, data.size());
-    seat_.peer->verbs().begin(std::move(whole), ends(verb_));
+    peer_.peer->verbs().begin(std::move(whole), ends(verb_));
   }
   verb_->check_same(call, data.size());
   const Waited waited = wait_for(*verb_, timeout_ms);
@@ -223,13 +223,13 @@ std::uint64_t ProgramSeat::begin_transfer(VerbCall call, bool pushes) {
   transfers_.check_room(name);
   is_in_turn(name, -1);
   const auto verb = transfer_at_hand(call, pushes);
-  if (seat_.peer == nullptr || simulation_->over(std::chrono::nanoseconds(0))) {
+  if (peer_.peer == nullptr || simulation_->over(std::chrono::nanoseconds(0))) {
     verb->end({.why = VerbEnd::Why::over});
     return transfers_.add({verb});
   }
-  if (const std::string why = seat_.peer->transfers().objection(call); !why.empty())
+  if (const std::string why = peer_.peer->transfers().objection(call); !why.empty())
     throw Fault(GV_E_USE, fmt::format("{}: {}", name, why));
-  Transfers& transfers = seat_.peer->transfers();
+  Transfers& transfers = peer_.peer->transfers();
   pushes ? transfers.push(std::move(call), ends(verb))
          : transfers.pull(std::move(call), ends(verb));
   return transfers_.add({verb});
@@ -247,7 +247,7 @@ ProgramSimulation::ProgramSimulation(SimulationWords words)
     : words_(std::move(words)),
       fleet_(open_fleet(words_.open)),
       step_seconds_(words_.step_seconds),
-      seats_(fleet_.fleet.trainers(), nullptr) {
+      peers_(fleet_.fleet.trainers(), nullptr) {
   if (!fleet_.fleet.faults.inject.empty())
     throw Fault(GV_E_FLEET,
                 "`faults.inject`: a program's death is the end of its process, and in a "
@@ -263,42 +263,42 @@ void ProgramSimulation::measured(double seconds_per_step) {
   if (!step_seconds_) step_seconds_ = seconds_per_step;
 }
 
-void ProgramSimulation::attach(Seat& seat, std::optional<PeerId> id) {
+void ProgramSimulation::attach(VirtualPeer& peer, std::optional<PeerId> id) {
   const std::lock_guard lock(mutex_);
   if (model_) {
-    check_same(seat.tensors.model, *model_);
+    check_same(peer.tensors.model, *model_);
   } else {
-    model_ = seat.tensors.model;
+    model_ = peer.tensors.model;
     if (!fleet_.fleet.start.empty())
-      load_values(start_values(fleet_.fleet.start, model_->parameters), seat.tensors);
-    model_->start = values_of(seat.tensors);
+      load_values(start_values(fleet_.fleet.start, model_->parameters), peer.tensors);
+    model_->start = values_of(peer.tensors);
   }
-  load_as_it_lies(model_->start, seat.tensors);
+  load_as_it_lies(model_->start, peer.tensors);
   if (id) return;
-  evaluator_ = &seat;
-  model_->evaluates = seat.turns.evaluates;
+  evaluator_ = &peer;
+  model_->evaluates = peer.turns.evaluates;
 }
 
-void ProgramSimulation::sit(Seat& seat, PeerId id) {
+void ProgramSimulation::sit(VirtualPeer& peer, PeerId id) {
   const std::lock_guard lock(mutex_);
-  if (seats_[id] != nullptr)
+  if (peers_[id] != nullptr)
     throw Fault(GV_E_USE, fmt::format("gv_turn: another program is peer {}", id));
-  if (over_) return seat.turns.end();
-  seats_[id] = &seat;
-  if (++sitting_ == seats_.size()) thread_ = quiet_thread("simulator", [this] { run(); });
+  if (over_) return peer.turns.end();
+  peers_[id] = &peer;
+  if (++sitting_ == peers_.size()) thread_ = quiet_thread("simulator", [this] { run(); });
 }
 
 void ProgramSimulation::abandon() {
   stopped_ = true;
   const std::lock_guard lock(mutex_);
   if (over_) return;
-  for (Seat* seat : seats_)
-    if (seat != nullptr) seat->turns.close();
+  for (VirtualPeer* peer : peers_)
+    if (peer != nullptr) peer->turns.close();
   if (evaluator_ != nullptr) evaluator_->turns.close();
-  if (sitting_ == seats_.size()) return;
+  if (sitting_ == peers_.size()) return;
   over_ = true;
-  for (Seat* seat : seats_)
-    if (seat != nullptr) seat->turns.end();
+  for (VirtualPeer* peer : peers_)
+    if (peer != nullptr) peer->turns.end();
   if (evaluator_ != nullptr) evaluator_->turns.end();
   changed_.notify_all();
 }
@@ -316,7 +316,7 @@ std::optional<Fault> ProgramSimulation::failure() const {
 std::string ProgramSimulation::info() const {
   const std::lock_guard lock(mutex_);
   return fmt::format(R"({{"peers": {}, "step": {}, "over": {}, "records": [{}], "summary": {}}})",
-                     seats_.size(),
+                     peers_.size(),
                      Json(step_seconds_).dump(),
                      over_,
                      fmt::join(records_, ", "),
@@ -338,9 +338,9 @@ std::string ProgramSimulation::simulated() {
   ProgramModel model = *model_;
   model.gradient_flops = seconds * fleet_.fleet.flops * fleet_.fleet.peers.front().speed;
   const Assembly fleet(fleet_.fleet, std::nullopt, model);
-  Seat* const evaluator = model.evaluates ? evaluator_ : nullptr;
+  VirtualPeer* const evaluator = model.evaluates ? evaluator_ : nullptr;
   Observer observer(fleet.fleet.size(),
-                    std::make_unique<SeatObjective>(*model_, evaluator),
+                    std::make_unique<VirtualObjective>(*model_, evaluator),
                     [this](const FleetRecord& record) {
                       const std::lock_guard lock(mutex_);
                       records_.push_back(evaluate_line(record));
@@ -368,35 +368,35 @@ std::string ProgramSimulation::summary_of(const Assembly& fleet,
   return summary.dump();
 }
 
-/// Servers have no gradients, and are built in.
+/// Makes the replica of peer i: its program's, or a built-in one for a server.
 std::unique_ptr<Replica> ProgramSimulation::replica_of(const Assembly& fleet,
                                                        double flops,
                                                        PeerId i) {
   if (i >= fleet.fleet.trainers()) return fleet.host_replica(i);
-  auto replica = std::make_unique<ProgramReplica>(seats_[i]->tensors.x, seats_[i]->turns, flops);
-  seats_[i]->replica = replica.get();
+  auto replica = std::make_unique<ProgramReplica>(peers_[i]->tensors.x, peers_[i]->turns, flops);
+  peers_[i]->replica = replica.get();
   return replica;
 }
 
 void ProgramSimulation::look(const std::vector<Peer*>& peers) {
-  for (std::size_t i = 0; i < seats_.size(); ++i) {
-    seats_[i]->peer = peers[i];
-    if (seats_[i]->leaves) peers[i]->stop();
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    peers_[i]->peer = peers[i];
+    if (peers_[i]->leaves) peers[i]->stop();
   }
 }
 
-/// A server's has no program, and what a peer does while its program waits ends as ever.
+/// Ends the job of a peer, or holds it while the peer's program waits. Servers have no program.
 void ProgramSimulation::after_job(PeerId i, std::function<void()> ended) {
-  if (i >= seats_.size() || !seats_[i]->turns.take_hold()) return ended();
-  seats_[i]->held = std::move(ended);
+  if (i >= peers_.size() || !peers_[i]->turns.take_hold()) return ended();
+  peers_[i]->held = std::move(ended);
 }
 
-/// Makes an event of its own, so that nothing of a turn happens in the middle of another's.
-void ProgramSimulation::go_on_soon(Seat& seat, PeerId id) {
-  seat.peer->world.after(Time{0}, [this, &seat, id] {
-    std::function<void()> ended = std::exchange(seat.held, {});
+/// Schedules a separate event, so that no turn continues in the middle of another one's.
+void ProgramSimulation::go_on_soon(VirtualPeer& peer, PeerId id) {
+  peer.peer->world.after(Time{0}, [this, &peer, id] {
+    std::function<void()> ended = std::exchange(peer.held, {});
     if (!ended) return;
-    seat.turns.resume();
+    peer.turns.resume();
     after_job(id, std::move(ended));
   });
 }
@@ -406,10 +406,10 @@ void ProgramSimulation::end(std::optional<Fault> failure, std::string summary) {
   over_ = true;
   failure_ = std::move(failure);
   summary_ = std::move(summary);
-  for (Seat* seat : seats_) {
-    seat->replica = nullptr;
-    seat->peer = nullptr;
-    seat->turns.end();
+  for (VirtualPeer* peer : peers_) {
+    peer->replica = nullptr;
+    peer->peer = nullptr;
+    peer->turns.end();
   }
   if (evaluator_ != nullptr) evaluator_->turns.end();
   changed_.notify_all();

@@ -66,8 +66,8 @@ Parameter parameter_of(const std::string& name, const gv_tensor& tensor, std::si
   return parameter;
 }
 
-/// The dimensions from the outermost in memory to the innermost, without those of length 1. Throws
-/// where elements share memory or leave gaps.
+/// Returns the dimensions from the outermost in memory to the innermost, without those of length 1.
+/// Throws if elements share memory or leave gaps.
 std::vector<std::uint32_t> order_of(const std::string& name,
                                     const gv_tensor& tensor,
                                     std::size_t floats) {
@@ -101,7 +101,7 @@ std::span<float> memory_of(const std::string& name, void* data, std::size_t floa
   return {static_cast<float*>(data), floats};
 }
 
-/// `pieces[k]` is of the k-th tensor.
+/// Throws if tensors share memory; `pieces[k]` belongs to the k-th tensor.
 void refuse_shared(const std::vector<std::span<float>>& pieces, const ProgramModel& model) {
   std::vector<std::size_t> by_address(pieces.size());
   std::iota(by_address.begin(), by_address.end(), std::size_t{0});
@@ -122,10 +122,10 @@ Segments segments_of(std::vector<std::span<float>> pieces, const ProgramModel& m
   return Segments(std::move(pieces));
 }
 
-/// Walks over a tensor's elements as they lie in memory, and tells their places by the shape.
+/// Walks over a tensor's elements in memory order and passes their index by the shape to `take`.
 template <class Take>
 void walk(const Parameter& parameter, const std::vector<std::uint32_t>& order, Take take) {
-  std::vector<std::size_t> strides(parameter.shape.size(), 1);  // of the shape's own order
+  std::vector<std::size_t> strides(parameter.shape.size(), 1);  // in the order of the shape
   for (std::size_t d = parameter.shape.size(); d-- > 1;)
     strides[d - 1] = strides[d] * parameter.shape[d];
   std::vector<std::uint32_t> at(order.size(), 0);

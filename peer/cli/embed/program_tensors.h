@@ -11,27 +11,26 @@
 
 namespace gv::embed {
 
-/// The tensors of a program, checked.
+/// Checked tensors of a program.
 struct ProgramTensors {
   ProgramModel model;              ///< without x_0
-  std::vector<std::size_t> sizes;  ///< floats of each
-  Segments x;                      ///< where they lie
+  std::vector<std::size_t> sizes;  ///< number of floats of each
+  Segments x;                      ///< their memory
 };
 
-/// Throws Fault (GV_E_TENSORS) with the name of the first tensor that cannot travel, and why.
+/// Throws Fault (GV_E_TENSORS) with the name of the first unsupported tensor, and the reason.
 ProgramTensors read_tensors(std::span<const gv_tensor> tensors);
 
-/// Takes as many tensors of those sizes, elsewhere. Throws Fault (GV_E_TENSORS) likewise; `model`
-/// has the names.
+/// Checks the tensors at other places in memory, by `like`. Throws Fault (GV_E_TENSORS) likewise.
 Segments segments_at(std::span<void* const> data, const ProgramTensors& like);
 
-/// 32 hex digits of x, as it lies.
+/// Returns 32 hex digits of x in memory order.
 std::string digest_of(const ProgramTensors& tensors);
-/// x, as it lies, and the reverse.
+/// Return x in memory order, and the reverse.
 std::vector<float> values_of(const ProgramTensors& tensors);
 void load_as_it_lies(std::span<const float> values, const ProgramTensors& tensors);
 
-/// x <- values, which are in the order of the shapes; the tensors may lie in another one.
+/// Sets x to values in the order of the shapes, which may differ from the memory order.
 void load_values(std::span<const float> values, const ProgramTensors& tensors);
 
 }  // namespace gv::embed

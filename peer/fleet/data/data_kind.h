@@ -11,15 +11,14 @@
 #include "optim/rng.h"
 #include "peer/fleet/data/data_spec.h"
 
-// The table of the kinds of data. A kind is a row and stands in one file, *_kind.cpp; whoever reads
-// a fleet file, hashes it, explains its keys, loads its data or lists what is held out asks the
-// row.
+// Table of the kinds of data. Each kind is a row in its own file, *_kind.cpp. Code that reads a
+// fleet file, hashes it, explains its keys, loads its data or lists held-out files uses the row.
 
 namespace gv {
 
 struct DataReading;
 
-/// The range of a key that is a number, and its value where the file does not say it.
+/// Range and default of a numeric key.
 struct NumberRange {
   double usual = 0, least = 0, most = 0;
   bool whole = false;
@@ -32,64 +31,65 @@ constexpr NumberRange any_number(double usual, double least, double most) {
   return {.usual = usual, .least = least, .most = most, .whole = false};
 }
 
-/// A key under `data`, as one kind understands it: for people, and a number for its reader too.
+/// A key under `data` of one kind: its documentation and, if it is a number, its range.
 struct DataKey {
   std::string name;
-  std::string takes{};                  ///< in words; of a number what it counts, such as "samples"
-  std::string usual{};                  ///< in words; of a number its own
-  std::optional<NumberRange> number{};  ///< other keys are read as the row's `read` says
+  std::string takes{};  ///< accepted values; for a number its unit, such as "samples"
+  std::string usual{};  ///< default in words; for a number see `number`
+  std::optional<NumberRange> number{};  ///< range; the row's `read` reads other keys
   std::string help{};
-  std::string example{};  ///< of `data` in a fleet file; "": another kind's shows the key
-  std::string whose{};    ///< instead of the names of many kinds that have it alike
+  std::string example{};  ///< `data` of a fleet file, or "" if another kind's example shows the key
+  std::string whose{};    ///< text in place of the names of many kinds with this key
 };
 
-/// A validation set of its own, beside a part of the training samples.
+/// A validation set in a file or folder of its own, instead of a part of the training samples.
 struct OwnValidation {
-  bool folder = false;  ///< what `validation` names; otherwise a file
-  /// The files that say what is in it; null: the one that is named.
+  bool folder = false;  ///< `validation` names a folder, not a file
+  /// Returns the files that make up the set; null if it is the named file alone.
   std::vector<std::string> (*files)(const DataSpec& data) = nullptr;
-  /// Reads it as the training set was read, by its columns, means and classes.
+  /// Reads the set like the training set, with the same columns, means and classes.
   std::shared_ptr<const Dataset> (*read)(const DataSpec& data, const Dataset& train) = nullptr;
 };
 
 struct DataKind {
   std::string kind;
-  DataForm form;        ///< of what a model sees, unless the spec says more
-  std::string summary;  ///< "the MNIST family"
+  DataForm form;        ///< form of the samples, unless form_of is set
+  std::string summary;  ///< short description, "the MNIST family"
   std::vector<DataKey> keys = {};
-  /// Reads `keys` into the spec, in the order in which the reference of unknown keys names them.
+  /// Reads `keys` into the spec. The message for unknown keys lists them in this order.
   void (*read)(DataReading& from) = nullptr;
-  /// Its samples are divided among the peers, and some can be set apart: the keys of all such kinds
-  /// follow its own. Otherwise `read` reads or refuses them.
+  /// Samples are divided among the peers, and some can be held out: the common keys for this follow
+  /// the kind's own. Otherwise `read` reads or refuses these keys.
   bool divided = true;
-  DataForm (*form_of)(const DataSpec& data) = nullptr;  ///< where the spec decides it
-  /// The files that all peers must have alike: their content is a part of the fleet's digest.
+  DataForm (*form_of)(const DataSpec& data) = nullptr;  ///< set if the form depends on the spec
+  /// Returns the files that must be equal at all peers: their content is part of the fleet's
+  /// digest.
   std::vector<std::string> (*files)(const DataSpec& data) = nullptr;
-  /// Says what decides the samples beside `own` and the fields that every digest holds; null: the
-  /// content of files does.
+  /// Describes what determines the samples besides `own` and the fields in every digest; null if
+  /// the content of files does.
   std::string (*digest)(const DataSpec& data) = nullptr;
-  /// Numbers of a sample that every process draws for itself; null: it draws none.
+  /// Returns how many numbers of a sample each process draws; null if it draws none.
   std::uint64_t (*drawn)(const DataSpec& data) = nullptr;
-  /// Reads or draws the sets; null: there are no samples. Throws what readers throw.
+  /// Reads or draws the sets; null if the kind has no samples. Throws what readers throw.
   TrainTest (*load)(const DataSpec& data, const Rng& rng) = nullptr;
   std::optional<OwnValidation> validation = {};
-  /// The files of the training folder of which the test set is drawn; null, and empty where none
-  /// is: what is held out are rows.
+  /// Returns the files of the training folder drawn for the test set; null if rows are held out
+  /// instead of files.
   std::vector<std::string> (*held_out)(const DataSpec& data, const Rng& rng) = nullptr;
 };
 
-/// The table, in the order of the reference.
+/// Returns the table, in the order of the reference.
 const std::vector<DataKind>& data_kinds();
-/// Knows `program` too, which no file can ask for. Readers refuse an unknown kind before.
+/// Finds a kind, also `program`, which no file can name. Readers have refused unknown kinds.
 const DataKind& find_data_kind(const std::string& kind);
 
-/// Returns what a model sees of these data.
+/// Returns the form of the samples in `data`, which may depend on the spec.
 DataForm form_of(const DataSpec& data);
 
-/// Returns what the fleet's digest holds of these data beside the fields that it holds of all.
+/// Returns the kind's part of the fleet's digest.
 std::string digest_text(const DataSpec& data);
 
-/// The keys of drawn sets, `train` and `test`, and behind them those of the kind.
+/// Returns the keys of drawn sets, `train` and `test`, followed by `keys`.
 std::vector<DataKey> with_sizes(std::vector<DataKey> keys);
 
 }  // namespace gv

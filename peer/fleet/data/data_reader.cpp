@@ -18,7 +18,7 @@ std::vector<std::string> kind_names() {
   return names;
 }
 
-/// Reads what the kind's row asks for, and what all kinds have alike.
+/// Reads the keys of the kind's row and the keys common to all kinds.
 class DataReader : Readers {
  public:
   DataReader(Source& source,
@@ -31,7 +31,8 @@ class DataReader : Readers {
   DataSpec read(const Value* value) {
     MapReader map(source_, value, "data", true);
     set(map.take("kind"), data_.kind, choice(kind_names()));
-    const DataKind& row = find_data_kind(data_.kind);  // a fallback may change the spec's
+    // Kept, because a fallback may change data_.kind.
+    const DataKind& row = find_data_kind(data_.kind);
     DataReading from = reading(map, row);
     row.read(from);
     if (row.form == DataForm::pictures) read_augment(map);
@@ -69,8 +70,7 @@ class DataReader : Readers {
             .data = data_};
   }
 
-  /// Numbers that every process draws for itself: more would take minutes and memory that is not
-  /// there, before anything is said.
+  /// Limits the numbers that every process draws, before they take minutes and too much memory.
   void check_drawn() {
     constexpr std::uint64_t most = 500'000'000;
     const DataKind& row = find_data_kind(data_.kind);
@@ -86,7 +86,7 @@ class DataReader : Readers {
         "take fewer samples (`train`, `test`) or shorter ones");
   }
 
-  /// Sets it where the files can be read: load_data says which one cannot, and what it lacks.
+  /// Sets the digest if the files are readable; otherwise load_data reports which one is not.
   void set_content() {
     const DataKind& row = find_data_kind(data_.kind);
     if (row.files == nullptr) return;
@@ -103,8 +103,7 @@ class DataReader : Readers {
     data_.augment = {.crop = augment.starts_with("crop"), .flip = augment.ends_with("flip")};
   }
 
-  /// A share of the training samples; of what lies in files of one's own, a set in a file or
-  /// folder.
+  /// Reads a share of the training samples or, for kinds with files, the path of a separate set.
   void read_validation(const Value* value, const DataKind& row) {
     if (value == nullptr) return;
     if (!row.validation || is_share(value->text)) return read_validation_share(*value);
@@ -127,7 +126,7 @@ class DataReader : Readers {
     }
   }
 
-  /// "0.1", "10 %".
+  /// Returns whether the text is a share: "0.1", "10 %".
   static bool is_share(const std::string& text) {
     return !text.empty() && text.find_first_not_of("0123456789.% ") == std::string::npos;
   }
@@ -170,7 +169,7 @@ class DataReader : Readers {
     map.finish();
   }
 
-  /// Nobody knows more than its own samples.
+  /// Checks per-peer files: each peer has only its own samples.
   void check_per_peer() {
     data_.partition.kind = "own";
     if (data_.servers > 0)
@@ -258,8 +257,8 @@ const DataKind& program_data() {
       .summary = "a program's own",
       .keys = {{.name = "samples", .number = whole_number(0, samples.least, samples.most)}},
       .read = [](DataReading& from) {
-        from.map.take("kind");     // is refused beside `program` (sections.h)
-        from.map.take("servers");  // and so is this
+        from.map.take("kind");     // check_program refuses this key (sections.h)
+        from.map.take("servers");  // and this one
         from.data.train = from.whole("samples");
         from.data.test = 0;
       }};

@@ -11,8 +11,8 @@
 
 namespace gv {
 
-/// Reads `data` (null: the digits) for `peers` peers. Paths are taken relative to `folder`.
-/// Problems become diagnostics of `source`, at `value` or else at `root`; `notices` may be null.
+/// Reads `data` (null means the digits) for `peers` peers. Paths are relative to `folder`. Errors
+/// become diagnostics of `source`, at `value` or else at `root`; `notices` may be null.
 DataSpec read_data(Source& source,
                    const Value& root,
                    const Value* value,
@@ -20,38 +20,37 @@ DataSpec read_data(Source& source,
                    PeerId peers,
                    std::vector<std::string>* notices);
 
-/// Reads `data` of a program, which has samples of its own: how many, and how they are divided.
+/// Reads `data` of a program, which has its own samples: their number and how they are divided.
 DataSpec read_program_data(Source& source, const Value* value, PeerId peers);
 
-/// The map under `data` as a kind reads it. Problems become diagnostics of `source`, and the value
-/// is then the usual one or "".
+/// The map under `data`, for a kind's reader. Errors become diagnostics of `source`; the value is
+/// then the default or "".
 struct DataReading {
   Source& source;
   MapReader& map;
-  const Value& at;                      ///< `data`, or the whole file where it has none
-  const std::filesystem::path& folder;  ///< in which paths begin
+  const Value& at;                      ///< `data`, or the whole file if it has none
+  const std::filesystem::path& folder;  ///< base of relative paths
   PeerId peers;
-  std::vector<std::string>* notices;  ///< not errors; may be null
+  std::vector<std::string>* notices;  ///< receives notices that are no errors; may be null
   const DataKind& row;
   DataSpec& data;
 
-  /// The number of this key of the row, in its range.
+  /// Reads the value of a numeric key of the row, within its range.
   double number(std::string_view key);
   std::uint32_t whole(std::string_view key);
-  /// Reads it from what was taken for the key.
+  /// Reads it from the value taken for the key.
   double number(std::string_view key, const Value* value);
-  /// Reads `train` and `test`, of drawn sets.
+  /// Reads `train` and `test`, the sizes of drawn sets.
   void sizes();
-  /// Reads `servers`, which hand out what samples or gradients there are.
+  /// Reads `servers`, which hand out samples or gradients.
   void servers();
 
-  /// Returns the path that the value of a key names, which the kind needs; `help` says what it
-  /// should be.
+  /// Reads a required path; `help` describes it if it is missing.
   std::string path(const Value* value, std::string_view key, const std::string& help);
 };
 
-/// The row of samples that a program of the user's own has, and no fleet file names: what the file
-/// may say of them is how many there are, and how they are divided.
+/// Row of the samples of a user's program, which no fleet file names. The file may only state their
+/// number and how they are divided.
 const DataKind& program_data();
 
 }  // namespace gv

@@ -11,7 +11,7 @@
 namespace gv {
 namespace {
 
-/// Where the folder is missing and a fallback is named, the data are that one's.
+/// Uses the fallback's data if the folder is missing and a fallback is named.
 void read(DataReading& from) {
   DataSpec& data = from.data;
   from.sizes();
@@ -38,8 +38,8 @@ void read(DataReading& from) {
                     package));
 }
 
-/// Leaves out the classes of labels that no sample has: labels 0 and 7 are two classes, with these
-/// names. Sets whose labels go from 0 up without a gap stay as they are.
+/// Removes classes without samples: labels 0 and 7 become two classes, with these names. Labels
+/// from 0 up without gaps stay unchanged.
 TrainTest with_present_classes(const TrainTest& sets) {
   std::set<std::uint8_t> present(sets.train->labels.begin(), sets.train->labels.end());
   present.insert(sets.test->labels.begin(), sets.test->labels.end());

@@ -7,7 +7,7 @@
 #include "optim/data/field.h"
 #include "optim/data/images/image_folder.h"
 #include "peer/fleet/data/data_reader.h"
-#include "peer/fleet/data/held_out.h"
+#include "peer/fleet/data/held_out_spec.h"
 #include "peer/fleet/file/content.h"
 #include "peer/fleet/file/value.h"
 
@@ -43,7 +43,7 @@ void read(DataReading& from) {
   }
 }
 
-/// All pictures, with the test set that the seed draws where there is no folder of it.
+/// Finds all pictures, with a test set drawn by the seed if it has no folder.
 ImageFolder pictures(const DataSpec& data, const Rng& rng) {
   return with_test_set(find_images(data.dir, data.test_dir), data.held_out, rng.derive("held out"));
 }
@@ -56,7 +56,7 @@ TrainTest load(const DataSpec& data, const Rng& rng) {
       decoded(decoded_folder(), "images 1 " + found.summary(), found.paths(), [&] {
         return read_images(found);
       });
-  // Decoded sets are everybody's; what the folders are called is ours.
+  // Decoded sets are shared and cached; the folder names belong to this fleet.
   const auto named = [&](const Dataset& set) {
     auto copy = std::make_shared<Dataset>(set);
     copy->facts = facts;

@@ -2,7 +2,7 @@
 
 namespace gv {
 
-// Each row stands in the file of its name: idx_kind.cpp and so on.
+// Each row is in the file of its name: idx_kind.cpp and so on.
 DataKind idx_kind();
 DataKind digits_kind();
 DataKind cifar10_kind();

@@ -30,7 +30,7 @@ std::vector<std::string> files(const DataSpec& data) {
   return {data.file, data.test_file};
 }
 
-/// Takes the validation set as of the training set's width.
+/// Reads the validation set with the training set's width.
 std::shared_ptr<const Dataset> read_validation(const DataSpec& data, const Dataset& train) {
   auto rows = std::make_shared<Dataset>(*read_libsvm(data.file, data.validation_file).test);
   if (rows->features > train.features)

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "peer/fleet/data/data_reader.h"
-#include "peer/fleet/data/held_out.h"
+#include "peer/fleet/data/held_out_spec.h"
 #include "peer/fleet/data/table_statistics.h"
 #include "peer/fleet/file/content.h"
 #include "peer/fleet/file/value.h"
@@ -83,7 +83,7 @@ class TableReader : Readers {
     const Value* file = map.take("file");
     map.finish();
     if (file == nullptr)
-      return source_.error(*value, "`standardize` needs `file`", "or say `true` or `false`");
+      return source_.error(*value, "`standardize` needs `file`", "or write `true` or `false`");
     statistics_ = read_path(file);
     if (statistics_.empty()) return;
     try {
@@ -94,7 +94,7 @@ class TableReader : Readers {
     }
   }
 
-  /// [a, b]; `auto` where that is a word for it.
+  /// Reads [a, b], or `auto` if `automatic` allows it.
   void read_names(const Value* value, const char* key, bool automatic) {
     if (value == nullptr) return;
     if (automatic && value->kind == Value::Kind::scalar && value->text == "auto") return;
@@ -168,7 +168,7 @@ void read(DataReading& from) {
       .read(from.map, from.peers, from.notices);
 }
 
-/// Says what is read of which bytes; where they lie does not matter.
+/// Describes the content and how it is read; paths do not matter.
 std::string digest(const DataSpec& data) {
   const TableSpec& t = data.table;
   std::string words = fmt::format("table {} {} {} {} {} {} {} {}one-hot {}{};",
@@ -197,7 +197,7 @@ std::shared_ptr<const Dataset> read_validation(const DataSpec& data, const Datas
   return read_table(spec, Rng(0)).test;
 }
 
-/// One that needs no more beside it than `file` and `target`.
+/// Returns a key whose example needs only `file` and `target` besides it.
 DataKey key(const char* name,
             const char* takes,
             const char* usual,

@@ -86,7 +86,7 @@ class StatisticsReader : Readers {
   }
 };
 
-/// Double quotes of YAML take the escapes of JSON.
+/// Quotes words as in JSON; YAML's double quotes accept JSON's escapes.
 std::string list_text(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + Json(word).dump();

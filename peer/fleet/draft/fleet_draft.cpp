@@ -30,7 +30,7 @@ constexpr double usual_batch = 16;
 constexpr double enough_rounds = 500;
 constexpr double most_epochs = 200, least_epochs = 10;
 
-/// Returns whether the file's ending is that of a text, from which no table could be learnt.
+/// Returns whether the file's extension is that of a text, which cannot be a table.
 bool is_text(const DraftAnswers& answers) {
   const std::string ending = fs::path(answers.data).extension().string();
   return ending == ".txt" || ending == ".text" || ending == ".md";
@@ -98,7 +98,7 @@ std::string machines_draft(const std::string& machines) {
       number_of<double>(names[0]))
     throw std::invalid_argument(
         fmt::format("--machines: `{}` is neither a number of peers, 1 to 1000, nor names of "
-                    "machines; say 4, or anna,ben",
+                    "machines; write 4, or anna,ben",
                     printable(machines, 100)));
   std::string hosts = "hosts:", peers = "peers:";
   for (const std::string& name : names) {
@@ -113,7 +113,7 @@ std::string machines_draft(const std::string& machines) {
 
 [[noreturn]] void refuse_goal(const std::string& goal) {
   throw std::invalid_argument(fmt::format(
-      "--goal: `{}` is no goal; say `accuracy 0.9`, `loss 0.4`, `1000 rounds`, `20 epochs` or "
+      "--goal: `{}` is no goal; write `accuracy 0.9`, `loss 0.4`, `1000 rounds`, `20 epochs` or "
       "`10 min`",
       printable(goal, 100)));
 }
@@ -133,7 +133,7 @@ std::string goal_draft(const std::string& goal, bool classes) {
     if (!value || !(*value >= 0) || (words[0] == "accuracy" && *value > 1)) refuse_goal(goal);
     if (words[0] == "accuracy" && !classes)
       throw std::invalid_argument(
-          "--goal: a regression has no accuracy; say a loss, such as "
+          "--goal: a regression has no accuracy; write a loss, such as "
           "`loss 0.4`");
     return draft_line("stop:", "whichever comes first") +
            draft_line(fmt::format("  target: {{ {}: {} }}", words[0], words[1]),
@@ -150,8 +150,8 @@ std::string goal_draft(const std::string& goal, bool classes) {
   refuse_goal(goal);
 }
 
-/// Ten evaluations where the goal is a number of epochs; of a text, whose epochs are long, every
-/// 100 rounds.
+/// Returns the evaluation interval: a tenth of a goal in epochs, otherwise one epoch; every 100
+/// rounds for a text, whose epochs are long.
 std::string evaluations_of(const DraftAnswers& answers) {
   if (no_file(answers.data).empty() && is_text(answers)) return "100 rounds";
   const std::vector<std::string> words = words_of(answers.goal);
@@ -162,18 +162,18 @@ std::string evaluations_of(const DraftAnswers& answers) {
       epochs ? static_cast<std::uint64_t>(std::clamp(*epochs / 10, 1.0, 1e6)) : std::uint64_t{1});
 }
 
-/// The use that is decided of a column, and why.
+/// Decision on the use of a column, with its reason.
 struct Decision {
   enum class Use { number, category, date, ignored } use = Use::number;
-  std::string why{};  ///< "" where it needs no word
+  std::string why{};  ///< "" if no reason needs to be shown
 };
 
 std::string counted(std::uint64_t n, const char* one) {
   return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
 }
 
-/// A category whose values are mostly other ones in each row tells nothing: a name, a number of an
-/// account, a note.
+/// Returns whether the values differ in most rows, as names, account numbers and notes do: a
+/// category that predicts nothing.
 bool tells_nothing(const ColumnLook& look) {
   const std::size_t words = look.words.size();
   return words > ColumnLook::most_words || (words > table_bounds::few && 2 * words > look.text);
@@ -211,12 +211,11 @@ Decision decide(const ColumnLook& look) {
   if (look.numbers > 0) return decide_mixed(look);
   if (2 * (look.dates + look.doubtful) > look.text)
     return {Use::ignored,
-            look.doubtful > 0
-                ? "left out: dates that do not say which number is the month; write 2024-03-01"
-                : fmt::format("left out: dates, and {} is none", look.first_text)};
+            look.doubtful > 0 ? "left out: dates of which the month is unclear; write 2024-03-01"
+                              : fmt::format("left out: dates, and {} is none", look.first_text)};
   if (tells_nothing(look))
     return {Use::ignored,
-            fmt::format("left out: {} words, {} of them different",
+            fmt::format("left out: {} words, {} different ones",
                         look.text,
                         look.words.size() > ColumnLook::most_words
                             ? fmt::format("more than {}", ColumnLook::most_words)
@@ -250,7 +249,7 @@ class TableDraft {
   }
 
  private:
-  /// A first line that looks like data is data, unless it has the target's name.
+  /// Treats a first line that looks like data as data, unless it contains the target's name.
   void decide_header() {
     const HeaderGuess guess = guess_header(spec_.file);
     if (guess.why.empty()) return;
@@ -267,7 +266,7 @@ class TableDraft {
             : fmt::format("no line of names, since {}: the columns are x0, x1, ...", guess.why));
   }
 
-  /// Looks with decimal points; once more with decimal commas where there is one.
+  /// Examines the columns with decimal points, and again with decimal commas if a value has one.
   void look() {
     looks_ = looks();
     for (std::size_t k = 0; k < looks_.size(); ++k)
@@ -305,7 +304,7 @@ class TableDraft {
     if (spec_.decimal == ',') add("  decimal: \",\"", decimal_why_);
     add("  target: " + draft_word(names_[target_]),
         answers_.target.empty() ? "the last column: is it the right one?"
-                                : "the column that is to be told");
+                                : "the column to predict");
     add(fmt::format("  task: {}", guess.regression ? "regression" : "classification"), guess.why);
     add(fmt::format("  held_out: {} %", held_out_percent), "drawn at random, for testing");
     write_missing();
@@ -335,7 +334,7 @@ class TableDraft {
                                              shown(names_[target_])));
   }
 
-  /// `key: [a, b]`, and above it why, a line for each column.
+  /// Writes `key: [a, b]`, after a comment line with the reason for each column.
   void write_list(const std::string& key, Decision::Use use) {
     std::string list;
     for (std::size_t k = 0; k < names_.size(); ++k) {
@@ -346,8 +345,8 @@ class TableDraft {
     if (!list.empty()) add(fmt::format("  {}: [{}]", key, list), "");
   }
 
-  /// A list of them where the usual rule would not find one; else what there is to be known of
-  /// some.
+  /// Writes the list of categories if the default rule would miss one, and notes about some
+  /// columns.
   void write_categories() {
     std::string list;
     bool needed = false;
@@ -368,9 +367,9 @@ class TableDraft {
   void add(const std::string& yaml, const std::string& comment) {
     draft_.lines += draft_line(yaml, comment);
   }
-  /// Slows down for a linear model on scaled columns, whose curvature is at most their number:
-  /// steps at the old point beside mixing by W stay bounded below (1 + the least eigenvalue of W) /
-  /// curvature, and a ring of Metropolis weights has -1/3.
+  /// Lowers the rate for a linear model on scaled columns, whose curvature is at most their number.
+  /// Steps at the point before mixing by W are stable below (1 + least eigenvalue of W) /
+  /// curvature; that eigenvalue is -1/3 for a ring with Metropolis weights.
   void slow_down() {
     const double rate = std::min(usual_rate, 0.5 / static_cast<double>(names_.size()));
     draft_.optimizer = fmt::format("{{ kind: sgd, lr: {:.2g} }}", rate);
@@ -398,7 +397,7 @@ void check_data(const DraftAnswers& answers) {
       printable(answers.data, 200)));
 }
 
-/// Takes so many epochs that a small table has 500 steps, too; beyond 200 another goal is wanted.
+/// Suggests enough epochs for 500 steps on a small table, but at most 200.
 GoalQuestion goal_question(const DraftAnswers& answers) {
   GoalQuestion question{.examples = "`accuracy 0.9`, `1000 rounds`, `20 epochs`, `10 min`",
                         .usual = fmt::format("{} epochs", least_epochs)};
@@ -410,7 +409,7 @@ GoalQuestion goal_question(const DraftAnswers& answers) {
     const double enough = enough_rounds * usual_batch * number_of_peers(answers.machines);
     const std::unique_ptr<RowSource> rows =
         open_rows(answers.data, {.header = !guess_header(answers.data).sure});
-    double count = 1;  // as far as it matters
+    double count = 1;  // stops at `enough`
     while (count < enough && rows->next()) ++count;
     const double epochs = std::ceil(enough / (count * (1 - held_out_percent / 100)));
     question.usual = fmt::format("{} epochs", std::clamp(epochs, least_epochs, most_epochs));
@@ -423,7 +422,7 @@ GoalQuestion goal_question(const DraftAnswers& answers) {
 FleetDraft fleet_draft(const DraftAnswers& answers, const std::string& folder) {
   const DataDraft data = data_draft(answers, folder);
   std::string text =
-      "# Written by `grapevine init`. `grapevine explain KEY` tells what a key means,\n"
+      "# Written by `grapevine init`. `grapevine explain KEY` describes a key,\n"
       "# `grapevine plan FILE` what this file means before anything is started.\n"
       "version: 1\n" +
       draft_line("seed: 1", "the same seed, the same bits") + machines_draft(answers.machines) +

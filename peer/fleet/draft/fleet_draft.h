@@ -5,62 +5,60 @@
 
 namespace gv {
 
-/// The answers of somebody who has no fleet file yet.
+/// Answers of a user who has no fleet file yet.
 struct DraftAnswers {
-  std::string data;  ///< a table, a text (.txt), a folder of pictures or of IDX files, or `digits`
-  std::string target;    ///< of a table: the column to be told; "": the last one
-  std::string machines;  ///< a number of peers on this machine, or names that `ssh` knows
+  std::string data;      ///< a table, a text (.txt), a folder of pictures or IDX files, or `digits`
+  std::string target;    ///< table: the column to predict, or "" for the last one
+  std::string machines;  ///< number of peers on this machine, or host names for `ssh`
   std::string goal;      ///< "accuracy 0.9", "loss 0.4", "1000 rounds", "20 epochs", "10 min"
 };
 
-/// Throws std::invalid_argument where there are no such data.
+/// Throws std::invalid_argument if the data do not exist.
 void check_data(const DraftAnswers& answers);
 
-/// The way a goal is asked for, once the data and the machines are known.
+/// Texts of the question for a goal, once the data and machines are known.
 struct GoalQuestion {
-  std::string examples;  ///< "`accuracy 0.9`, `1000 rounds`"
-  std::string usual;     ///< "10 epochs", or so many that a small table is learnt
+  std::string examples;  ///< example answers: "`accuracy 0.9`, `1000 rounds`"
+  std::string usual;     ///< default: "10 epochs", or more for a small table
 };
-/// Data that cannot be read ask as for any others: fleet_draft says what is wrong with them.
+/// Returns the general question for unreadable data; fleet_draft reports the error.
 GoalQuestion goal_question(const DraftAnswers& answers);
 
 struct FleetDraft {
-  std::string text;                    ///< of the fleet file
-  std::vector<std::string> decisions;  ///< what was found out about the data and is written there
+  std::string text;                    ///< text of the fleet file
+  std::vector<std::string> decisions;  ///< findings about the data that the text contains
 };
-/// A commented fleet file for the folder `folder`, from which the path of the data is written.
-/// Throws std::invalid_argument that names the answer, what is wrong with it and what to say.
+/// Returns a commented fleet file for the folder `folder`, to which the path of the data is
+/// relative. Throws std::invalid_argument that names the answer, the error and a remedy.
 FleetDraft fleet_draft(const DraftAnswers& answers, const std::string& folder);
 
-/// Returns a line of a fleet file, and why it stands there: behind it, or above it where it would
-/// be too long.
+/// Returns a line of a fleet file with its comment: after it, or above it if it would be too long.
 std::string draft_line(const std::string& yaml, const std::string& comment);
 
-/// Returns the text as YAML takes it: in double quotes, in which YAML takes JSON's escapes; a plain
-/// word as it is.
+/// Returns the text as YAML: a plain word unchanged, anything else in double quotes with JSON's
+/// escapes.
 std::string draft_word(const std::string& text);
 
-/// Returns how the path is written in a fleet file of that folder: from there if it lies below.
+/// Returns the path as a fleet file in `folder` writes it: relative if it lies below.
 std::string draft_path(const std::string& path, const std::string& folder);
 
 inline constexpr double held_out_percent = 20;
 inline constexpr double usual_rate = 0.05;
 
-/// The lines of a first fleet file that are about its data, and the model that usually learns them.
+/// Data section of a first fleet file, and the usual model for such data.
 struct DataDraft {
   std::string lines;
   std::string model;
   std::string model_note;
-  bool classes = true;  ///< there is an accuracy
+  bool classes = true;  ///< the data have classes, so there is an accuracy
   std::string optimizer = "{ kind: sgd, lr: 0.05 }";
   std::string optimizer_note = "the learning rate is the first to tune";
-  std::vector<std::string> decisions{};  ///< what was found out about the data, for the screen
+  std::vector<std::string> decisions{};  ///< findings about the data, to be printed
 };
 
-/// Looks at all rows of a table and says what is to be done with what is not clean in it: decimal
-/// commas, dates, missing values, columns that are of no use. `folder`: of the fleet file. Throws
-/// std::runtime_error for a table that cannot be read at all, std::invalid_argument for a target
-/// that is no column.
+/// Examines all rows of a table and decides how to treat irregular data: decimal commas, dates,
+/// missing values, useless columns. `folder`: the fleet file's. Throws std::runtime_error for an
+/// unreadable table, std::invalid_argument if the target is no column.
 DataDraft table_draft(const DraftAnswers& answers, const std::string& folder);
 
 }  // namespace gv

@@ -5,11 +5,12 @@
 
 namespace gv {
 
-/// 32 hex digits of XXH3-128 over what is in these files, in their order, whatever they are called.
-/// Throws std::runtime_error "path: what is wrong" when one cannot be read.
+/// Returns 32 hex digits of XXH3-128 over the files' content, in order, whatever their names.
+/// Throws std::runtime_error "path: what is wrong" if one cannot be read.
 std::string content_of(const std::vector<std::string>& files);
 
-/// Words of a fleet file for a digest: they may hold anything, so each says how long it is.
+/// Returns words of a fleet file for a digest. Each word has its length, because it may hold any
+/// bytes.
 std::string counted_words(const std::vector<std::string>& words);
 
 }  // namespace gv

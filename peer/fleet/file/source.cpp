@@ -19,14 +19,14 @@ namespace {
 
 constexpr std::size_t largest_file = 1U << 20;
 constexpr std::size_t deepest = 32;
-constexpr std::size_t longest_excerpt = 160;  ///< bytes of a line that are shown
+constexpr std::size_t longest_excerpt = 160;  ///< maximum number of bytes shown of a line
 constexpr std::size_t longest_message = 1000;
-constexpr std::size_t most_diagnostics = 20;  ///< that are kept; the others are counted
+constexpr std::size_t most_diagnostics = 20;  ///< maximum number kept; further ones are counted
 
-/// Thrown to leave the parser where continuing makes no sense.
+/// Thrown to leave the parser if it cannot continue.
 struct Abandon {};
 
-/// Builds the tree from yaml-cpp's events: nothing is resolved, expanded or guessed on the way.
+/// Builds the tree from yaml-cpp's events; nothing is resolved, expanded or guessed.
 class TreeBuilder : public YAML::EventHandler {
  public:
   TreeBuilder(Source& source, std::string set) : source_(source), set_(std::move(set)) {}
@@ -55,7 +55,7 @@ class TreeBuilder : public YAML::EventHandler {
     value.kind = Value::Kind::scalar;
     value.place = place(mark);
     value.text = text;
-    // Nobody means one, and whatever the system is asked about would end there.
+    // A NUL is never intended, and would truncate the text in system calls.
     if (text.find('\0') != std::string::npos)
       source_.error(value, "the character NUL stands in it", "write it without `\\0`");
     refuse_extras(value.place, tag, anchor);
@@ -81,7 +81,7 @@ class TreeBuilder : public YAML::EventHandler {
     Value value;
     bool has_key = false;
     std::string key;
-    std::set<std::string> keys;  ///< of the entries: a file may have a hundred thousand
+    std::set<std::string> keys;  ///< keys seen, for lookup: a file may have 100,000 entries
     Place key_place;
   };
 
@@ -232,7 +232,7 @@ void Source::apply_set(Value& root, const std::string& argument) {
   const std::vector<std::string> keys = split(argument.substr(0, equals), '.');
   for (const std::string& key : keys) {
     if (node->kind == Value::Kind::scalar) {
-      // `topology: ring` is short for { kind: ring }: a key set beside it keeps the kind.
+      // Expands `topology: ring`, short for { kind: ring }, so that the kind is kept.
       Value kind = *node;
       node->kind = Value::Kind::map;
       node->entries = {{"kind", node->place, std::move(kind)}};
@@ -248,6 +248,13 @@ void Source::apply_set(Value& root, const std::string& argument) {
   }
   value.place = at;
   *node = std::move(value);
+}
+
+std::vector<std::string> Source::places_of(const std::string& map, const std::string& key) const {
+  std::vector<std::string> places;
+  for (const std::string& path : asked_)
+    if (path.ends_with("." + key) && path.starts_with(path_of(map, ""))) places.push_back(path);
+  return places;
 }
 
 bool Source::full() const {
@@ -274,7 +281,7 @@ void Source::error(const Place& place, int width, std::string message, std::stri
                           std::move(help)});
 }
 
-/// The line and the caret; "" where the file has no such line.
+/// Returns the line and the caret, or "" if the file has no such line.
 std::string Source::excerpt(const Place& place, int width) const {
   const auto line = static_cast<std::size_t>(place.line - 1);
   if (!place.set.empty() || place.line < 1 || line >= lines_.size()) return "";
@@ -298,7 +305,7 @@ void Source::conflict(const Value::Entry& one,
   std::string first = excerpt(one.place, static_cast<int>(one.key.size()));
   std::string& shown = diagnostics_.back().source;
   if (first.empty() || shown.empty()) return;
-  // Its last line is the beginning of the help's.
+  // Removes its last line, which begins the help.
   first.erase(first.rfind('\n') + 1);
   shown.insert(0, first);
 }

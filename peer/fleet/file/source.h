@@ -15,10 +15,11 @@ struct Diagnostic {
   std::string message;   ///< "unknown key `topolgy`"
   std::string source;    ///< the line and the caret, ready to print; may be empty
   std::string help;      ///< "did you mean `topology`?"; may be empty
-  std::size_t more = 0;  ///< problems after the last one that is kept
+  std::size_t more = 0;  ///< number of problems after the last one kept
 };
 
-/// All problems at once. what() is the whole screen: each problem with place, line, caret and help.
+/// All problems at once. what() is the text to print: each problem with place, line, caret and
+/// help.
 class FleetError : public std::exception {
  public:
   FleetError(std::string path, std::vector<Diagnostic> diagnostics);
@@ -30,14 +31,14 @@ class FleetError : public std::exception {
   std::string text_;
 };
 
-/// The place where a value stands: in the file (line and column from 1), or in a --set argument.
+/// Place of a value: in the file (line and column from 1), or in a --set argument.
 struct Place {
   int line = 0;
   int column = 0;
-  std::string set;  ///< the whole --set argument, when it comes from one
+  std::string set;  ///< the whole --set argument, if the value comes from one
 };
 
-/// A node of the file as it was written: scalars stay text until someone knows what they should be.
+/// A node of the file as written: scalars stay text until a reader knows their type.
 struct Value {
   enum class Kind { null, scalar, sequence, map };
   struct Entry;
@@ -51,50 +52,56 @@ struct Value {
 };
 struct Value::Entry {
   std::string key;
-  Place place;  ///< of the key
+  Place place;  ///< place of the key
   Value value;
 };
 
-/// The file's text and the problems found in it so far.
+/// The text of a fleet file and the problems found in it.
 class Source {
  public:
   explicit Source(std::string path) : path_(std::move(path)) {}
 
-  /// Reads and parses the file. Refuses what YAML allows and a fleet file does not: anchors,
-  /// aliases, merge keys, tags, several documents, duplicate keys, depth above 32, size above 1
-  /// MiB. Problems become diagnostics.
+  /// Reads and parses the file. Refuses parts of YAML that fleet files exclude: anchors, aliases,
+  /// merge keys, tags, several documents, duplicate keys, depth above 32, size above 1 MiB. Errors
+  /// become diagnostics.
   Value parse_file();
-  /// Does the same for a text that is in no file.
+  /// Parses a text with the same restrictions.
   Value parse_text(const std::string& text);
   /// Merges `key.path=value` into the tree.
   void apply_set(Value& root, const std::string& argument);
 
   void error(const Place& place, int width, std::string message, std::string help = "");
   void error(const Value& value, std::string message, std::string help = "");
-  /// Two keys that cannot stand in one file: both lines are shown, and `other` is where it is.
+  /// Reports two keys that exclude each other: shows both lines, at the place of `other`.
   void conflict(const Value::Entry& one,
                 const Value::Entry& other,
                 std::string message,
                 std::string help);
   const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
-  /// Further problems are only counted: their text need not be made.
+  /// Returns whether further problems are only counted, so that their text need not be made.
   bool full() const;
   const std::string& path() const { return path_; }
 
-  /// Puts every key that a reader asks for from now on into `keys`: "train.optimizer.lr".
-  void note_keys(std::set<std::string>& keys) { keys_ = &keys; }
+  /// Notes that a reader asks for a key of the map at this path.
   void note_key(const std::string& map, const std::string& key) {
-    if (keys_ != nullptr) keys_->insert(map.empty() ? key : map + "." + key);
+    asked_.insert(path_of(map, key));
   }
+  /// Keys that readers have asked for: "train.optimizer.lr".
+  const std::set<std::string>& asked_keys() const { return asked_; }
+  /// Returns those of these keys that end with this name and stand below the map.
+  std::vector<std::string> places_of(const std::string& map, const std::string& key) const;
 
  private:
+  static std::string path_of(const std::string& map, const std::string& key) {
+    return map.empty() ? key : map + "." + key;
+  }
   Value parse(const std::string& text, const std::string& set);
   std::string excerpt(const Place& place, int width) const;
 
   std::string path_;
   std::vector<std::string> lines_;
   std::vector<Diagnostic> diagnostics_;
-  std::set<std::string>* keys_ = nullptr;
+  std::set<std::string> asked_;
 };
 
 }  // namespace gv

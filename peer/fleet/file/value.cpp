@@ -22,8 +22,8 @@ bool is_scalar(Source& source, const Value& value, const std::string& wanted) {
   return false;
 }
 
-/// A decimal number and what follows it. Leading zeros, underscores, hexadecimals and words are not
-/// numbers here.
+/// A decimal number and the text after it. Leading zeros, underscores, hexadecimals and words are
+/// not numbers here.
 struct Quantity {
   double number;
   std::string unit;
@@ -77,7 +77,7 @@ std::optional<double> with_unit(Source& source,
   return std::nullopt;
 }
 
-/// Writes the end of a range: 0.999999999 is not 1.
+/// Returns the bound of a range exactly: 0.999999999 is not 1.
 std::string end_text(double end) {
   std::string text = fmt::format("{:g}", end);
   return std::stod(text) == end ? text : fmt::format("{}", end);
@@ -85,13 +85,21 @@ std::string end_text(double end) {
 
 namespace fs = std::filesystem;
 
-/// Names what is not there; what else the system says of it stands behind the path.
+/// Returns the path if it is not of the wanted type, followed by the system's error, if any.
 std::string not_there(const std::string& path, fs::file_type wanted) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (status.type() == wanted) return "";
   if (!error || error == std::errc::no_such_file_or_directory) return path;
   return fmt::format("{} ({})", path, error.message());
+}
+
+/// A long list is left out where a guess is shown: it would hide the guess.
+std::string one_of(const std::vector<std::string>& choices, const std::string& guess) {
+  constexpr std::size_t many = 12;
+  if (choices.size() > many && !guess.empty())
+    return fmt::format("one of the {} known names", choices.size());
+  return fmt::format("one of {}", fmt::join(choices, ", "));
 }
 
 }  // namespace
@@ -162,7 +170,7 @@ std::optional<std::string> read_choice(Source& source,
   if (!word || std::ranges::find(choices, *word) != choices.end()) return word;
   const std::string guess = nearest(*word, choices);
   source.error(value,
-               fmt::format("`{}` is not one of {}", *word, fmt::join(choices, ", ")),
+               fmt::format("`{}` is not {}", *word, one_of(choices, guess)),
                guess.empty() ? "" : fmt::format("did you mean `{}`?", guess));
   return std::nullopt;
 }
@@ -280,18 +288,25 @@ const Value* MapReader::take(const std::string& key, std::string_view usual) {
   return is_usual && !usual.empty() ? nullptr : &entry->value;
 }
 
+/// The same name elsewhere is a better guess than another name here.
+std::string MapReader::help_for(const std::string& unknown) const {
+  constexpr std::size_t few = 3;
+  std::vector<std::string> guesses = source_.places_of(path_, unknown);
+  if (guesses.empty() || guesses.size() > few) guesses = {nearest(unknown, known_)};
+  if (guesses.front().empty()) return fmt::format("known keys: {}", fmt::join(known_, ", "));
+  return fmt::format("did you mean `{}`?", fmt::join(guesses, "` or `"));
+}
+
 void MapReader::finish() {
   if (value_ == nullptr) return;
   for (const Value::Entry& entry : value_->entries) {
     if (entry.key.starts_with("x-") || std::ranges::find(known_, entry.key) != known_.end())
       continue;
     const std::string where = path_.empty() ? "" : fmt::format(" in `{}`", path_);
-    const std::string guess = source_.full() ? "" : nearest(entry.key, known_);
     source_.error(entry.place,
                   static_cast<int>(entry.key.size()),
                   fmt::format("unknown key `{}`{}", entry.key, where),
-                  guess.empty() ? fmt::format("known keys: {}", fmt::join(known_, ", "))
-                                : fmt::format("did you mean `{}`?", guess));
+                  source_.full() ? "" : help_for(entry.key));
   }
 }
 

@@ -15,7 +15,7 @@
 
 namespace gv {
 
-/// Strict scalar readers. Each returns nothing and reports when the text is not what is asked for.
+/// Strict scalar readers. Each reports an error and returns nothing if the text has another form.
 std::optional<double> read_number(Source& source, const Value& value, double least, double most);
 std::optional<std::uint64_t> read_count(Source& source,
                                         const Value& value,
@@ -26,7 +26,7 @@ std::optional<std::string> read_word(Source& source, const Value& value);
 std::optional<std::string> read_choice(Source& source,
                                        const Value& value,
                                        const std::vector<std::string>& choices);
-/// Reads a list such as [1, 0.5]; [1] where it is none, and 1 for each item that is no such number.
+/// Reads a list such as [1, 0.5]. Returns [1] if it is no list, and 1 for each invalid item.
 std::vector<double> read_numbers(Source& source, const Value& list, double least, double most);
 std::optional<double> read_fraction(Source& source, const Value& value);  ///< `5 %` or `0.05`
 std::optional<Time> read_duration(Source& source,
@@ -43,22 +43,24 @@ std::optional<Every> read_every(Source& source,
                                 const Value& value,
                                 const std::vector<std::string>& units);
 
-/// Reads the keys of one map and reports those that nobody asked for.
+/// Reads the keys of one map and reports unknown ones.
 class MapReader {
  public:
-  /// `value` may be null: then every key is absent. A bare word is short for { kind: word } when
-  /// `short_kind`.
+  /// `value` may be null: every key is then absent. With `short_kind`, a bare word is short for {
+  /// kind: word }.
   MapReader(Source& source, const Value* value, std::string path, bool short_kind = false);
-  /// Returns the value of a key, null if the map does not have it. `usual` is the word for what a
-  /// file without the key means, such as `none`: a file may say it, and null comes then, too.
+  /// Returns the value of a key, or null if the map lacks it. `usual`: a word for the default, such
+  /// as `none`, that the file may write; the result is null then too.
   const Value* take(const std::string& key, std::string_view usual = {});
-  /// Reports unknown keys, with the nearest known one. Keys that begin with `x-` are the user's
-  /// own.
+  /// Reports unknown keys, with the nearest known one. Keys that begin with `x-` are left to the
+  /// user.
   void finish();
   bool present() const { return value_ != nullptr; }
   Source& source() { return source_; }
 
  private:
+  std::string help_for(const std::string& unknown) const;
+
   Source& source_;
   const Value* value_;
   Value expanded_;
@@ -66,24 +68,23 @@ class MapReader {
   std::vector<std::string> known_;
 };
 
-// Files and folders that a fleet file or a command names. Nothing here throws, whatever the name:
-// it may be too long, a link to itself, behind a file, or in a folder that we may not look into.
+// Files and folders that a fleet file or a command names. These functions never throw, even if a
+// name is too long, a link to itself, below a file, or in an inaccessible folder.
 
-/// Returns the path with HOME instead of a leading `~`, as a shell has it; unchanged where
-/// there is no HOME.
+/// Returns the path with HOME instead of a leading `~`, as in a shell; unchanged if HOME is not
+/// set.
 std::string with_home(const std::string& path);
 
-/// Returns the path that a value names, seen from the fleet file's folder; empty, and reported,
-/// where it is none.
+/// Returns the path that a value names, relative to the fleet file's folder. Reports an error and
+/// returns "" if it is none.
 std::string read_path(Source& source, const Value& value, const std::filesystem::path& folder);
 
-/// Returns the path where there is no regular file, and what else the system says of it; "": there
-/// is one.
+/// Returns "" if the path is a regular file; otherwise the path and the system's error, if any.
 std::string no_file(const std::string& path);
-/// Returns the same of a folder.
+/// Returns "" if the path is a folder; otherwise as no_file().
 std::string no_folder(const std::string& path);
 
-/// Assigns when the key is there and readable.
+/// Assigns the value if the key is present and readable.
 template <class Target, class Read>
 void set(const Value* value, Target& target, Read read) {
   if (value == nullptr) return;
@@ -101,7 +102,7 @@ inline std::optional<std::uint64_t> read_count(Source& source,
                     static_cast<std::uint64_t>(range.most));
 }
 
-/// The scalar readers of value.h, bound to one source, for `set`.
+/// The scalar readers above, bound to one source, for `set`.
 class Readers {
  protected:
   explicit Readers(Source& source) : source_(source) {}
@@ -121,7 +122,7 @@ class Readers {
   auto number(double least, double most) {
     return [=, this](const Value& v) { return read_number(source_, v, least, most); };
   }
-  /// These take the range from the key's row (peer/fleet/keys).
+  /// Take the range from the key's row (peer/fleet/keys).
   auto count(std::string_view key) {
     const KeyRange& range = key_range(key);
     return count(static_cast<std::uint64_t>(range.least), static_cast<std::uint64_t>(range.most));
@@ -135,7 +136,7 @@ class Readers {
       return read_choice(source_, v, choices);
     };
   }
-  /// One of the words of the key's row (peer/fleet/keys).
+  /// Reads one of the words of the key's row (peer/fleet/keys).
   auto choice_of(std::string_view key) { return choice(key_words(key)); }
   auto fraction() {
     return [this](const Value& v) { return read_fraction(source_, v); };

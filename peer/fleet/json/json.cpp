@@ -10,8 +10,8 @@
 namespace gv {
 namespace {
 
-/// Writes a scalar as the library does: the shortest digits that read back as the same number, null
-/// for what is not finite; U+FFFD for each byte that is no UTF-8.
+/// Writes a scalar with the library: the shortest digits that read back as the same number, null
+/// for non-finite numbers, U+FFFD for invalid UTF-8.
 template <class Scalar>
 std::string scalar(Scalar value) {
   using Library = nlohmann::ordered_json;

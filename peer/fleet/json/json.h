@@ -15,11 +15,10 @@
 
 namespace gv {
 
-/// A JSON document (RFC 8259) to be written; members keep the order in which they were added.
-/// Every document can be written: text that is not UTF-8 gets U+FFFD in place of its bad bytes, and
-/// a number that is not finite, which JSON cannot express, becomes null. The library that writes
-/// the scalars (nlohmann/json) takes seconds to compile and is included by json.cpp alone. Reading:
-/// graph/formats.
+/// A JSON document (RFC 8259) to write; members keep the order of their insertion. Writing never
+/// fails: invalid bytes of UTF-8 become U+FFFD, and numbers that are not finite, which JSON cannot
+/// express, become null. Only json.cpp includes the library that writes scalars (nlohmann/json),
+/// which takes seconds to compile. For reading see graph/formats.
 class Json {
  public:
   using Member = std::pair<std::string_view, Json>;
@@ -46,17 +45,18 @@ class Json {
 
   bool is_null() const { return kind_ == Kind::scalar && text_ == "null"; }
 
-  /// The member of an object with this key; appended as null when there is none. Null turns into
-  /// an object.
+  /// Returns the member of an object with this key; appends null if there is none. Null becomes an
+  /// object.
   Json& operator[](std::string_view key);
-  /// Appends a member whose key no other has; does not look, as thousands of them take time.
+  /// Appends a member with a new key; does not check for duplicates, which takes long for
+  /// thousands.
   void add(std::string_view key, Json value);
   /// Sets each member of `other`, an object.
   void update(const Json& other);
-  /// Appends to an array. Null turns into an array.
+  /// Appends to an array. Null becomes an array.
   void push_back(Json value);
 
-  /// Writes it on one line; with `indent` > 0 every value on a line of its own.
+  /// Returns the text on one line or, if `indent` > 0, with each value on its own line.
   std::string dump(int indent = 0) const;
 
  private:
@@ -66,21 +66,21 @@ class Json {
   void write(std::string& out, int indent, int depth) const;
 
   Kind kind_ = Kind::scalar;
-  std::string text_;               ///< of a scalar, as it is written
-  std::vector<std::string> keys_;  ///< of an object
-  std::vector<Json> values_;       ///< of an object or an array
+  std::string text_;               ///< scalar: its text
+  std::vector<std::string> keys_;  ///< object: the members' keys
+  std::vector<Json> values_;       ///< object or array: the values
 };
 
-// What a document that was read says under a key. Each throws std::runtime_error, which names the
-// key, when the member is missing, of another kind or out of the type's range.
+// Return the member of a document that was read. Each throws std::runtime_error that names the key
+// if the member is missing, of another kind or out of the type's range.
 
 const JsonValue& json_member(const JsonValue& object, const std::string& key);
 const std::string& json_text(const JsonValue& object, const std::string& key);
 bool json_boolean(const JsonValue& object, const std::string& key);
-/// NaN for null, as which `Json` writes what is not finite.
+/// Returns NaN for null, which `Json` writes for numbers that are not finite.
 double json_number(const JsonValue& object, const std::string& key);
 
-/// Throws: `key` is not `expected`.
+/// Throws std::runtime_error: `key` is not `expected`.
 [[noreturn]] void refuse_json(const std::string& key, const char* expected);
 
 template <std::integral Integer>

@@ -7,7 +7,7 @@ constexpr PlainKey rows[] = {
     {"agent",
      "a map; `{}` for what is usual",
      "",
-     "How agents act and learn if the data are an environment: a deep Q-network with double "
+     "Acting and learning of agents if the data are an environment: a deep Q-network with double "
      "targets.",
      "agent: {}\n"
      "data: { kind: environment, name: cartpole }"},
@@ -140,7 +140,7 @@ constexpr PlainKey rows[] = {
      "data: { kind: environment, name: cartpole }"},
 };
 
-/// Keys that are read of several kinds alike, or of none that a file names.
+/// Keys that several kinds share, or that do not depend on the kind.
 constexpr PlainKey common[] = {
     {"data",
      "a kind, or a map with `kind` and its keys",
@@ -163,7 +163,7 @@ constexpr PlainKey common[] = {
     {"data.augment"},
 };
 
-/// They stand behind the keys of the kinds.
+/// Keys listed after those of the kinds.
 constexpr PlainKey divided[] = {
     {"data.servers",
      "a whole number, {range}",

@@ -24,7 +24,7 @@ constexpr BatchSystem rows[] = {
              "--cpu-bind=none --unbuffered --quiet"},
 };
 
-/// Replaces a table's name by its words.
+/// Replaces the name of a table by its words.
 void put(std::string& text, std::string_view name, const std::string& words) {
   if (const std::size_t at = text.find(name); at != std::string::npos)
     text.replace(at, name.size(), words);

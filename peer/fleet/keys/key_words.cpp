@@ -12,7 +12,7 @@
 namespace gv {
 namespace {
 
-/// Returns whether it is one word of a fleet file, such as "on-failure" or "crop+flip".
+/// Returns whether the text is one word of a fleet file, such as "on-failure" or "crop+flip".
 bool is_word(const std::string& text) {
   const auto plain = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
@@ -30,13 +30,15 @@ constexpr PlainKey rows[] = {
     {"launch.binary",
      "push or installed",
      "push",
-     "How the program gets to the other machines. push: it is copied. installed: it must be there "
+     "Way in which the program gets to the other machines. push: it is copied. installed: it must "
+     "be there "
      "already.",
      "launch: { binary: installed }"},
     {"launch.data",
      "there or push",
      "there",
-     "How the data get to the other machines. there: they must be there already. push: they are "
+     "Way in which the data get to the other machines. there: they must be there already. push: "
+     "they are "
      "sent with the fleet file, up to 256 MB.",
      "launch: { data: push }"},
     {"launch.with",
@@ -70,7 +72,7 @@ constexpr PlainKey rows[] = {
      "shares of its own, so that classes and sizes differ. dirichlet-equal: a Dirichlet mix of "
      "classes per peer, of equal sizes. by-label: shards of samples sorted by class. by-class: a "
      "fixed number of classes per peer. quantity: given sizes. Except with fedavg each peer counts "
-     "equally whatever its size, unless `train.peer_weights` or `topology.weights` says otherwise.",
+     "equally whatever its size, unless `train.peer_weights` or `topology.weights` changes that.",
      "data: { kind: digits, partition: { kind: iid } }"},
     {"train.peer_weights",
      "equal or samples",
@@ -194,15 +196,14 @@ std::vector<std::string> key_words(std::string_view key) {
   return words;
 }
 
-// What readers ask for is alone here: the library of programs (peer/cli/embed) has the readers, and
-// no use for what the reference says of all other keys.
+// Only the rows that readers need are here: the library of programs (peer/cli/embed) contains the
+// readers but not the reference of all other keys.
 
 std::span<const PlainKey> word_keys() {
   return rows;
 }
 
-// Readers ask for the ranges alone. The rows of the reference describe these keys, and have
-// "{range}" for the range.
+// Readers need only the ranges. The reference describes these keys, with "{range}" for the range.
 
 const KeyRange& key_range(std::string_view key) {
   const auto* const row = std::ranges::find(ranges, key, &KeyRange::key);

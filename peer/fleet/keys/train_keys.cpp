@@ -190,7 +190,7 @@ constexpr PlainKey rows[] = {
     {"topology",
      "a kind, NAME:PARAMETERS, or a map with `kind` and its keys",
      "ring",
-     "Graph that says which peers exchange with each other. `grapevine graph list` shows all; some "
+     "Graph of the peers that exchange with each other. `grapevine graph list` shows all; some "
      "change every round.",
      "topology: ring"},
     {"topology.kind",

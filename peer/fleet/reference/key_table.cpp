@@ -19,7 +19,8 @@
 namespace gv {
 namespace {
 
-/// Whole numbers have commas until they are so large that zeros would have to be counted.
+/// Returns the number with commas if it is whole and below 1e9, otherwise with an exponent if
+/// needed.
 std::string number_text(double value) {
   std::string text = fmt::format("{:g}", value);
   if (value == std::floor(value) && std::abs(value) < 1e9) {
@@ -27,7 +28,7 @@ std::string number_text(double value) {
     for (std::size_t at = text.size(); at > (value < 0 ? 4 : 3); at -= 3) text.insert(at - 3, ",");
     return text;
   }
-  if (std::stod(text) != value) text = fmt::format("{}", value);  // 0.999999999 is not 1
+  if (std::stod(text) != value) text = fmt::format("{}", value);  // as 0.999999999 is not 1
   const std::size_t e = text.find('e');
   if (e == std::string::npos) return text;
   std::string power = text.substr(e + 2);
@@ -35,7 +36,7 @@ std::string number_text(double value) {
   return text.substr(0, e + 1) + (text[e + 1] == '-' ? "-" : "") + power;
 }
 
-/// Keys that belong together stand together; a kind's key that is not here stands behind these.
+/// Order of related keys; other keys of a kind follow.
 constexpr std::array<std::string_view, 33> order{
     "data",      "kind",       "dir",         "fallback",
     "file",      "test",       "test_file",   "train",
@@ -56,10 +57,10 @@ std::string takes_of(const DataKey& key) {
   return fmt::format("{}, {}", what, range_text(range.least, range.most));
 }
 
-/// Collects what a key says of several kinds: each text once, behind the kinds that it holds for.
+/// Collects a key's texts for several kinds: each text once, after the kinds to which it applies.
 class Said {
  public:
-  /// `kind` "": of every kind.
+  /// Adds a text; an empty `kind` stands for all kinds.
   void add(const std::string& kind, const std::string& text) {
     if (text.empty()) return;
     const auto same = std::ranges::find(parts_, text, &Part::text);
@@ -68,7 +69,7 @@ class Said {
     else if (std::ranges::find(same->kinds, kind) == same->kinds.end())
       same->kinds.push_back(kind);
   }
-  /// "16; teacher 64": the first is what is usual, and needs no head.
+  /// Returns "16; teacher 64": the first text is the default and has no head.
   std::string others(const char* behind_head) const {
     std::string line;
     for (const Part& part : parts_)
@@ -76,7 +77,7 @@ class Said {
           line.empty() ? part.text : fmt::format("; {}{}{}", part.head(), behind_head, part.text);
     return line;
   }
-  /// "idx, cifar10: the published files. images: a folder for each class."
+  /// Returns "idx, cifar10: the published files. images: a folder for each class."
   std::string sentences() const {
     std::string line;
     for (const Part& part : parts_)
@@ -98,7 +99,7 @@ class Said {
   std::vector<Part> parts_;
 };
 
-/// One row for all kinds that have a key of this name.
+/// One row for all kinds with a key of this name.
 struct Row {
   Said takes, usual, meaning;
   std::string example;
@@ -165,7 +166,7 @@ class Rows {
   std::vector<std::string> names_;
 };
 
-/// "idx, digits or table"
+/// Returns "idx, digits or table".
 std::string kinds_text() {
   std::string text;
   const std::vector<DataKind>& kinds = data_kinds();
@@ -174,12 +175,12 @@ std::string kinds_text() {
   return text;
 }
 
-/// Takes off the parentheses in which what is no value stands.
+/// Removes the parentheses that mark a text that is no value.
 std::string bare(const std::string& usual) {
   return usual.starts_with('(') ? usual.substr(1, usual.size() - 2) : usual;
 }
 
-/// Keeps a line for each meaning of a key, which may be another one in each method, model or graph.
+/// Collects a line for each meaning of a key, which may differ between methods, models and graphs.
 class Collected {
  public:
   void add(const std::string& key,
@@ -283,7 +284,7 @@ std::string takes_of(const GraphParameter& row) {
   return "";
 }
 
-/// Writes them as keys of a map: { kind: torus, shape: [4, 4] }.
+/// Returns the parameters as a map: { kind: torus, shape: [4, 4] }.
 std::string map_of(std::string_view family,
                    std::span<const GraphParameter> rows,
                    std::string_view example) {

@@ -48,7 +48,7 @@ class Agent {
     while (!over_) {
       wait_for_events();
       take_orders();
-      if (door_) door_->answer();
+      if (listener_) listener_->answer();
       tell_measured();
       tell_looked();
       stream_.flush();
@@ -69,7 +69,7 @@ class Agent {
   void wait_for_events() {
     std::vector<pollfd> fds;
     stream_.add_to(fds);
-    if (door_) door_->add_to(fds);
+    if (listener_) listener_->add_to(fds);
     for (const auto& [id, child] : peers_) child->add_to(fds);
     const bool soon = measuring_.valid() || looking_.valid();
     ::poll(fds.data(), fds.size(), soon ? 10 : 100);
@@ -81,7 +81,7 @@ class Agent {
     reader_.feed(bytes);
     while (const std::optional<AgentFrame> frame = reader_.take()) obey(*frame);
     if (stream_.ended() && !let_go_at_) {
-      constexpr Time short_grace{std::chrono::seconds(1)};  // nobody hears of what they still do
+      constexpr Time short_grace{std::chrono::seconds(1)};  // their further work is lost
       let_go(std::min(options_.grace, short_grace));
     }
   }
@@ -89,7 +89,7 @@ class Agent {
   void obey(const AgentFrame& frame) {
     switch (frame.kind) {
       case AgentKind::door:
-        return open(parse_json(frame.body, "a launcher's door"), door_);
+        return open(parse_json(frame.body, "a launcher's door"), listener_);
       case AgentKind::call:
         return call(parse_json(frame.body, "a launcher's calls"));
       case AgentKind::meter:
@@ -97,7 +97,7 @@ class Agent {
       case AgentKind::measure:
         return measure(parse_json(frame.body, "a launcher's measurement"));
       case AgentKind::shut:
-        return door_.reset();
+        return listener_.reset();
       case AgentKind::look:
         return look(parse_json(frame.body, "a launcher's question"));
       case AgentKind::file:
@@ -145,11 +145,11 @@ class Agent {
   }
 
   void call(const JsonValue& order) {
-    const std::vector<std::string> answers = answers_of(calls_in(order), door_.get());
+    const std::vector<std::string> answers = answers_of(calls_in(order), listener_.get());
     say({AgentKind::called, 0, Json{{"answers", answers}}.dump()});
   }
 
-  /// Signs of life must continue meanwhile, so it is done in a thread of its own.
+  /// In a thread of its own, because signs of life must continue.
   void measure(const JsonValue& order) {
     measuring_ =
         std::async(std::launch::async, speeds_of, calls_in(order), json_number(order, "seconds"));
@@ -167,7 +167,7 @@ class Agent {
     say({AgentKind::measured, 0, Json{{"links", links}}.dump()});
   }
 
-  /// Reading data may take longer than a sign of life, so it is done in a thread of its own too.
+  /// In a thread of its own, because reading data may take longer than a sign of life.
   void look(const JsonValue& order) {
     std::vector<std::string> paths;
     for (const JsonValue& path : json_member(order, "paths").items) paths.push_back(path.text);
@@ -187,7 +187,7 @@ class Agent {
       say({AgentKind::looked, 0, looking_.get()});
   }
 
-  /// The folder of a peer is that of its launcher: peers/003.
+  /// Uses the same folder for a peer as its launcher: peers/003.
   void start(PeerId id, const JsonValue& order) {
     Json answer = Json::object();
     try {
@@ -225,7 +225,7 @@ class Agent {
 
   void give_vector(PeerId id, Child& child) {
     const Payload vector = child.take_vector(most_vector_bytes_);
-    if (!vector) return;  // the launcher finds the report without it
+    if (!vector) return;  // the launcher notices that the report has none
     const std::string_view bytes(reinterpret_cast<const char*>(vector->data()), vector->size());
     for (std::size_t begin = 0; begin < bytes.size(); begin += agent_piece_bytes) {
       const bool last = begin + agent_piece_bytes >= bytes.size();
@@ -244,7 +244,7 @@ class Agent {
     say({AgentKind::fetched, 0, Json{{"error", error}}.dump()});
   }
 
-  /// Nobody may write there while it is taken away.
+  /// Ends the peers first, so that none writes to the folder while it is deleted.
   void leave(bool keep) {
     peers_.clear();
     std::error_code ignored;
@@ -279,20 +279,20 @@ class Agent {
 
   AgentOptions options_;
   std::string folder_;
-  /// Held for as long as the agent lives: one that its launcher starts again on this host works in
-  /// the same folder, and begins when the one before it has ended, and its peers with it.
+  /// Held until the agent ends. An agent that its launcher starts again on this host uses the same
+  /// folder, and begins when the one before it and its peers have ended.
   Descriptor lock_;
   FileTaker files_;
   PipePair stream_;
   AgentFrameReader reader_;
-  std::unique_ptr<Door> door_;
+  std::unique_ptr<MeasuringListener> listener_;
   std::unique_ptr<LinkMeter> meter_;
   std::future<std::vector<LinkSpeed>> measuring_;
   std::future<std::string> looking_;
   std::map<PeerId, std::unique_ptr<Child>> peers_;
   std::size_t most_vector_bytes_ = 0;  ///< limit for the vector of a report
   Clock::time_point heard_ = Clock::now(), ping_at_ = Clock::now();
-  std::optional<Clock::time_point> let_go_at_;  ///< the peers are told to end, and killed then
+  std::optional<Clock::time_point> let_go_at_;  ///< time to kill the peers after asking them to end
   int code_ = exit_code::done;
   bool over_ = false;
 };
@@ -300,8 +300,8 @@ class Agent {
 }  // namespace
 
 int run_agent(const AgentOptions& options) {
-  // scancel tells all processes of a job at once, and the launcher is to have them finish: what we
-  // start inherits this, and who does not end in time is killed by Slurm.
+  // scancel signals all processes of a job at once, but the launcher is to end the peers. Our
+  // children inherit this; Slurm kills those that do not end in time.
   if (std::getenv("SLURM_STEP_ID") != nullptr) std::signal(SIGTERM, SIG_IGN);
   return Agent(options).run();
 }

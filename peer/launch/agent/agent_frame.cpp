@@ -69,7 +69,7 @@ void send_file(const fs::path& path,
   }
 }
 
-/// Opens folder/name for writing, making the folders on the way; no part of it may be a link.
+/// Opens folder/name for writing, and makes the folders on the way; none may be a link.
 Descriptor open_below(const std::string& folder, const fs::path& name, bool anew) {
   Descriptor at(::open(folder.c_str(), O_DIRECTORY | O_RDONLY | O_CLOEXEC));
   for (const fs::path& part : name.parent_path()) {
@@ -126,7 +126,7 @@ PipePair::PipePair(Descriptor in, Descriptor out) : in_(std::move(in)), out_(std
   never_block(out_.get());
 }
 
-/// No more than a megabyte at a time, so that whoever sends without end keeps nobody busy.
+/// At most a megabyte at a time, so that endless input blocks nothing else.
 std::string PipePair::read() {
   constexpr std::size_t most = std::size_t{1} << 20;
   std::string bytes;

@@ -27,7 +27,7 @@ bool is_node_name(const std::string& name) {
   return !name.empty() && name.front() != '-' && std::ranges::all_of(name, plain);
 }
 
-/// Returns whether batches follow the peers' speeds, so that a group has none of its own.
+/// Returns whether batches follow the peers' speeds, so that a group does not set its own.
 bool shares_batches(const FlatKeys& keys) {
   return std::ranges::any_of(keys, [](const auto& entry) {
     return (entry.first == "train.batch" || entry.first == "train.batch.kind") &&
@@ -40,7 +40,7 @@ bool alike(const PeerSpec& a, const PeerSpec& b) {
          a.precision == b.precision && a.speed == b.speed;
 }
 
-/// Returns the number of the node that each of the trainers stands on, in their order.
+/// Returns the number of each trainer's node, in order.
 std::vector<std::size_t> places(const BatchSystem& system, const Fleet& fleet, std::size_t nodes) {
   std::vector<std::string> hosts;
   std::vector<std::size_t> at;
@@ -62,7 +62,7 @@ std::vector<std::size_t> places(const BatchSystem& system, const Fleet& fleet, s
                   hosts.size()));
 }
 
-/// Returns the words of a row's command, in which "{}" is what it is about.
+/// Returns the words of a row's command, with `what` in place of "{}".
 std::vector<std::string> filled(std::string_view command, const std::string& what) {
   std::istringstream words{std::string(command)};
   std::vector<std::string> all;
@@ -76,7 +76,7 @@ std::vector<std::string> filled(std::string_view command, const std::string& wha
 constexpr std::uint32_t most_tasks = 1'000'000;
 constexpr std::uint32_t ports_of_job = 100;
 
-/// Reads a number off the front.
+/// Takes a number off the front.
 template <class Number>
 std::optional<Number> take_number(std::string_view& text) {
   Number number = 0;
@@ -101,7 +101,7 @@ bool take_word(std::string_view& text, std::string_view word) {
   return true;
 }
 
-/// Below the ports that Linux gives to outgoing connections (32768 and up).
+/// First port of a job, below Linux's ephemeral ports (32768 and up).
 std::uint16_t first_port(std::uint64_t job) {
   constexpr std::uint64_t lowest = 20'000, jobs = 100;
   return static_cast<std::uint16_t>(lowest + job % jobs * ports_of_job);
@@ -140,10 +140,8 @@ std::vector<std::string> batch_nodes(const BatchSystem& system, const std::strin
       [&](const std::string& line) { names.push_back(line); },
       [&](const std::string& line) { said += "\n  " + printable(line, 200); });
   if (list.status() != 0 || names.empty() || !std::ranges::all_of(names, is_node_name))
-    throw std::runtime_error(fmt::format("{} does not tell which nodes `{}` means:{}",
-                                         command.front(),
-                                         printable(nodes, 100),
-                                         said));
+    throw std::runtime_error(fmt::format(
+        "{} does not list the nodes of `{}`:{}", command.front(), printable(nodes, 100), said));
   return names;
 }
 

@@ -35,7 +35,7 @@ std::string read_file(const std::string& path) {
   return bytes;
 }
 
-/// Returns whether it is of the C library or the kernel, which must be those of the machine itself.
+/// Returns whether a library is the C library's or the driver's: these must be the machine's own.
 bool is_of_the_system(const std::string& path) {
   constexpr std::array<std::string_view, 8> names = {"ld-linux",
                                                      "linux-vdso",
@@ -56,7 +56,7 @@ int add_library(dl_phdr_info* info, std::size_t, void* list) {
   return 0;
 }
 
-/// Returns those of this process, which is the program or another build of it.
+/// Returns the libraries of this process, which is the program or another build.
 std::vector<std::string> libraries() {
   std::vector<std::string> paths;
   ::dl_iterate_phdr(add_library, &paths);
@@ -88,7 +88,7 @@ std::string digits_of(const std::string& bytes) {
   return fmt::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
 }
 
-/// Returns where the bundles of others may lie: the first one that is there counts.
+/// Returns the folders for other bundles; the first one that exists counts.
 std::vector<fs::path> shelves(const std::string& program) {
   std::error_code none;
   std::vector<fs::path> all{fs::canonical(program, none).parent_path()};
@@ -101,22 +101,22 @@ std::vector<fs::path> shelves(const std::string& program) {
   return all;
 }
 
-/// The prefixes of a path that stands in one word: `topology: file:office.edges`.
+/// Prefixes of a path within a word: `topology: file:office.edges`.
 constexpr std::array<std::string_view, 2> file_prefixes{"file:", "matrices:"};
 
 constexpr std::uint64_t most_pushed_bytes = std::uint64_t{256} << 20;
 
 struct NamedPath {
   std::string key, prefix;
-  fs::path written;  ///< in the file
-  fs::path path;     ///< here, absolute
+  fs::path written;  ///< as written in the file
+  fs::path path;     ///< absolute path here
   bool travels = false;
 };
 
-/// The paths that the file names below its own folder, and where else its data are.
+/// Paths in the fleet file, and the folder of its data on the other machine.
 struct NamedPaths {
   std::vector<NamedPath> all{};
-  std::string folder{};  ///< of the data on that machine; "": as they lie here
+  std::string folder{};  ///< folder of the data on that machine; "" for the same paths as here
 };
 
 bool is_data(const std::string& key) {
@@ -129,8 +129,8 @@ std::string prefix_of(const std::string& value) {
   return "";
 }
 
-/// A value that is no path of something that is there is some other word; `{id}` stands for files
-/// of which each machine has its own.
+/// Returns the values that are paths of existing files; other values are words. `{id}` stands for
+/// files that differ between machines.
 NamedPaths named_paths(const std::string& fleet,
                        const std::vector<std::string>& sets,
                        const std::string& host) {
@@ -160,7 +160,7 @@ std::string name_there(const NamedPath& named) {
   return "copied/" + named.key + named.path.extension().string();
 }
 
-/// Below the folder that the host has for it, data have the name that the fleet file gives them.
+/// Returns the path of data on the other machine, in the host's folder for data if it has one.
 std::string data_path_there(const NamedPath& named, const std::string& folder) {
   if (folder.empty()) return named.path.string();
   const fs::path& name = named.written;
@@ -175,7 +175,7 @@ std::string contents_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// A file, or all files below a folder.
+/// Adds a file, or all files below a folder.
 void add_files(const NamedPath& named, std::map<std::string, std::string>& files) {
   const std::string name = name_there(named);
   if (!fs::is_directory(named.path)) {
@@ -188,7 +188,7 @@ void add_files(const NamedPath& named, std::map<std::string, std::string>& files
           contents_of(entry.path());
 }
 
-/// Throws where the data are more than may be sent, before any of it is read.
+/// Throws if the data are more than may be sent, before they are read.
 void check_size(const std::vector<NamedPath>& all) {
   std::uint64_t bytes = 0;
   for (const NamedPath& named : all) {

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr std::uint64_t most_content_bytes = std::uint64_t{1} << 30;
-// What an answer has room for.
+// Limits of an answer.
 constexpr std::size_t most_files = 1000;
 constexpr std::size_t most_name_bytes = 100'000;
 
@@ -36,7 +36,7 @@ std::string content_digest(const std::string& path) {
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
-/// Relative to the path, sorted, since folders list their files in any order.
+/// Returns names relative to the path, sorted because folders list their files in any order.
 std::vector<std::string> files_below(const std::string& path) {
   if (!fs::is_directory(path)) return {""};
   std::vector<std::string> names;

@@ -24,7 +24,7 @@ std::string clock_note(const std::string& host, double ahead) {
   if (std::abs(ahead) <= most) return "";
   return fmt::format(
       "host {}: its clock is {:+.0f} s from ours, which makes its logs hard to read; nothing else "
-      "depends on it\nhelp:  set it, by NTP say",
+      "depends on it\nhelp:  set it, for example by NTP",
       host,
       ahead);
 }
@@ -73,7 +73,7 @@ HostFacts parse_facts(const std::string& text) {
   return facts;
 }
 
-// What asks this machine stands apart from what reads the answers of others.
+// Functions that ask this machine, apart from those that read the answers of others.
 
 double own_clock() {
   const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();

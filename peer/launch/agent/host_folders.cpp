@@ -17,7 +17,7 @@ namespace {
 constexpr const char* file_name = "hosts.json";
 constexpr const char* schema = "grapevine.hosts/1";
 
-/// It becomes a word of another machine's shell.
+/// Checks the name, because it becomes a word in another machine's shell.
 bool is_folder_name(const std::string& name) {
   constexpr std::size_t longest = 100;
   const auto usual = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; };

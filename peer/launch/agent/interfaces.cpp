@@ -30,7 +30,7 @@
 namespace gv {
 namespace {
 
-/// The bytes of a numeric address, 4 or 16; none: it is no such address.
+/// Returns the bytes of a numeric address, 4 or 16, or none if it is not numeric.
 std::vector<std::uint8_t> bytes_of(const std::string& address) {
   std::vector<std::uint8_t> bytes(4);
   if (::inet_pton(AF_INET, address.c_str(), bytes.data()) == 1) return bytes;
@@ -48,7 +48,7 @@ int bits_set(const Address& mask) {
   return bits;
 }
 
-/// Returns an empty address where other machines cannot use it.
+/// Returns an empty address if other machines cannot use it.
 InterfaceAddress usable(const ifaddrs& entry) {
   std::array<char, INET6_ADDRSTRLEN> text{};
   InterfaceAddress address{.interface = entry.ifa_name, .address = ""};
@@ -75,7 +75,7 @@ bool is_link_local(const std::string& address) {
   return address.find('%') != std::string::npos;
 }
 
-/// IPv4, IPv6, link-local IPv6.
+/// Orders addresses: IPv4, IPv6, link-local IPv6.
 int rank_of(const InterfaceAddress& address) {
   if (is_link_local(address.address)) return 2;
   return address.address.find(':') != std::string::npos ? 1 : 0;
@@ -85,7 +85,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t most_bytes = 65536;
 
-/// Two processes with the same one have the same loopback.
+/// Returns an identity of this machine: two processes with the same one share their loopback.
 std::string this_machine(PeerId id) {
   const std::uint64_t machine = machine_id();
   if (machine == 0) return fmt::format("that of peer {}", id);
@@ -94,7 +94,7 @@ std::string this_machine(PeerId id) {
       "{:016x} {}", machine, fs::read_symlink("/proc/self/ns/net", unknown).string());
 }
 
-/// "" when there is none.
+/// Returns "" if there is no such file.
 std::string read_text(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::string text(most_bytes, '\0');
@@ -103,7 +103,7 @@ std::string read_text(const std::string& path) {
   return text;
 }
 
-/// A peer's file may hold anything.
+/// Checks each address, because a peer's file may hold anything.
 std::vector<std::string> texts_of(const JsonValue& addresses) {
   std::vector<std::string> texts;
   for (const JsonValue& each : addresses.items)
@@ -173,7 +173,7 @@ bool same_network(const std::string& a, const std::string& b, int prefix) {
   return true;
 }
 
-Meeting::Meeting(const Assembly& fleet, PeerId id, const std::string& folder)
+Rendezvous::Rendezvous(const Assembly& fleet, PeerId id, const std::string& folder)
     : id_(id),
       folder_(folder + "/" + fleet.fleet.digest),
       neighbors_(links_of(fleet.plan(id))),
@@ -184,11 +184,11 @@ Meeting::Meeting(const Assembly& fleet, PeerId id, const std::string& folder)
   if (error) throw std::runtime_error(fmt::format("--meet {}: {}", folder, error.message()));
 }
 
-std::string Meeting::file_of(PeerId id) const {
+std::string Rendezvous::file_of(PeerId id) const {
   return fmt::format("{}/{}.json", folder_, id);
 }
 
-void Meeting::announce(std::uint16_t port) {
+void Rendezvous::announce(std::uint16_t port) {
   Json addresses = Json::array();
   for (const InterfaceAddress& each : own_) addresses.push_back(each.address);
   const std::string text =
@@ -200,8 +200,8 @@ void Meeting::announce(std::uint16_t port) {
   if (!wrong.empty()) throw std::runtime_error(fmt::format("--meet: {}: {}", file_of(id_), wrong));
 }
 
-/// Treats what cannot be read as not there yet: another machine may be writing it.
-std::vector<PeerAddress> Meeting::changed() {
+/// Treats an unreadable file as not there yet: another machine may be writing it.
+std::vector<PeerAddress> Rendezvous::changed() {
   std::vector<PeerAddress> news;
   for (const PeerId neighbor : neighbors_) {
     const std::string text = read_text(file_of(neighbor));
@@ -225,8 +225,8 @@ std::vector<PeerAddress> Meeting::changed() {
   return news;
 }
 
-std::vector<PeerAddress> Meeting::wait(Time patience,
-                                       const std::function<void(const std::string&)>& say) {
+std::vector<PeerAddress> Rendezvous::wait(Time patience,
+                                          const std::function<void(const std::string&)>& say) {
   std::map<PeerId, PeerAddress> found;
   const auto missing = [&] {
     std::vector<PeerId> list;

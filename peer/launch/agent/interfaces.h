@@ -10,44 +10,43 @@
 
 namespace gv {
 
-/// An address at which other machines may find this one.
+/// An address at which other machines may reach this one.
 struct InterfaceAddress {
   std::string interface;  ///< "enp3s0"
   std::string address;    ///< numeric, IPv4 or IPv6; a link-local one as "fe80::1%enp3s0"
-  int prefix = 0;         ///< bits that its network's addresses have in common
+  int prefix = 0;         ///< bits that the addresses of its network share
 };
 
-/// Returns those of the interfaces that are up, but none that lead to no other machine or to
-/// another one on each: loopback, link-local addresses of IPv4, and the bridges and virtual pairs
-/// of docker, libvirt and their like, which have the same address everywhere. IPv4 first,
+/// Returns the addresses of the interfaces that are up, without those that lead to no other
+/// machine, or to another one on each machine: loopback, link-local IPv4, and the bridges and
+/// virtual pairs of docker, libvirt and others, which have the same address everywhere. IPv4 first,
 /// link-local IPv6 last.
 std::vector<InterfaceAddress> interface_addresses();
 
-/// Returns whether the name is that of such a bridge or pair.
+/// Returns whether the interface is such a bridge or pair.
 bool leads_nowhere(const std::string& interface);
-/// Returns how a machine with the addresses `own` calls at those of another one, the likeliest
-/// first: of a network of both, others, and link-local ones by each of its own interfaces. Leaves
-/// out what is its own address too: docker's bridges and the like have the same one everywhere.
+/// Returns the addresses at which a machine with the addresses `own` calls another one, the
+/// likeliest first: those in a shared network, others, and link-local ones by each of its own
+/// interfaces. Leaves out its own addresses, because docker's bridges have the same one everywhere.
 std::vector<std::string> as_called_by(const std::vector<InterfaceAddress>& own,
                                       const std::vector<std::string>& theirs);
-/// Returns whether both numeric addresses lie in one network of `prefix` bits; else false.
+/// Returns whether both addresses are numeric and in one network of `prefix` bits.
 bool same_network(const std::string& a, const std::string& b, int prefix);
 
-/// The way in which peers without a launcher find each other: each writes where it listens into a
-/// folder that all of them see (FOLDER/DIGEST/ID.json), and reads where its neighbours do. Any file
-/// system that renames in one step will do; nobody serves it. What an earlier run has left there is
-/// replaced as its peers come.
-class Meeting {
+/// Rendezvous of peers without a launcher: each writes its address into a shared folder
+/// (FOLDER/DIGEST/ID.json) and reads its neighbours' addresses there. Any file system with atomic
+/// renames will do; no process serves it. Peers replace the files of an earlier run as they come.
+class Rendezvous {
  public:
-  /// Throws std::runtime_error when the folder cannot be made.
-  Meeting(const Assembly& fleet, PeerId id, const std::string& folder);
+  /// Throws std::runtime_error if the folder cannot be made.
+  Rendezvous(const Assembly& fleet, PeerId id, const std::string& folder);
 
-  /// Throws std::runtime_error when it cannot be written.
+  /// Throws std::runtime_error if the file cannot be written.
   void announce(std::uint16_t port);
-  /// Returns where the neighbours listen, once all have said so; `say` is told whom it waits for.
-  /// Throws std::runtime_error with those that have not within `patience`.
+  /// Returns the neighbours' addresses once all have written theirs, and logs which are missing.
+  /// Throws std::runtime_error with those that are missing after `patience`.
   std::vector<PeerAddress> wait(Time patience, const std::function<void(const std::string&)>& say);
-  /// Returns those that have said something else since they were last asked for.
+  /// Returns the addresses that have changed since the last call.
   std::vector<PeerAddress> changed();
 
  private:
@@ -58,7 +57,7 @@ class Meeting {
   std::vector<PeerId> neighbors_;
   std::vector<InterfaceAddress> own_;
   std::string machine_;
-  std::map<PeerId, std::string> known_;  ///< the text of each that was read
+  std::map<PeerId, std::string> known_;  ///< text of each file that was read
 };
 
 }  // namespace gv

@@ -12,7 +12,7 @@
 #include "peer/fleet/json/json.h"
 #include "peer/fleet/net_address.h"
 #include "peer/launch/agent/bundle.h"
-#include "peer/launch/agent/homecoming.h"
+#include "peer/launch/agent/fetch_files.h"
 #include "peer/launch/agent/lan_check.h"
 #include "peer/wire/frame/frame.h"
 
@@ -31,7 +31,7 @@ Lan::Lan(const Assembly& fleet, LanOptions options)
     : fleet_(fleet),
       options_(std::move(options)),
       machines_(fleet_, options_),
-      roads_(fleet_, machines_) {
+      paths_(fleet_, machines_) {
   const auto check = [](const std::string& wrong) {
     if (!wrong.empty()) throw std::runtime_error(wrong);
   };
@@ -39,9 +39,9 @@ Lan::Lan(const Assembly& fleet, LanOptions options)
   for (const std::string& note : take_notes()) options_.say(note);
   say_warnings();
   check(machines_.failures());
-  roads_.find();
+  paths_.find();
   check(machines_.failures());
-  check(roads_.missing());
+  check(paths_.missing());
   check_data();
   check(machines_.failures());
   for (std::size_t k = 0; k < machines_.all().size(); ++k) machines_.give_fleet(k);
@@ -69,7 +69,7 @@ void Lan::say_warnings() const {
   if (const std::string note = root_note(as_root); !note.empty()) options_.say("warning: " + note);
 }
 
-/// Compares them before anything is started: peers on other data would agree on everything else.
+/// Compares the data before the start: peers with different data would agree on everything else.
 void Lan::check_data() {
   std::vector<std::vector<std::string>> paths;
   for (const std::string& host : machines_.names())
@@ -98,12 +98,12 @@ std::unique_ptr<Process> Lan::start(PeerId id, const std::vector<std::string>& p
   return machine.host->start(id, args);
 }
 
-/// The lower id dials, unless only the other one finds a road.
+/// The lower id dials, unless only the other peer has an address.
 PeerAddress Lan::road(PeerId by, PeerId other, std::uint16_t port) const {
-  const Roads::Pair pair{machines_.of(by), machines_.of(other)};
+  const PeerPaths::Pair pair{machines_.of(by), machines_.of(other)};
   if (pair.first == pair.second) return {.peer = other, .host = "localhost", .port = port};
-  const std::string there = roads_.between(pair);
-  const std::string back = roads_.between({pair.second, pair.first});
+  const std::string there = paths_.between(pair);
+  const std::string back = paths_.between({pair.second, pair.first});
   const bool as_usual = !(by < other ? there : back).empty();
   return {.peer = other, .host = there, .port = port, .reversed = !as_usual};
 }
@@ -123,7 +123,7 @@ std::vector<std::string> Lan::take_notes() {
   return notes;
 }
 
-/// Somebody may have used the time to install something else there.
+/// Checks the version again, because it may have changed there.
 void Lan::note_return(RemoteHost& host, std::vector<std::string>& notes) {
   if (host.facts()->wire != wire::version)
     return host.give_up("it speaks another wire version now");
@@ -141,7 +141,7 @@ std::string Lan::summary() const {
                         facts.cores,
                         printable(facts.processor, 60));
   }
-  for (const std::string& road : roads_.texts()) text += fmt::format("road   {}\n", road);
+  for (const std::string& road : paths_.texts()) text += fmt::format("road   {}\n", road);
   return text + "links  " +
          (fleet_.fleet.security.mode == SecurityMode::plaintext
               ? std::string(plaintext_note)

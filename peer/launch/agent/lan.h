@@ -6,41 +6,41 @@
 #include <vector>
 
 #include "peer/launch/agent/machines.h"
-#include "peer/launch/agent/roads.h"
+#include "peer/launch/agent/peer_paths.h"
 #include "peer/launch/process.h"
 #include "peer/record/run_folder.h"
 
 namespace gv {
 
-/// Returns whether peers of the fleet live on other machines.
+/// Returns whether peers of the fleet run on other machines.
 bool is_lan(const Fleet& fleet);
 
-/// The machines of a fleet as a run's places.
+/// Places of a run on the machines of a fleet.
 class Lan : public Places {
  public:
-  /// Starts an agent on each, finds a road for every edge and sends the fleet file. Throws
-  /// std::runtime_error with everything that is wrong, host by host.
+  /// Starts an agent on each machine, finds an address for every edge and sends the fleet file.
+  /// Throws std::runtime_error with everything that is wrong, host by host.
   Lan(const Assembly& fleet, LanOptions options);
 
-  /// Starts an agent again on a host that was lost: when it answers, the peer is started, and goes
-  /// on from what the first one's folder holds. Until then the process counts as running.
+  /// Starts a peer. On a host that was lost, first starts an agent again; when it answers, the peer
+  /// is started and resumes from its folder there. Until then the process counts as running.
   std::unique_ptr<Process> start(PeerId id, const std::vector<std::string>& past) override;
   PeerAddress road(PeerId by, PeerId other, std::uint16_t port) const override;
   void add_to(std::vector<pollfd>& fds) const override { machines_.add_to(fds); }
   void work() override { machines_.work(); }
   std::vector<std::string> take_notes() override;
 
-  /// Sends what programs begin with, folder/name, to all hosts; before the first start.
+  /// Sends folder/name, the start of programs, to all hosts; call it before the first start.
   void give_start(const std::string& folder, const std::string& name);
-  /// Sends what the peers of an earlier part of the run go on from to where they live: checkpoints,
-  /// and the records behind which they write.
+  /// Sends the files that the peers resume from to their hosts: checkpoints, and the records to
+  /// which they append.
   void give_past(const RunFolder& folder);
-  /// Lets what peers write on the hosts stay there, from now on, until it was fetched; where that
-  /// is, is written down for whoever goes on with the run.
+  /// From now on, what peers write on the hosts stays there until it is fetched; the folders are
+  /// written down for a program that resumes the run.
   void keep_files(const RunFolder& folder);
-  /// See peer/launch/agent/homecoming.h. Returns the hosts of which nothing came.
+  /// See peer/launch/agent/fetch_files.h. Returns the hosts that sent nothing.
   std::vector<std::string> bring_home(const RunFolder& folder);
-  /// A line for each machine and each road between two.
+  /// Returns a line for each machine and each connection between two.
   std::string summary() const;
 
  private:
@@ -52,9 +52,9 @@ class Lan : public Places {
   const Assembly& fleet_;
   LanOptions options_;
   Machines machines_;
-  Roads roads_;
-  std::pair<std::string, std::string> start_;  ///< folder and name of what programs begin with
-  std::set<std::string> lost_;  ///< hosts of which that was said, and not that they are back
+  PeerPaths paths_;
+  std::pair<std::string, std::string> start_;  ///< folder and name of the programs' start file
+  std::set<std::string> lost_;                 ///< hosts that were reported lost, and not yet back
 };
 
 }  // namespace gv

@@ -15,7 +15,7 @@
 #include "peer/fleet/json/json.h"
 #include "peer/launch/agent/bundle.h"
 #include "peer/launch/agent/lan.h"
-#include "peer/launch/agent/roads.h"
+#include "peer/launch/agent/peer_paths.h"
 #include "peer/launch/process.h"
 #include "peer/launch/program/own_program.h"
 
@@ -49,7 +49,7 @@ void check_devices(const HostCheck& host,
     findings.push_back(std::move(finding));
 }
 
-/// "cuda:0 and cuda:1", or why there is none.
+/// Returns "cuda:0 and cuda:1", or the reason why there is none.
 std::string devices_text(const HostDevices& host) {
   if (host.devices->empty())
     return host.no_device.empty() ? "none" : "none: " + printable(host.no_device, 200);
@@ -63,7 +63,7 @@ std::string devices_text(const HostDevices& host) {
   return text;
 }
 
-/// `cuda` is the first one; `auto` takes what there is.
+/// `cuda` is the first device; `auto` takes any.
 bool has(const HostDevices& host, const std::string& word) {
   if (!word.starts_with("cuda")) return true;
   const std::string asked = word == "cuda" ? "cuda:0" : word;
@@ -77,8 +77,8 @@ bool on_cpu(const HostDevices& host, const PeerSpec& peer) {
   return peer.device == "cpu";
 }
 
-/// One peer alone, or several that were given threads: a fleet of many peers with one thread each
-/// on a small machine is slow, and as its user wants it.
+/// Checks one peer alone, or several with a set number of threads. Many peers with one thread each
+/// on a small machine are slow, but wanted.
 std::string threads_finding(const HostDevices& host,
                             const std::vector<PeerId>& ids,
                             const std::vector<PeerSpec>& peers) {
@@ -103,20 +103,20 @@ std::string threads_finding(const HostDevices& host,
       std::max(1U, host.cores / on));
 }
 
-/// "train.csv", or the path where that is the file.
+/// Returns "path/train.csv", or the path if it is the file itself.
 std::string shown(const std::string& path, const std::string& name) {
   return name.empty() ? path : path + "/" + printable(name, 200);
 }
 
-/// Names the first file that is not the same, and says how it differs; "": all are the same.
+/// Returns the first file that differs, and how, or "" if all are the same.
 std::string difference(const std::string& path,
                        const std::vector<FileDigest>& here,
                        const std::vector<FileDigest>& there) {
   for (std::size_t k = 0; k < std::max(here.size(), there.size()); ++k) {
     const bool only_here = k >= there.size() || (k < here.size() && here[k].name < there[k].name);
     const bool only_there = k >= here.size() || (k < there.size() && there[k].name < here[k].name);
-    if (only_here) return shown(path, here[k].name) + " is missing on one of them";
-    if (only_there) return shown(path, there[k].name) + " is missing on one of them";
+    if (only_here) return shown(path, here[k].name) + " is missing on one side";
+    if (only_there) return shown(path, there[k].name) + " is missing on one side";
     if (here[k].bytes != there[k].bytes)
       return fmt::format("{} has {} bytes on one and {} on the other",
                          shown(path, here[k].name),
@@ -132,15 +132,15 @@ constexpr std::size_t most_words = 60;     ///< lines that are kept
 constexpr std::size_t longest_word = 500;  ///< bytes
 constexpr const char* introduction_begins = R"({"schema":"grapevine.program/1")";
 
-/// One process on one machine, and what came of it.
+/// One process on one machine, and its result.
 struct Running {
   std::string host;
   std::unique_ptr<Process> process;
   ProgramTrial trial{};
 };
 
-/// An agent cuts lines of more than a megabyte: of so many parameters no two lists are compared.
-void heed(const std::string& line, ProgramTrial& trial) {
+/// An agent cuts lines over a megabyte, so that very long lists of parameters are not compared.
+void handle_line(const std::string& line, ProgramTrial& trial) {
   try {
     const asked::ProgramSays says = asked::parse_program(line);
     const auto* const introduction = std::get_if<asked::Introduction>(&says);
@@ -152,7 +152,7 @@ void heed(const std::string& line, ProgramTrial& trial) {
   }
 }
 
-/// Returns whether it has ended; who has said what it trains is needed no more.
+/// Returns whether the program has ended; kills it after its introduction.
 bool look_after(Running& one) {
   if (!one.process->running()) return true;
   const bool before = one.trial.introduced;
@@ -161,18 +161,18 @@ bool look_after(Running& one) {
     if (one.trial.words.size() > most_words) one.trial.words.erase(one.trial.words.begin());
   };
   const bool ended = hear(
-      *one.process, [&](const std::string& line) { heed(line, one.trial); }, keep);
+      *one.process, [&](const std::string& line) { handle_line(line, one.trial); }, keep);
   if (one.trial.introduced && !before) one.process->kill(SIGKILL);
   if (ended) one.trial.ending = one.process->ending();
   return ended;
 }
 
-/// "fc.weight [10, 128]".
+/// Returns "fc.weight [10, 128]".
 std::string shape_of(const asked::Tensor& tensor) {
   return fmt::format("{} [{}]", printable(tensor.name, 200), fmt::join(tensor.shape, ", "));
 }
 
-/// The first tensor that is another one; "": none.
+/// Returns the first tensor that differs, or "".
 std::string difference(const asked::Introduction& there, const asked::Introduction& here) {
   if (there.parameters.empty()) return "";
   const std::size_t most = std::max(there.parameters.size(), here.parameters.size());
@@ -188,7 +188,7 @@ std::string difference(const asked::Introduction& there, const asked::Introducti
   return "";
 }
 
-/// Says what is missing, of what mostly is; each word is the loader's or Python's.
+/// Returns what is probably missing, judged by words of the loader or of Python.
 std::string help_for(const std::string& host, const ProgramSpec& program, const std::string& said) {
   const auto says = [&](const char* words) { return said.find(words) != std::string::npos; };
   const std::string folder = fmt::format("`hosts: {{ {}: {{ folder: FOLDER }} }}`", host);
@@ -216,9 +216,9 @@ std::string help_for(const std::string& host, const ProgramSpec& program, const 
 
 LanCheck check_lan(const Assembly& fleet, const LanOptions& options) {
   Machines machines(fleet, options);
-  Roads roads(fleet, machines);
+  PeerPaths paths(fleet, machines);
   machines.start();
-  roads.find();
+  paths.find();
   LanCheck check;
   for (const Machine& machine : machines.all()) check.hosts.push_back(check_of(machine));
   std::vector<std::vector<std::string>> paths;
@@ -241,14 +241,14 @@ LanCheck check_lan(const Assembly& fleet, const LanOptions& options) {
          program_findings(machines, fleet.fleet, *options.introduction, options.say))
       check.findings.push_back(std::move(finding));
   }
-  for (const std::string& wrong : {machines.failures(), roads.missing()})
+  for (const std::string& wrong : {machines.failures(), paths.missing()})
     if (!wrong.empty()) check.findings.push_back(wrong);
   std::vector<std::string> as_root;
   for (const HostCheck& host : check.hosts)
     if (is_lan(fleet.fleet) && host.facts && host.facts->root) as_root.push_back(host.name);
   if (const std::string note = root_note(as_root); !note.empty()) check.warnings.push_back(note);
-  check.roads = roads.texts();
-  const std::vector<std::string> one_way = roads.one_way();
+  check.paths = paths.texts();
+  const std::vector<std::string> one_way = paths.one_way();
   check.warnings.insert(check.warnings.end(), one_way.begin(), one_way.end());
   return check;
 }
@@ -262,7 +262,7 @@ std::vector<std::string> device_findings(const HostDevices& host,
     if (!host.devices || has(host, word)) continue;
     findings.push_back(
         fmt::format("host {}: peer {} is to train on `{}`; CUDA devices there: {}\nhelp:  write a "
-                    "device that is there, `cpu`, or `auto`; `grapevine doctor` on that host says "
+                    "device that is there, `cpu`, or `auto`; `grapevine doctor` on that host shows "
                     "more",
                     host.name,
                     id,
@@ -276,7 +276,7 @@ std::vector<std::string> device_findings(const HostDevices& host,
 
 std::vector<std::optional<DataLook>> look_everywhere(
     Machines& machines, const std::vector<std::vector<std::string>>& paths, bool devices) {
-  // A gigabyte may have to come from a slow disk; who gives no sign of life has failed long before.
+  // A slow disk may have to read a gigabyte. An agent without a sign of life fails long before.
   constexpr auto patience = std::chrono::minutes(2);
   const auto question = [&](std::size_t k) {
     return Json{{"paths", paths.at(k)}, {"devices", devices}}.dump();
@@ -317,7 +317,7 @@ std::vector<std::string> data_findings(const std::vector<std::string>& hosts,
       const std::string& host = hosts[k];
       if (!looks[k]->data[p]) {
         findings.push_back(fmt::format(
-            "host {0}: {1} is not there\nhelp:  put it there; or say `hosts: {{ {0}: {{ data: "
+            "host {0}: {1} is not there\nhelp:  put it there; or write `hosts: {{ {0}: {{ data: "
             "FOLDER "
             "}} }}` where it lies elsewhere; or `launch: {{ data: push }}`, and it is sent along",
             host,
@@ -328,7 +328,7 @@ std::vector<std::string> data_findings(const std::vector<std::string>& hosts,
       const std::string what = difference(paths[k][p], *looks[*first]->data[p], *looks[k]->data[p]);
       if (what.empty()) continue;
       findings.push_back(fmt::format(
-          "host {}: its data are not those of {}: {}\nhelp:  copy them anew; where each "
+          "host {}: its data are not those of {}: {}\nhelp:  copy them again; where each "
           "host is to have its own, name the file with {{id}}: part-{{id}}.csv",
           host,
           hosts[*first],
@@ -357,7 +357,7 @@ std::vector<ProgramTrial> try_programs(Machines& machines,
   }
   std::vector<ProgramTrial> trials;
   for (Running& one : all) {
-    if (!one.process) one.trial.introduced = true;  // it trains nothing, or is no more
+    if (!one.process) one.trial.introduced = true;  // no trainer there, or a failed machine
     trials.push_back(std::move(one.trial));
   }
   return trials;
@@ -394,7 +394,7 @@ std::vector<std::string> program_findings(Machines& machines,
   std::vector<std::string> findings;
   const std::vector<ProgramTrial> trials = try_programs(machines, say);
   for (std::size_t k = 0; k < trials.size(); ++k) {
-    if (!machines.at(k).host->failure().empty()) continue;  // which is said already
+    if (!machines.at(k).host->failure().empty()) continue;  // reported already
     const std::string finding =
         program_finding(machines.at(k).spec.name, *fleet.program, trials[k], here);
     if (!finding.empty()) findings.push_back(finding);

@@ -8,30 +8,30 @@
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
 #include "peer/fleet/net_address.h"
-#include "peer/launch/agent/roads.h"
+#include "peer/launch/agent/peer_paths.h"
 
 namespace gv {
 namespace {
 
-using Pair = Roads::Pair;
+using Pair = PeerPaths::Pair;
 
 class Bench {
  public:
   Bench(const Assembly& fleet, const LanOptions& options, const LinkBenchOptions& bench)
       : bench_(bench),
         machines_(fleet, options),
-        roads_(bench.edges ? Roads(fleet, machines_) : Roads(machines_)) {}
+        paths_(bench.edges ? PeerPaths(fleet, machines_) : PeerPaths(machines_)) {}
 
   LinkTable run() {
     bench_.on_progress("starting an agent on each host");
     machines_.start();
-    roads_.find();
+    paths_.find();
     open_meters();
     table_.hosts = machines_.names();
     table_.together.assign(machines_.all().size(), 0);
     measure_pairs();
     measure_together();
-    for (const std::string& wrong : {machines_.failures(), roads_.missing()})
+    for (const std::string& wrong : {machines_.failures(), paths_.missing()})
       if (!wrong.empty()) table_.findings.push_back(wrong);
     return std::move(table_);
   }
@@ -56,16 +56,16 @@ class Bench {
     }
   }
 
-  /// Measures all of these at once.
+  /// Measures all pairs at once.
   std::vector<MeasuredLink> measure(const std::vector<Pair>& pairs, double seconds) {
     std::vector<std::vector<Pair>> asked(machines_.all().size());
     for (const Pair& pair : pairs)
-      if (ports_[pair.second] != 0 && !roads_.between(pair).empty())
+      if (ports_[pair.second] != 0 && !paths_.between(pair).empty())
         asked[pair.first].push_back(pair);
     const auto order = [&](std::size_t k) {
       Json calls = Json::array();
       for (const Pair& pair : asked[k])
-        calls.push_back(Json{{"address", roads_.between(pair)},
+        calls.push_back(Json{{"address", paths_.between(pair)},
                              {"port", ports_[pair.second]},
                              {"nonce", machines_.at(pair.second).nonce}});
       return Json{{"calls", calls}, {"seconds", seconds}}.dump();
@@ -87,24 +87,24 @@ class Bench {
     return {.latency = json_number(json, "latency"), .bandwidth = json_number(json, "bandwidth")};
   }
 
-  /// Measures in matchings, a direction at a time: those whose sum is the same modulo the number of
+  /// Measures in matchings, one direction at a time: pairs with the same sum modulo the number of
   /// machines have no machine in common.
   void measure_pairs() {
     const std::size_t n = machines_.all().size();
     for (std::size_t sum = 0; sum < n; ++sum)
       for (const bool up : {true, false}) {
         std::vector<Pair> pairs;
-        for (const Pair& pair : roads_.pairs())
+        for (const Pair& pair : paths_.pairs())
           if ((pair.first + pair.second) % n == sum && (pair.first < pair.second) == up)
             pairs.push_back(pair);
         if (pairs.empty()) continue;
         bench_.on_progress(
-            fmt::format("one by one: {} of {} links", table_.links.size(), roads_.pairs().size()));
+            fmt::format("one by one: {} of {} links", table_.links.size(), paths_.pairs().size()));
         for (const MeasuredLink& link : measure_long_enough(pairs)) take(link);
       }
   }
 
-  /// Measures what is slow once more, for longer: of so little, a burst would be too large a part.
+  /// Measures slow links again, for longer: a burst would be too large a part of so few bytes.
   std::vector<MeasuredLink> measure_long_enough(const std::vector<Pair>& pairs) {
     std::vector<MeasuredLink> links = measure(pairs, bench_.seconds);
     std::vector<Pair> again;
@@ -120,7 +120,7 @@ class Bench {
     constexpr double slow = 5e6;  // bytes per second
     return link.speed.why.empty() && link.speed.bandwidth < slow;
   }
-  /// No longer than an agent is waited for.
+  /// No longer than the wait for an agent.
   double longer() const { return std::min(4 * bench_.seconds, 6.0); }
 
   void take(const MeasuredLink& link) {
@@ -135,7 +135,7 @@ class Bench {
   void measure_together() {
     for (std::size_t host = 0; host < machines_.all().size(); ++host) {
       std::vector<Pair> pairs;
-      for (const Pair& pair : roads_.pairs())
+      for (const Pair& pair : paths_.pairs())
         if (pair.first == host) pairs.push_back(pair);
       if (pairs.size() < 2) continue;
       bench_.on_progress(fmt::format("all at once from {}", table_.hosts[host]));
@@ -149,7 +149,7 @@ class Bench {
 
   const LinkBenchOptions& bench_;
   Machines machines_;
-  Roads roads_;
+  PeerPaths paths_;
   LinkTable table_;
   std::vector<std::uint16_t> ports_;
 };

@@ -29,10 +29,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto answer_patience = std::chrono::seconds(2);
 
-/// One call that is on its way, at one address.
+/// One call under way, at one address.
 struct Try {
   std::size_t call = 0;
-  std::string address;  ///< numeric; "": the name has none
+  std::string address;  ///< numeric; "" if the name has none
   Descriptor socket{};
   std::string heard{};
   std::string why = "answers nothing: does something drop the packets (a firewall)?";
@@ -97,9 +97,9 @@ static_assert(std::endian::native == std::endian::little, "numbers go as they li
 
 constexpr std::size_t block_bytes = 64;
 constexpr std::size_t blocks = 21;
-constexpr auto patience = std::chrono::seconds(5);  // for each part of the form
+constexpr auto patience = std::chrono::seconds(5);  // for each part of the protocol
 constexpr auto settling = std::chrono::milliseconds(100);
-constexpr std::uint64_t settling_bytes = 256 * 1024;  // of token buckets, one at each end say
+constexpr std::uint64_t settling_bytes = 256 * 1024;  // for a token bucket at each end
 constexpr std::uint32_t most_milliseconds = 10'000;
 
 /// The part of a stream that was counted as it arrived.
@@ -108,7 +108,7 @@ struct Arrived {
   std::uint64_t nanoseconds = 0;
 };
 
-/// Throws std::runtime_error when it is too late.
+/// Throws std::runtime_error at `until`.
 void await(const Descriptor& socket, short events, Clock::time_point until) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
   pollfd fd{socket.get(), events, 0};
@@ -116,7 +116,7 @@ void await(const Descriptor& socket, short events, Clock::time_point until) {
     throw std::runtime_error("it answers nothing");
 }
 
-/// Reads what is there now; 0: nothing. Throws std::runtime_error at the end.
+/// Reads the available bytes; returns 0 if there are none. Throws std::runtime_error at the end.
 std::size_t read_some(const Descriptor& socket, Bytes bytes) {
   const ssize_t count = ::recv(socket.get(), bytes.data(), bytes.size(), 0);
   if (count > 0) return static_cast<std::size_t>(count);
@@ -153,7 +153,7 @@ void send_at_once(const Descriptor& socket) {
   ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-/// Counts what arrives in this time, from when it has settled, or half of the time is over.
+/// Counts the bytes that arrive in this time, once the stream has settled or half the time is over.
 Arrived take_stream(const Descriptor& socket, std::chrono::milliseconds length) {
   std::vector<std::byte> buffer(std::size_t{1} << 18);
   await(socket, POLLIN, Clock::now() + 2 * patience);  // others may still be at their pings
@@ -181,7 +181,7 @@ Arrived take_stream(const Descriptor& socket, std::chrono::milliseconds length) 
   return arrived;
 }
 
-/// One who asks. Throws std::runtime_error where it does not keep to the form.
+/// Answers one caller. Throws std::runtime_error if it does not follow the protocol.
 void answer(const Descriptor& socket, const std::string& nonce) {
   std::vector<std::byte> given(nonce.size());
   read_all(socket, given);
@@ -218,7 +218,7 @@ double median_round_trip(const Descriptor& socket) {
   return trips[trips.size() / 2];
 }
 
-/// Sends until the other has counted enough; what it counted.
+/// Sends until the other end has counted enough; returns its count.
 Arrived send_stream(const Descriptor& socket, std::chrono::milliseconds length) {
   const std::vector<std::byte> zeros(std::size_t{1} << 18);
   const Clock::time_point until = Clock::now() + length + patience;
@@ -239,13 +239,13 @@ Arrived send_stream(const Descriptor& socket, std::chrono::milliseconds length) 
   return arrived;
 }
 
-/// Drops what is still on its way when the stream has been counted: it would disturb the next.
+/// Drops bytes still on the way when the stream has been counted: they would disturb the next.
 void drop_when_closed(const Descriptor& socket) {
   const linger at_once{.l_onoff = 1, .l_linger = 0};
   ::setsockopt(socket.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
 }
 
-/// The connection, when its latency is known.
+/// Returns the connection, after measuring its latency.
 Descriptor pinged(const Call& call, std::uint32_t length, LinkSpeed& speed) {
   constexpr int patience_ms = std::chrono::milliseconds(patience).count();
   Descriptor socket = connected_socket(call.address, call.port, patience_ms);
@@ -279,12 +279,14 @@ LinkSpeed speed_of(const Call& call, std::uint32_t length, std::barrier<>& all) 
 
 }  // namespace
 
-Door::Door(const std::string& address, std::uint16_t port, std::string nonce)
+MeasuringListener::MeasuringListener(const std::string& address,
+                                     std::uint16_t port,
+                                     std::string nonce)
     : nonce_(std::move(nonce)),
       sockets_(listening_sockets(address, port)),
       port_(address_of_socket(sockets_.front().get()).port()) {}
 
-void Door::answer() {
+void MeasuringListener::answer() {
   for (const Descriptor& socket : sockets_)
     while (true) {
       const Descriptor caller(::accept4(socket.get(), nullptr, nullptr, SOCK_CLOEXEC));
@@ -295,7 +297,7 @@ void Door::answer() {
     }
 }
 
-std::vector<std::string> answers_of(const std::vector<Call>& calls, Door* own) {
+std::vector<std::string> answers_of(const std::vector<Call>& calls, MeasuringListener* own) {
   std::vector<Try> tries = tries_of(calls);
   const Clock::time_point until = Clock::now() + answer_patience;
   while (std::ranges::any_of(tries, &Try::open) && Clock::now() < until) {
@@ -336,7 +338,7 @@ struct LinkMeter::Answering {
     try {
       send_at_once(caller);
       answer(caller, nonce);
-    } catch (const std::runtime_error&) {  // whoever asks sees that nothing comes
+    } catch (const std::runtime_error&) {  // the caller sees that nothing comes
     }
   }
 
@@ -365,7 +367,7 @@ std::vector<LinkSpeed> speeds_of(const std::vector<Call>& calls, double seconds)
   std::vector<std::jthread> threads;
   for (std::size_t k = 0; k < calls.size(); ++k)
     threads.emplace_back([&, k] { speeds[k] = speed_of(calls[k], length, all); });
-  threads.clear();  // which waits for them
+  threads.clear();  // waits for the threads
   return speeds;
 }
 

@@ -20,7 +20,7 @@ std::string bits(double bytes_per_second) {
   return fmt::format("{:.{}f} Mbit", mbit, mbit < 10 ? 1 : 0);
 }
 
-/// A word of YAML.
+/// Returns a word of YAML.
 std::string quoted(const std::string& host) {
   const bool plain = std::ranges::all_of(host, [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == '_';

@@ -30,7 +30,7 @@ double seconds(Time time) {
   return std::chrono::duration<double>(time).count();
 }
 
-/// Nobody can guess it.
+/// Returns a number that cannot be guessed.
 std::string new_nonce() {
   std::uint64_t number = 0;
   if (::getrandom(&number, sizeof number, 0) != sizeof number)
@@ -38,7 +38,7 @@ std::string new_nonce() {
   return fmt::format("{:016x}", number);
 }
 
-/// Makes the name of a folder on another machine, which is a word of its shell too.
+/// Makes the name of a folder on another machine, which is also a word in its shell.
 std::string folder_name(const std::string& fleet, const std::string& nonce) {
   constexpr std::size_t most = 60;
   std::string name;
@@ -47,7 +47,7 @@ std::string folder_name(const std::string& fleet, const std::string& nonce) {
   return name + "-" + nonce;
 }
 
-/// Says that a host speaks another version, and what to do; "": it does not.
+/// Returns an error if a host speaks another version, with what to do, or "".
 std::string version_failure_of(const RemoteHost& host) {
   if (!host.facts() || host.facts()->wire == wire::version) return "";
   return fmt::format(
@@ -58,7 +58,7 @@ std::string version_failure_of(const RemoteHost& host) {
       wire::version);
 }
 
-/// Another version is named first: that such an agent also went away follows from it.
+/// Returns the machine's failure. Another version comes first: the agent may have ended for it.
 std::string failure_of(const Machine& machine, const BatchSystem* batch) {
   const RemoteHost& host = *machine.host;
   std::string text = version_failure_of(host);
@@ -189,8 +189,8 @@ void Machines::start() {
   wait_for_agents();
 }
 
-/// Who is waited for is named, each time after twice as long: nobody should look at nothing for a
-/// minute.
+/// Names the hosts it waits for, each time after twice as long, so that the user is not left
+/// without news for a minute.
 void Machines::wait_for_agents() {
   const auto complete = [this] { return std::ranges::all_of(machines_, is_known); };
   const Clock::time_point until = Clock::now() + start_patience;

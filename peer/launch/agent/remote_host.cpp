@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t most_error_text = 4096;
 constexpr std::size_t most_answers = 64;
-constexpr std::size_t most_lines = 100'000;  ///< of a peer, that the launcher has not taken
+constexpr std::size_t most_lines = 100'000;  ///< lines of a peer that the launcher has not taken
 
 Descriptor nothing_to_write() {
   return Descriptor(::open("/dev/null", O_WRONLY | O_CLOEXEC));
@@ -38,7 +38,7 @@ void keep(std::deque<std::string>& lines, std::string line) {
 
 }  // namespace
 
-/// A peer there, as its launcher sees it. It may outlive what the host knows of it.
+/// A peer there, as its launcher sees it. May outlive the host's entry for it.
 class RemoteHost::RemoteProcess : public Process {
  public:
   RemoteProcess(RemoteHost& host, PeerId id, std::shared_ptr<Peer> peer)
@@ -46,7 +46,7 @@ class RemoteHost::RemoteProcess : public Process {
 
   pid_t pid() const override { return peer_->pid; }
   void tell(const std::string& line) override { host_.send({AgentKind::tell, id_, line}); }
-  /// Where there is no agent yet, nobody else would hear that it is over.
+  /// If there is no agent yet, no one else would learn that the process is over.
   void kill(int signal) override {
     if (running() && signal == SIGKILL && !host_.facts() && host_.failure().empty())
       host_.give_up("given up before its agent came");
@@ -99,7 +99,7 @@ void RemoteHost::work() {
   hear_errors();
   try {
     if (is_ahead())
-      heard_ = Clock::now();  // it is we who do not listen
+      heard_ = Clock::now();  // we ourselves do not read
     else
       hear(stream_.read());
   } catch (const DiskError& full) {
@@ -126,14 +126,14 @@ void RemoteHost::work() {
   send({});
 }
 
-/// Its peers have reported more than the launcher has taken: what they still say waits there.
+/// Returns whether many reports wait for the launcher: until it takes them, nothing more is read.
 bool RemoteHost::is_ahead() const {
   constexpr std::size_t most_vectors = 8;
   return std::ranges::any_of(
       peers_, [](const auto& peer) { return peer.second->vectors.size() >= most_vectors; });
 }
 
-/// ssh ends its lines as terminals do.
+/// Removes carriage returns, since ssh ends its lines as terminals do.
 void RemoteHost::hear_errors() {
   error_text_ += errors_.read();
   std::erase(error_text_, '\r');
@@ -158,8 +158,8 @@ void RemoteHost::hear(const std::string& bytes) {
   }
 }
 
-/// Lines before the hello. Three of them are for us: the hello, "send NONCE PROCESSOR" for the
-/// program, and "no NONCE why".
+/// Handles lines before the hello. Three kinds are for us: the hello, "send NONCE PROCESSOR" to ask
+/// for the program, and "no NONCE why".
 void RemoteHost::hear_noise() {
   for (std::size_t end = heard_text_.find('\n'); end != std::string::npos && !greeted_;
        end = heard_text_.find('\n')) {
@@ -281,7 +281,7 @@ bool RemoteHost::leaving() {
   return true;
 }
 
-/// Its peers are lost with it: nobody can tell what they do.
+/// Fails the host; its peers are lost with it, because their state is unknown.
 void RemoteHost::fail(const std::string& why) {
   failure_ = why;
   for (auto& [id, peer] : peers_)

@@ -16,48 +16,48 @@
 
 namespace gv {
 
-/// The command that starts an agent on a host, and what goes with it.
+/// Command that starts an agent on a host, and what the command needs.
 struct AgentStart {
-  std::vector<std::string> argv;  ///< ssh and what it is to do there, or the program itself
+  std::vector<std::string> argv;  ///< ssh and its remote script, or the program itself
   std::string nonce;
-  /// The bytes that it asks for where it has no program for its kind of processor; "": we have none
-  /// either.
+  /// Returns the bytes of the program for a kind of processor, which the remote shell asks for if
+  /// it has none, or "" if we have none either.
   std::function<std::string(const std::string& processor)> program{};
 };
 
-/// The launcher's end of an agent: what is said is queued until the agent is there, and what comes
-/// is kept until it is asked for. One that has failed stays failed.
+/// Launcher's end of an agent. Messages to the agent are queued until it is there, and its answers
+/// are kept until they are taken. A failed agent stays failed.
 class RemoteHost {
  public:
-  /// Throws std::runtime_error when argv[0] cannot be started. `leash`: it is lost after such a
-  /// silence; `most_vector_bytes`: of a report.
+  /// Throws std::runtime_error if argv[0] cannot be started. `leash`: silence after which the agent
+  /// is lost; `most_vector_bytes`: maximum vector of a report.
   RemoteHost(std::string name, AgentStart start, Time leash, std::size_t most_vector_bytes);
 
   const std::string& name() const { return name_; }
-  const std::optional<HostFacts>& facts() const { return facts_; }  ///< nothing: not there yet
-  const std::string& failure() const { return failure_; }           ///< "": it works
-  /// The failure is that the machine is not one for this program, which it has said itself.
+  const std::optional<HostFacts>& facts() const { return facts_; }  ///< nothing before it is there
+  const std::string& failure() const { return failure_; }           ///< "" if it works
+  /// Returns whether the machine has reported that it cannot run this program.
   bool unfit() const { return unfit_; }
   double seconds_to_facts() const { return seconds_to_facts_; }  ///< from the start of ssh
-  /// Its clock was so many seconds ahead of ours when it said its facts, at least.
+  /// Returns the minimum, in seconds, by which its clock was ahead of ours when it sent its facts.
   double clock_ahead() const { return clock_ahead_; }
   void give_up(const std::string& why) { fail(why); }
-  /// Hands out, once, what its shell printed before the agent spoke.
+  /// Returns, once, what its shell printed before the agent's hello.
   std::string take_noise() { return std::exchange(noise_, {}); }
 
   void add_to(std::vector<pollfd>& fds) const;
-  void work();  ///< reads what has come, sends what waits, and looks at the clock
+  void work();  ///< reads, sends what waits, and checks the times
   void send(const AgentFrame& frame);
-  /// The oldest answer of this kind that was not taken: opened, called, looked, measured or
+  /// Returns the oldest answer of this kind that was not taken: opened, called, looked, measured or
   /// fetched.
   std::optional<std::string> take_answer(AgentKind kind);
-  /// Files that come from now on are written below this folder.
+  /// Writes files that come from now on below this folder.
   void take_files(FileTaker files) { files_.emplace(std::move(files)); }
 
   std::unique_ptr<Process> start(PeerId id, const std::vector<std::string>& args);
-  /// The agent ends, and takes its folder away unless it is to keep it.
+  /// Ends the agent, which deletes its folder unless it is to keep it.
   void leave(bool keep);
-  /// Returns whether it is still at that; sends what waits.
+  /// Returns whether the agent is still ending; sends what waits.
   bool leaving();
   std::uint64_t received_bytes() const { return received_bytes_; }
 
@@ -66,7 +66,7 @@ class RemoteHost {
     pid_t pid = 0;
     std::deque<std::string> output, errors;
     std::deque<Payload> vectors;
-    std::string vector;  ///< the pieces that have come of the next one
+    std::string vector;  ///< pieces of the next vector
     std::optional<std::string> ending;
   };
   class RemoteProcess;
@@ -89,8 +89,8 @@ class RemoteHost {
   Spawned process_;
   PipePair stream_;
   PipePair errors_;
-  std::string error_text_;  ///< the end of what its stderr said
-  std::string heard_text_;  ///< before the hello: an unfinished line
+  std::string error_text_;  ///< last part of its stderr
+  std::string heard_text_;  ///< unfinished line before the hello
   std::string noise_;
   std::uint64_t received_bytes_ = 0;
   double seconds_to_facts_ = 0, clock_ahead_ = 0;
@@ -99,7 +99,7 @@ class RemoteHost {
   bool greeted_ = false;
   bool left_ = false;
   AgentFrameReader reader_;
-  std::string queue_;  ///< what waits for the hello
+  std::string queue_;  ///< bytes to send after the hello
   std::optional<HostFacts> facts_;
   std::string failure_;
   bool unfit_ = false;

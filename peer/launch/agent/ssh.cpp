@@ -12,7 +12,7 @@
 namespace gv {
 namespace {
 
-/// Words are separated by spaces.
+/// Returns ssh, or GRAPEVINE_SSH split at spaces.
 std::vector<std::string> ssh_program() {
   const char* own = std::getenv("GRAPEVINE_SSH");
   std::istringstream in(own != nullptr && *own != '\0' ? own : "ssh");
@@ -21,7 +21,7 @@ std::vector<std::string> ssh_program() {
   return words;
 }
 
-/// Numbers, letters and digits alone: nothing that a shell would take for its own.
+/// Returns an agent's options: numbers, letters and digits, nothing that a shell would interpret.
 std::string options(const AgentWords& words) {
   return fmt::format("agent --nonce {} --run {} --leash {:.3f} --grace {:.3f}",
                      words.nonce,
@@ -30,9 +30,9 @@ std::string options(const AgentWords& words) {
                      words.grace_seconds);
 }
 
-/// The words for `sh -c`, whatever shell the user logs in with: a single line without quotes of its
-/// own and without an exclamation mark. Our own program would die of an illegal instruction where
-/// the processor is too old (cmake/GvTarget.cmake), so the shell looks first.
+/// Script for `sh -c`, for any login shell of the user: a single line without quotes of its own and
+/// without an exclamation mark. Our own program would die of an illegal instruction if the
+/// processor is too old (cmake/GvTarget.cmake), so the shell checks first.
 constexpr const char* pushing =
     "say() {{ echo grapevine-agent $1 {nonce} $2; }}; "
     "m=$(uname -m); case $m in {kinds} *) say no \"this program is for {own} and the machine is "

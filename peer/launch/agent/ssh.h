@@ -8,7 +8,7 @@
 
 namespace gv {
 
-/// The options of an agent that is to be started on a host: see AgentOptions.
+/// Options of an agent to be started on a host: see AgentOptions.
 struct AgentWords {
   std::string nonce;
   std::string run;
@@ -16,26 +16,26 @@ struct AgentWords {
   double grace_seconds = 8;
 };
 
-/// "grapevine agent --nonce ...", of a program that is there.
+/// Returns "grapevine agent --nonce ...", for a program that is there.
 std::vector<std::string> agent_argv(const std::string& program, const AgentWords& words);
 
-/// The user's own ssh with a command for the other machine's shell; see ssh_installed.
+/// Returns the user's own ssh with a command for the other machine's shell; see ssh_installed.
 std::vector<std::string> ssh_argv(const std::string& target, const std::string& script);
 
-/// The user's own ssh, so that its configuration, agents and jump hosts work, without questions;
-/// GRAPEVINE_SSH names another program and its first options. `program`: as installed there.
+/// Returns the user's own ssh without questions, so that its configuration, agents and jump hosts
+/// work; GRAPEVINE_SSH names another program and its first options. `program`: path on the host.
 std::vector<std::string> ssh_installed(const std::string& target,
                                        const std::string& program,
                                        const AgentWords& words);
 
-/// Does the same with a program of ours: the remote shell looks which of these its machine can run,
-/// takes it from the cache of that user, and asks for it where it is not there ("grapevine-agent
-/// send NONCE PROCESSOR"). The first one is our own.
+/// Returns ssh with a script that runs a program of ours: picks the bundle for the machine, takes
+/// it from that user's cache, and asks for it if it is not there ("grapevine-agent send NONCE
+/// PROCESSOR"). The first bundle is our own.
 std::vector<std::string> ssh_pushed(const std::string& target,
                                     std::span<const Bundle> bundles,
                                     const AgentWords& words);
 
-/// The host name that ssh makes of the target; the target itself where it does not say.
+/// Returns the host name that ssh makes of the target, or the target itself if ssh gives none.
 std::string ssh_host_name(const std::string& target);
 
 }  // namespace gv

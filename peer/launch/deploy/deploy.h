@@ -13,7 +13,7 @@
 
 namespace gv {
 
-/// The kind of object that runs the pods.
+/// Kind of object that runs the pods.
 enum class KubernetesKind : std::uint8_t {
   job,          ///< an Indexed Job: ends with the fleet
   statefulset,  ///< keeps each peer's volume; its pods stay after the end
@@ -25,98 +25,97 @@ struct KubernetesFleet {
   std::string name;  ///< is_object_name()
   std::string image;
   KubernetesKind kind = KubernetesKind::job;
-  int minor = 29;  ///< of the cluster's version, 1.25 or newer
+  int minor = 29;  ///< minor version of the cluster, 1.25 or newer
   PeerId peers = 1;
   std::uint16_t port = 27000;
   std::map<std::string, std::string> files;  ///< as copied_files() names them
-  std::vector<std::string> arguments{};      ///< of `peer`, behind the fleet file
-  std::string space{};                       ///< the namespace; "": the one that kubectl is set to
+  std::vector<std::string> arguments{};      ///< arguments of `peer` after the fleet file
+  std::string space{};                       ///< the namespace; "" for the current one of kubectl
   std::string cpu = "1";
-  std::string memory{};                                       ///< "": no limit
-  std::uint32_t gpus = 0;                                     ///< of NVIDIA, for each peer
-  std::string claim{};                                        ///< takes the results of all peers
-  std::string storage{};                                      ///< of each pod of a StatefulSet
-  std::vector<std::pair<std::string, std::string>> mounts{};  ///< claims with data, and where
-  bool keys = true;        ///< the peers prove to each other who they are
-  int grace_seconds = 30;  ///< from SIGTERM to SIGKILL
+  std::string memory{};    ///< "" for no limit
+  std::uint32_t gpus = 0;  ///< NVIDIA GPUs for each peer
+  std::string claim{};     ///< volume claim for the results of all peers
+  std::string storage{};   ///< size of each pod's volume in a StatefulSet
+  std::vector<std::pair<std::string, std::string>> mounts{};  ///< claims with data, and their paths
+  bool keys = true;                                           ///< the peers authenticate each other
+  int grace_seconds = 30;                                     ///< from SIGTERM to SIGKILL
 };
 
-/// Returns the host name at which all peers find each other: "fleet-{id}.fleet".
+/// Returns the pattern of the peers' host names: "fleet-{id}.fleet".
 std::string kubernetes_address(const KubernetesFleet& fleet);
-/// Returns the folder in which a pod keeps what it makes.
+/// Returns the folder in which a pod keeps its output.
 std::string kubernetes_output(const KubernetesFleet& fleet);
-/// The Secret that keys are taken from: peer-0.pem and so on.
+/// Returns the name of the Secret with the keys: peer-0.pem and so on.
 std::string kubernetes_secret(const KubernetesFleet& fleet);
 
-/// The manifests, as YAML documents for `kubectl apply -f -`: a headless Service (a JobSet makes
-/// its own), a ConfigMap with the files, and the workload. Throws std::invalid_argument where the
-/// files are too large, or have names that a ConfigMap cannot take.
+/// Returns the manifests, as YAML documents for `kubectl apply -f -`: a headless Service (a JobSet
+/// makes its own), a ConfigMap with the files, and the workload. Throws std::invalid_argument if
+/// the files are too large, or have names that a ConfigMap cannot take.
 std::string kubernetes_manifests(const KubernetesFleet& fleet);
 
-/// The longest name of an object that its pods, with a role and a number behind it, can bear as a
-/// label of a host name (RFC 1123: 63 bytes), and a StatefulSet with a hash.
+/// Maximum length of an object's name. Its pods add a role and a number, a StatefulSet a hash, and
+/// the result must fit into a label of a host name (RFC 1123: 63 bytes).
 inline constexpr std::size_t longest_object_name = 40;
 
-/// A label of RFC 1035, which is one of RFC 1123 too and what a Service asks for: small letters,
-/// digits and `-`, a letter first, no `-` last, at most longest_object_name bytes.
+/// Returns whether a name is a label of RFC 1035, which a Service requires and RFC 1123 includes: a
+/// lower-case letter, then such letters, digits and `-`, no `-` last, longest_object_name at most.
 bool is_object_name(const std::string& name);
 
-/// Such a name of any text. What had to be cut off or left out stands there as eight hex digits of
-/// a hash, so that two fleets keep two names.
+/// Makes such a name of any text. Eight hex digits of a hash replace what was cut off or left out,
+/// so that two fleets keep two names.
 std::string object_name(const std::string& text);
 
-/// A name as Kubernetes takes it of claims and namespaces (RFC 1123): also with dots, and a digit
-/// first.
+/// Returns whether Kubernetes accepts a name for claims and namespaces (RFC 1123), with dots too.
 bool is_claim_name(const std::string& name);
 
-/// Returns whether a text is a Quantity as we write it: "2", "500m", "1.5Gi".
+/// Returns whether a text is a Quantity in our notation: "2", "500m", "1.5Gi".
 bool is_quantity(const std::string& text);
-/// A reference to an image, as far as one can be told: letters, digits and . _ - / : @.
+/// Returns whether a text looks like a reference to an image: letters, digits and . _ - / : @.
 bool is_image(const std::string& text);
 
-/// Returns the labels by which the fleet's objects and pods are known: two lines of YAML.
+/// Returns the labels of the fleet's objects and pods: two lines of YAML.
 std::string kubernetes_labels(const KubernetesFleet& fleet);
-/// The name of the ConfigMap with the fleet's files.
+/// Returns the name of the ConfigMap with the fleet's files.
 std::string kubernetes_config(const KubernetesFleet& fleet);
-/// The key in it of a file that is at this path in the pod's folder.
+/// Returns the ConfigMap's key for a file at this path in the pod's folder.
 std::string kubernetes_file_key(const std::string& path);
 
 /// Returns whether the cluster's Jobs count the failures of each index (from 1.29 on).
 bool knows_index_failures(const KubernetesFleet& fleet);
 
-/// The template of a peer's pod: it runs as an ordinary user with nothing that it may do, on a file
-/// system that it cannot write to but for its own folders.
+/// Returns the template of a peer's pod, which runs as an ordinary user without privileges, on a
+/// file system that is read-only except its own folders.
 std::string kubernetes_pod(const KubernetesFleet& fleet);
 
-/// A text as one scalar on one line, in YAML 1.2's double quotes. It must be UTF-8.
+/// Returns a text as one scalar on one line, in YAML 1.2's double quotes. The text must be UTF-8.
 std::string yaml_word(std::string_view text);
-/// ["a", "b"]
+/// Returns ["a", "b"].
 std::string yaml_list(const std::vector<std::string>& words);
 
-/// Returns whether yaml_block can say it: UTF-8 of printable lines.
+/// Returns whether yaml_block can write the text: UTF-8 of printable lines.
 bool fits_yaml_block(std::string_view text);
-/// A text of several lines behind its key, as YAML's literal block: the bytes as they are, and a
-/// reader sees them. `indent`: of the key.
+/// Returns a text of several lines to follow a key, as YAML's readable literal block: the bytes are
+/// unchanged. `indent`: of the key.
 std::string yaml_block(std::string_view text, std::size_t indent);
 
-/// Moves each line that is not empty so many spaces further in.
+/// Indents each line that is not empty by `spaces` more.
 std::string indented(std::string_view text, std::size_t spaces);
 
 /// A batch script that runs a fleet on all nodes of its job.
 struct SlurmFleet {
   std::string name;
-  std::string program;                    ///< absolute; all nodes see it
+  std::string program;                    ///< absolute; visible on all nodes
   std::string file;                       ///< absolute
-  std::string folder;                     ///< from which it runs
+  std::string folder;                     ///< working directory
   std::string log;                        ///< %j: the job
-  std::vector<std::string> arguments{};   ///< of `run`, behind the file
+  std::vector<std::string> arguments{};   ///< arguments of `run` after the file
   std::vector<std::string> directives{};  ///< more of #SBATCH, such as --partition=gpu
   std::size_t nodes = 1;
-  std::uint64_t cores = 1;  ///< of each node
+  std::uint64_t cores = 1;  ///< cores of each node
 };
 std::string slurm_fleet_script(const SlurmFleet& fleet);
 
-/// The job's name as #SBATCH takes it: letters, digits and `-`.
+/// Returns the job's name for #SBATCH: letters, digits and `-`.
 std::string slurm_job_name(const std::string& text);
 
 /// Returns whether the text is an option of sbatch on one line: "--partition=gpu".
@@ -126,29 +125,29 @@ bool is_sbatch_option(const std::string& text);
 struct SystemdFleet {
   std::string name;                          ///< is_object_name()
   std::string program;                       ///< on the hosts, is_unit_path()
-  std::string user;                          ///< whom the peers run as, is_user_name()
-  std::vector<std::string> arguments{};      ///< of `peer`, as copied_sets() says
+  std::string user;                          ///< user of the peers, is_user_name()
+  std::vector<std::string> arguments{};      ///< arguments of `peer`, from copied_sets()
   std::map<std::string, std::string> files;  ///< as copied_files() names them
-  double wait_seconds = 600;                 ///< for the other peers
+  double wait_seconds = 600;                 ///< maximum wait for the other peers
 };
 
-/// A file of a host.
+/// A file for a host.
 struct SystemdFile {
   std::string host;
-  std::string path;  ///< absolute, there
+  std::string path;  ///< absolute path there
   std::string text;
   bool unit = false;
 };
 
-/// A unit for each peer, and the files that it reads: the fleet's, and the user that it runs as.
+/// Returns a unit for each peer and the files for it: the fleet's, and the user that it runs as.
 std::vector<SystemdFile> systemd_files(const Fleet& fleet, const SystemdFleet& units);
 
-/// Says what is to be done with them. `folder`: where they were written; "": nowhere.
+/// Returns instructions for these files. `folder`: their folder here; "" if not written.
 std::string systemd_advice(const Fleet& fleet,
                            const SystemdFleet& units,
                            const std::string& folder);
 
-/// A word of ExecStart=, in quotes where it needs them (systemd.service(5), "Command lines").
+/// Returns a word of ExecStart=, quoted if needed (systemd.service(5), "Command lines").
 std::string systemd_word(const std::string& text);
 bool is_unit_path(const std::string& path);
 bool is_user_name(const std::string& name);

@@ -14,7 +14,8 @@
 namespace gv {
 namespace {
 
-/// Kubernetes refuses a ConfigMap of more than 1 MiB; names and base64 take some of it.
+/// Maximum size of the files: Kubernetes refuses a ConfigMap of more than 1 MiB, and names and
+/// base64 take some of the space.
 constexpr std::size_t most_config_bytes = 1'000'000;
 
 std::string metadata(const KubernetesFleet& fleet, const std::string& name) {
@@ -23,7 +24,7 @@ std::string metadata(const KubernetesFleet& fleet, const std::string& name) {
   return text + "  labels:\n" + indented(kubernetes_labels(fleet), 4);
 }
 
-/// Names of pods that are not ready yet are published too: they wait for each other.
+/// Returns the Service, which also publishes pods that are not ready: they wait for each other.
 std::string service(const KubernetesFleet& fleet) {
   return fmt::format(
       "---\n"
@@ -83,8 +84,8 @@ std::string config_map(const KubernetesFleet& fleet) {
                      binary.empty() ? "" : "binaryData:\n" + binary);
 }
 
-/// The meaning of a pod's end: a wrong fleet file stays wrong, a peer whose collective broke has
-/// nothing to continue with, and a drained node says nothing of the peer.
+/// Reaction to a pod's end: a wrong fleet file stays wrong, a peer whose collective broke has
+/// nothing to continue with, and a drained node does not count against the peer.
 constexpr const char* failure_policy =
     "podFailurePolicy:\n"
     "  rules:\n"
@@ -96,7 +97,7 @@ constexpr const char* failure_policy =
     "      onPodConditions:\n"
     "        - { type: DisruptionTarget, status: \"True\" }\n";
 
-/// Writes the Job, with a budget of restarts for each peer where the cluster knows of one.
+/// Returns the Job's spec, with a budget of restarts for each peer if the cluster supports one.
 std::string job_spec(const KubernetesFleet& fleet) {
   std::string text =
       fmt::format("completionMode: Indexed\ncompletions: {0}\nparallelism: {0}\n", fleet.peers);

@@ -10,10 +10,10 @@
 namespace gv {
 namespace {
 
-/// The number of the image's user (Containerfile); it owns nothing anywhere else.
+/// Number of the image's user (Containerfile), which owns nothing elsewhere.
 constexpr int user = 10001;
 
-/// "$(NAME)" would be the value of a variable: Kubernetes writes "$$" for "$".
+/// Escapes "$", because Kubernetes would replace "$(NAME)" by the value of a variable.
 std::string argument(const std::string& text) {
   std::string out;
   for (const char c : text) out += c == '$' ? std::string("$$") : std::string(1, c);
@@ -31,13 +31,13 @@ bool stateful(const KubernetesFleet& fleet) {
   return fleet.kind == KubernetesKind::statefulset;
 }
 
-/// Returns the folder of the Secret's volume with the key of this pod: its index, or its name.
+/// Returns the folder, in the Secret's volume, with the key of this pod: its index, or its name.
 std::string key_folder(const KubernetesFleet& fleet, PeerId id) {
   return stateful(fleet) ? fmt::format("{}-{}", fleet.name, id) : fmt::to_string(id);
 }
 
-/// The container sees its own key alone, and copies it: a volume's files belong to root and are
-/// links, and a peer takes no key that is not its own file.
+/// The container sees only its own key and copies it: a volume's files belong to root and are
+/// links, and a peer accepts only a key that is its own file.
 std::string key_container(const KubernetesFleet& fleet) {
   const char* name =
       "env:\n  - name: POD_NAME\n    valueFrom: { fieldRef: { fieldPath: metadata.name } }\n";
@@ -58,7 +58,7 @@ std::string key_container(const KubernetesFleet& fleet) {
       indented(container_security(), 2));
 }
 
-/// Tells a pod how often it has been replaced, so that a new one joins those that train on.
+/// Passes a pod the number of its replacements, so that a new one joins the peers that train on.
 std::string restarts(const KubernetesFleet& fleet) {
   if (stateful(fleet) || !knows_index_failures(fleet)) return "";
   std::string text = "env:\n";
@@ -173,14 +173,14 @@ std::string volumes(const KubernetesFleet& fleet) {
   return "volumes:\n" + indented(text, 2);
 }
 
-/// Where nobody counts the restarts of an index, its container is started again in its pod, which
-/// keeps what the peer wrote.
+/// If restarts are not counted per index, the container is restarted in its pod, which keeps the
+/// peer's files.
 std::string restart_policy(const KubernetesFleet& fleet) {
   if (stateful(fleet)) return "Always";
   return knows_index_failures(fleet) ? "Never" : "OnFailure";
 }
 
-/// Calls f(line) for each, without its end.
+/// Calls f(line) for each line, without its end.
 template <class F>
 void each_line(std::string_view text, F f) {
   while (!text.empty()) {
@@ -226,7 +226,7 @@ std::string kubernetes_pod(const KubernetesFleet& fleet) {
       user,
       user,
       user);
-  // A StatefulSet and a JobSet give their pods this name themselves.
+  // The pods of a StatefulSet and of a JobSet get this name by themselves.
   if (fleet.kind == KubernetesKind::job)
     spec += fmt::format("subdomain: {}\n", yaml_word(fleet.name));
   if (fleet.keys) spec += "initContainers:\n" + indented(key_container(fleet), 2);
@@ -253,7 +253,7 @@ bool fits_yaml_block(std::string_view text) {
 
 std::string yaml_block(std::string_view text, std::size_t indent) {
   if (text.empty()) return "\"\"";
-  // The indentation is said, since the text's own first line may begin with spaces.
+  // An explicit indentation, since the text's own first line may begin with spaces.
   const std::string head = text.ends_with('\n') ? "|2+\n" : "|2-\n";
   std::string block = head + indented(text, indent + 2);
   if (block.ends_with('\n')) block.pop_back();

@@ -17,8 +17,8 @@ bool is_sbatch_option(const std::string& text) {
   return text.size() > 1 && text.size() <= longest && text.front() == '-' && is_printable(text);
 }
 
-/// The program takes the shell's place, so that it hears when the job is cancelled, and has the
-/// time until KillWait to save.
+/// The program replaces the shell (exec), so that it gets the signal when the job is cancelled, and
+/// has the time until KillWait to save.
 std::string slurm_fleet_script(const SlurmFleet& fleet) {
   std::string directives, words;
   for (const std::string& each : fleet.directives) directives += fmt::format("#SBATCH {}\n", each);

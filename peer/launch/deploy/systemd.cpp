@@ -12,8 +12,8 @@
 namespace gv {
 namespace {
 
-/// A peer may not gain rights, write but to its own folder, or see other machines' parts. Pages
-/// that can be written and run stay allowed: oneDNN writes its kernels as it goes.
+/// A peer may not gain rights, write outside its own folder, or see other parts of the machine.
+/// Pages that are both writable and executable stay allowed: oneDNN generates its kernels.
 constexpr const char* hardening =
     "NoNewPrivileges=yes\n"
     "CapabilityBoundingSet=\n"
@@ -67,8 +67,8 @@ std::string command(const Fleet& fleet, const SystemdFleet& units, PeerId id) {
   return line;
 }
 
-/// A wrong fleet file stays wrong (2), and a collective that broke is over (3). Stopped politely,
-/// a peer ends as if by the signal.
+/// No restart after exit code 2, since a wrong fleet file stays wrong, nor after 3, since a broken
+/// collective is over. A peer that is stopped politely ends as if by the signal.
 std::string unit(const Fleet& fleet, const SystemdFleet& units, PeerId id) {
   const auto grace = std::chrono::ceil<std::chrono::seconds>(fleet.grace).count();
   return fmt::format(

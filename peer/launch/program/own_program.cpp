@@ -26,7 +26,7 @@ namespace {
 constexpr const char* where_it_is_sought =
     "it is looked for in PATH, or by its path from where `grapevine` was started";
 
-/// The first folder of PATH with a file of that name that runs; "": none.
+/// Returns the first folder of PATH with an executable file of that name, or "".
 template <class Runs>
 std::string in_path(const std::string& name, Runs runs) {
   const char* const path = std::getenv("PATH");
@@ -40,19 +40,19 @@ Json text_or_null(const std::string& text) {
   return text.empty() ? Json() : Json(text);
 }
 
-/// Names its host as the file does.
+/// Returns the peer's host by its name in the file.
 std::string host_of(const Fleet& fleet, const OwnProgram& own) {
   return own.here ? "localhost" : fleet.peers.at(own.id).host;
 }
 
-/// Returns the folder in which it runs; "": where it was started.
+/// Returns the program's working directory, or "" for the current one.
 std::string folder_of(const Fleet& fleet, const OwnProgram& own) {
   const std::string host = host_of(fleet, own);
   const auto row = std::ranges::find(fleet.hosts, host, &HostSpec::name);
   return row == fleet.hosts.end() ? "" : row->folder;
 }
 
-/// Its own streams are its own, and those of control are where no program prints.
+/// Moves the launcher's streams to descriptors that no program prints to.
 void move_descriptors() {
   ::dup2(STDIN_FILENO, program_ear);
   ::dup2(STDOUT_FILENO, program_mouth);
@@ -61,7 +61,7 @@ void move_descriptors() {
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
 }
 
-/// Returns the words as execvpe takes them: pointers into `words`, which must stay.
+/// Returns the words in the form of execvpe: pointers into `words`, which must outlive them.
 std::vector<char*> pointers_to(std::vector<std::string>& words) {
   std::vector<char*> pointers;
   pointers.reserve(words.size() + 1);
@@ -70,7 +70,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   return pointers;
 }
 
-/// The address of the machine on which peer 0 is.
+/// Returns the address of the machine of peer 0.
 std::string address_of_first(const Fleet& fleet) {
   const std::string& host = fleet.peers.front().host;
   const auto row = std::ranges::find(fleet.hosts, host, &HostSpec::name);
@@ -78,7 +78,7 @@ std::string address_of_first(const Fleet& fleet) {
   return host == "localhost" ? loopback_host() : host;
 }
 
-/// A fleet's own, below those that the kernel gives out; whoever is asked alone has the next one.
+/// Returns a port of the fleet, below the ephemeral ports; the other tasks use the next one.
 int master_port(const Fleet& fleet, bool asked) {
   constexpr int first = 20'000;
   constexpr unsigned long most = 5'000;
@@ -86,7 +86,7 @@ int master_port(const Fleet& fleet, bool asked) {
   return first + 2 * static_cast<int>(number % most) + (asked ? 1 : 0);
 }
 
-/// Returns what the words of torchrun_env() stand for. Who is asked alone is a group of one.
+/// Returns values for the words of torchrun_env(). In other tasks a program is a group of one.
 std::map<std::string, std::string> torchrun_words(const Fleet& fleet, const OwnProgram& own) {
   const bool asked = own.task != "peer";
   PeerId place = 0;
@@ -104,14 +104,14 @@ std::map<std::string, std::string> torchrun_words(const Fleet& fleet, const OwnP
           {"{master_port}", std::to_string(master_port(fleet, asked))}};
 }
 
-/// The folder of the program that runs.
+/// Returns the folder of the running program.
 std::string own_folder() {
   std::error_code unknown;
   return std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path().string();
 }
 
-/// A program that was sent to this machine finds its libraries in its own folder, and those of the
-/// user's program are other ones: that folder goes out of the path again.
+/// Removes our folder from the library path: a pushed program finds its libraries there, but
+/// those of the user's program are different.
 std::string without_own_folder(const std::string& paths) {
   const std::string own = own_folder();
   if (own.empty() || !paths.starts_with(own)) return paths;
@@ -120,7 +120,7 @@ std::string without_own_folder(const std::string& paths) {
                                              : paths;
 }
 
-/// Ours, without what an outer peer may have left in it.
+/// Returns our environment without variables that an outer peer may have left in it.
 std::vector<std::string> whole_environment(const std::map<std::string, std::string>& added) {
   constexpr std::string_view libraries = "LD_LIBRARY_PATH";
   std::vector<std::string> all;

@@ -12,7 +12,7 @@
 namespace gv {
 namespace {
 
-/// The time of a step, where the line says it; what is no word of this protocol says none.
+/// Returns the seconds of a step if the line has them; nothing for a line of another protocol.
 std::optional<double> seconds_in(const std::string& line) {
   try {
     const asked::ProgramSays says = asked::parse_program(line);

@@ -6,11 +6,10 @@
 
 namespace gv {
 
-/// Measures how fast the programs of a fleet take their steps, each where its peer lives, and all
-/// of them at once: what shares a machine in training shares it here. Each takes as many steps as
-/// it is measured by (GRAPEVINE_TASK=measure), with what it trains and nobody to average with. Of
-/// `flops` nothing is known. Throws std::runtime_error with the peer and its last words when one
-/// ends before.
+/// Measures how fast the programs of a fleet take their steps, each in its peer's place and all at
+/// the same time, so that peers share a machine as in training. Each program takes its number of
+/// measured steps (GRAPEVINE_TASK=measure) without averaging. `flops` stays unknown. Throws
+/// std::runtime_error with the peer and its last words if one ends too early.
 std::vector<PeerSpeed> measure_programs(const Fleet& fleet,
                                         Places& places,
                                         const PeerSpeedOptions& options);

@@ -74,7 +74,7 @@ Introduction introduction_in(const JsonValue& json) {
   return says;
 }
 
-/// What is not finite is written as null, and so is what the program could not find out.
+/// Returns a figure, or nothing for null: values that are unknown or not finite.
 std::optional<double> figure_in(const JsonValue& json, const std::string& key) {
   const JsonValue* const figure = json.find(key);
   if (figure == nullptr || figure->kind == JsonValue::Kind::null) return std::nullopt;

@@ -9,16 +9,17 @@
 
 namespace gv::asked {
 
-// What a program that was started to be asked (GRAPEVINE_TASK=ask or measure) and its launcher say
-// to each other: one JSON object a line, the program's on descriptor 5, the launcher's on 4,
-// vectors in both directions on 3 (launcher_line.h), each before the line that is about it. The
-// end of 4 means: the launcher has gone.
+// Protocol between a launcher and a program started with GRAPEVINE_TASK=ask or measure: one JSON
+// object per line, the program's on descriptor 5, the launcher's on 4. Vectors go in both
+// directions on 3 (launcher_line.h), each before its line. The end of 4 means that the launcher has
+// exited.
+//
 //   program:  {"schema": "grapevine.program/1", ...}, with x_0    {"evaluated": number, ...}
 //             {"saved": number}
 //   launcher: {"evaluate": number}, with x    {"save": number, "path": ...}, with x
 //             {"stop": true}
 
-/// One tensor, as gv_attach was given it.
+/// One tensor, as passed to gv_attach.
 struct Tensor {
   std::string name{};
   std::vector<std::uint32_t> shape{};
@@ -26,33 +27,33 @@ struct Tensor {
 
   bool operator==(const Tensor&) const = default;
 };
-/// The program's introduction of itself; x_0 was sent before it.
+/// Introduction of the program; x_0 was sent before it.
 struct Introduction {
   std::vector<Tensor> parameters{};
-  bool evaluates = false;                         ///< it answers `evaluate`
-  std::string optimizer{};                        ///< "AdamW"; "": it does not say
-  std::uint64_t batches = 0;                      ///< of its own share, in an epoch; 0: likewise
+  bool evaluates = false;     ///< the program answers `evaluate`
+  std::string optimizer{};    ///< "AdamW"; "" if unknown
+  std::uint64_t batches = 0;  ///< batches of its own share in an epoch; 0 if unknown
   std::map<std::string, std::string> versions{};  ///< {"torch": "2.15.0"}
-  std::optional<double> seconds_per_step{};       ///< of the task `measure`
-  bool whole = false;  ///< it answers `save`: it can write all of its model to a file
+  std::optional<double> seconds_per_step{};       ///< result of the task `measure`
+  bool whole = false;  ///< the program answers `save`: it can write its whole model to a file
 };
-/// The figures of the model that it was asked about; without any it could not look at it.
+/// Figures of the evaluated model; empty if the evaluation failed.
 struct Figures {
-  std::uint64_t number = 0;  ///< of the question
+  std::uint64_t number = 0;  ///< number of the question
   std::optional<double> loss{};
   std::optional<double> accuracy{};  ///< 0 to 1
 };
-/// It has written the file, or cannot; its last words say why.
+/// The program has written the file, or has failed to; its last words give the reason.
 struct Saved {
-  std::uint64_t number = 0;  ///< of the question
+  std::uint64_t number = 0;  ///< number of the question
 };
 using ProgramSays = std::variant<std::monostate, Introduction, Figures, Saved>;
 
-/// The model was sent before it.
+/// Asks for an evaluation; the model was sent before it.
 struct Evaluate {
   std::uint64_t number = 0;
 };
-/// The order to write that model, with all that the program has beside the parameters.
+/// Asks the program to write that model, with everything else it keeps besides the parameters.
 struct Save {
   std::uint64_t number = 0;
   std::string path{};
@@ -60,13 +61,12 @@ struct Save {
 struct Stop {};
 using LauncherSays = std::variant<std::monostate, Evaluate, Save, Stop>;
 
-/// The bounds of what a program says: a model has at most so many tensors of so many dimensions,
-/// and so many floats in all.
+/// Limits of an introduction: number of tensors, dimensions of a tensor, and floats in all.
 inline constexpr std::size_t most_tensors = std::size_t{1} << 20;
 inline constexpr std::size_t most_dimensions = 16;
 inline constexpr std::size_t most_floats = 50'000'000'000;
 
-/// Floats of all tensors. Throws std::runtime_error where they are more than most_floats.
+/// Returns the floats of all tensors. Throws std::runtime_error if they are more than most_floats.
 std::size_t floats_of(const std::vector<Tensor>& tensors);
 
 std::string line(const Introduction& says);
@@ -76,10 +76,10 @@ std::string line(const Evaluate& says);
 std::string line(const Save& says);
 std::string line(const Stop& says);
 
-/// Throws std::runtime_error with what is wrong with the line; monostate: none of this protocol.
-/// Names that are not printable, or not unique, are refused.
+/// Returns monostate if the line is not of this protocol. Throws std::runtime_error with the error
+/// if it is not valid: names must be printable and unique.
 ProgramSays parse_program(const std::string& line);
-/// monostate: not a line of this protocol.
+/// Returns monostate if the line is not of this protocol.
 LauncherSays parse_launcher(const std::string& line);
 
 }  // namespace gv::asked

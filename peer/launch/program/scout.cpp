@@ -29,7 +29,7 @@ Evaluation no_figures() {
   return {.loss = unknown_figure(), .accuracy = std::nullopt};
 }
 
-/// Returns what the program has said; a figure that is no accuracy is none.
+/// Returns the program's figures; an accuracy out of range is dropped.
 Evaluation evaluation_of(const asked::Figures& figures) {
   Evaluation evaluation = no_figures();
   if (figures.loss) evaluation.loss = *figures.loss;
@@ -38,7 +38,7 @@ Evaluation evaluation_of(const asked::Figures& figures) {
   return evaluation;
 }
 
-/// Somebody wants the launcher to end, and it waits here: it has blocked the signals that say so.
+/// Returns whether a stop signal is pending: the waiting launcher has blocked these signals.
 bool signal_waits() {
   const sigset_t ends = stop_signals();
   sigset_t waiting, both;
@@ -51,7 +51,7 @@ bool signal_waits() {
 
 Scout::Scout(const Fleet& fleet, ScoutOptions options)
     : fleet_(fleet), options_(std::move(options)), name_(script_name(*fleet.program)) {
-  std::signal(SIGPIPE, SIG_IGN);  // it may end while it is told something
+  std::signal(SIGPIPE, SIG_IGN);  // the program may end during a write
   check_program_is_there(fleet);
   child_ = std::make_unique<Child>(options_.argv);
   introduce();
@@ -84,17 +84,18 @@ void Scout::wait(Clock::time_point until) {
 bool Scout::hear() {
   gv::hear(
       *child_,
-      [this](const std::string& line) { heed(line); },
+      [this](const std::string& line) { handle_line(line); },
       [this](const std::string& line) { keep_word(line); });
   return !child_->running();
 }
 
-void Scout::heed(const std::string& line) {
+void Scout::handle_line(const std::string& line) {
   asked::ProgramSays says;
   try {
     says = asked::parse_program(line);
   } catch (const std::exception& e) {
-    if (!introduced_) refuse(fmt::format("what {} says of itself is wrong: {}", name_, e.what()));
+    if (!introduced_)
+      refuse(fmt::format("the description that {} gives of itself is wrong: {}", name_, e.what()));
     return;
   }
   if (auto* introduction = std::get_if<asked::Introduction>(&says)) {
@@ -111,7 +112,7 @@ void Scout::take_introduction(asked::Introduction says) {
   const std::size_t floats = asked::floats_of(says.parameters);
   const Payload x = child_->take_vector(floats * sizeof(float));
   if (!x || x->size() != floats * sizeof(float))
-    refuse(fmt::format("{} says that it has {} parameters, and handed over {}",
+    refuse(fmt::format("{} announced {} parameters, and handed over {}",
                        name_,
                        floats,
                        x ? fmt::format("{}", x->size() / sizeof(float)) : "none, or more"));
@@ -121,7 +122,7 @@ void Scout::take_introduction(asked::Introduction says) {
   introduced_ = true;
 }
 
-/// Its traceback, should there be one.
+/// Keeps the last lines, which hold a traceback if there is one.
 void Scout::keep_word(const std::string& line) {
   words_.push_back(printable(line, longest_word_line));
   if (words_.size() > most_words) words_.pop_front();
@@ -145,7 +146,7 @@ void Scout::tell_failure(const std::string& what) {
   for (const std::string& line : words_) options_.say("  " + line);
 }
 
-/// Passes over what it still says of the question before: answers have the question's number.
+/// Answers have the question's number, so that late answers to earlier questions are skipped.
 void Scout::ask(std::span<const float> x) {
   can_answer_ = introduction_.evaluates && x.size() == start_.size() && !given_up_;
   answer_.reset();
@@ -162,7 +163,7 @@ void Scout::hand_over(std::span<const float> x, const std::string& line) {
   remind_at_ = asked_at_ + options_.patience;
 }
 
-/// Says how long an answer takes, and ends a program that has been at it for too long.
+/// Logs how long an answer takes, and kills a program that takes too long.
 void Scout::watch(const std::string& task, const std::string& otherwise) {
   const Clock::time_point now = Clock::now();
   const Time limit = fleet_.faults.stuck_after;

@@ -14,8 +14,8 @@ namespace {
 
 constexpr const char* introduction_key = "program";
 
-/// Returns the dimensions of a tensor whose elements lie without gaps from the outermost in memory
-/// to the innermost, without those of length 1; empty: as in the shape.
+/// Returns the dimensions of a gapless tensor from the outermost in memory to the innermost,
+/// without those of length 1; empty if in the order of the shape.
 std::vector<std::uint32_t> order_of(const asked::Tensor& tensor) {
   std::vector<std::uint32_t> dims;
   for (std::uint32_t d = 0; d < tensor.shape.size(); ++d)
@@ -72,11 +72,11 @@ ProgramModel read_start(const std::string& path) {
   const auto line = file->metadata().find(introduction_key);
   if (line == file->metadata().end())
     throw std::runtime_error(path +
-                             ": it does not say how a program holds these tensors; `run` "
+                             ": it does not describe how a program holds these tensors; `run` "
                              "writes such a file, start.safetensors of its folder");
   const asked::ProgramSays says = asked::parse_program(line->second);
   const auto* const introduction = std::get_if<asked::Introduction>(&says);
-  if (introduction == nullptr) throw std::runtime_error(path + ": it says nothing of a program");
+  if (introduction == nullptr) throw std::runtime_error(path + ": it describes no program");
   ProgramModel model = model_of(*introduction, {});
   model.start = values_in(path, *file, model);
   return model;

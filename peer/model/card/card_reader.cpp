@@ -67,7 +67,7 @@ class CardReader {
   }
   JsonValue json(const std::string& key) const {
     const std::string text = maybe(key);
-    if (text.empty()) throw std::runtime_error("its metadata say nothing of `" + key + "`");
+    if (text.empty()) throw std::runtime_error("its metadata do not have `" + key + "`");
     return parse_json(text, path_ + ", `" + key + "` in its metadata");
   }
 
@@ -140,7 +140,7 @@ class CardReader {
     if (!maybe("classes").empty()) classes = class_list();
     if (classes.empty() != (form == "targets"))
       throw std::runtime_error(
-          "its metadata name classes where there are none, or none where "
+          "its metadata name classes although there are none, or none although "
           "there are some");
     data->classes = static_cast<std::uint32_t>(classes.size());
     DataFacts facts{.format = "", .target = ""};
@@ -189,7 +189,7 @@ class CardReader {
     const std::size_t parts = data.shift.size();
     if (data.features == 0 || parts != data.scale.size() ||
         (parts != 1 && parts != data.image.channels))
-      throw std::runtime_error("its metadata do not say how its pictures are scaled");
+      throw std::runtime_error("its metadata do not give the scaling of its pictures");
   }
   static std::vector<float> floats(const std::vector<JsonValue>& items) {
     std::vector<float> values;

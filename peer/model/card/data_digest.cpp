@@ -8,7 +8,7 @@
 namespace gv {
 namespace {
 
-/// Each part with its length, so that no two parts run into each other.
+/// Hashes each part with its length, so that the borders between parts count.
 class PartHash {
  public:
   PartHash() { XXH3_128bits_reset(&state_); }

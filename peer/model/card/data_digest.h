@@ -6,8 +6,8 @@
 
 namespace gv {
 
-/// 32 hex digits of XXH3-128 over all samples with their labels, as they lie in memory, whatever
-/// the files are called. "": no data set.
+/// 32 hex digits of XXH3-128 over all samples with their labels, as in memory; independent of file
+/// names. "" without a data set.
 std::string data_digest(const Dataset* data);
 
 }  // namespace gv

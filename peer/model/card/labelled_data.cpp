@@ -35,7 +35,7 @@ std::uint8_t class_of(const std::string& path,
                   classes.at(1)));
 }
 
-/// Returns the whole character of UTF-8 of which byte k is a part.
+/// Returns the whole UTF-8 character that contains byte k.
 std::string_view character_at(std::string_view text, std::size_t k) {
   const auto continues = [&](std::size_t at) {
     return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
@@ -46,7 +46,7 @@ std::string_view character_at(std::string_view text, std::size_t k) {
   return text.substr(k, end - k);
 }
 
-/// Bytes by the model's vocabulary.
+/// Encodes a text's bytes by the model's vocabulary.
 std::shared_ptr<const Dataset> text_windows(const ModelCard& card, const std::string& path) {
   const Dataset& like = *card.like;
   const std::string text = file_bytes(path);
@@ -140,12 +140,12 @@ std::shared_ptr<Dataset> sparse_rows(const ModelCard& card, const std::string& p
 Preparation preparation_of(const ModelCard& card, const std::string& path) {
   const std::shared_ptr<const DataFacts>& facts = card.like->facts;
   if (facts && !facts->columns.empty()) return {.facts = *facts, .missing = card.missing};
-  throw std::runtime_error(fmt::format(
-      "{}: the model does not say what its {} features are called (its data were `{}`), so no file "
-      "can be prepared for it",
-      path,
-      card.like->features,
-      card.data));
+  throw std::runtime_error(
+      fmt::format("{}: the model does not name its {} features (its data were `{}`), so no file "
+                  "can be prepared for it",
+                  path,
+                  card.like->features,
+                  card.data));
 }
 
 std::shared_ptr<const Dataset> labelled_data(const ModelCard& card, const std::string& path) {

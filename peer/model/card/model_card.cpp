@@ -9,7 +9,7 @@ namespace gv {
 namespace {
 
 constexpr const char* days_unit = "days since 1970-01-01";
-constexpr std::size_t most_column_bytes = 8U << 20;  ///< escaped once more they must still fit
+constexpr std::size_t most_column_bytes = 8U << 20;  ///< leaves room for a second escape
 
 Json model_json(const ModelSpec& spec) {
   Json json{{"kind", spec.kind}};
@@ -32,7 +32,7 @@ Json sparse_json(const Dataset& like) {
   return json;
 }
 
-/// Says what the samples are, and what becomes of a pixel or a character before the first layer.
+/// Describes the samples, and the scaling of a pixel or a character before the first layer.
 Json input_json(const Dataset& like) {
   switch (form_of(like)) {
     case DataForm::pictures:

@@ -86,10 +86,10 @@ SavedModel load_model(const std::string& path) {
         "safetensors.torch.load_file, or begin a fleet with them: `model: { start: FILE }`");
   const std::shared_ptr<const Dataset> like = model.card.like;
   if (!like && model.card.data == "environment")
-    throw std::runtime_error(
-        path +
-        ": the model of an agent, whose return its environment says: simulate a fleet that begins "
-        "with it, `model: { start: FILE }`, for one round");
+    throw std::runtime_error(path +
+                             ": the model of an agent, whose return is measured in its "
+                             "environment: simulate a fleet that begins "
+                             "with it, `model: { start: FILE }`, for one round");
   if (!like)
     throw std::runtime_error(path + ": the vector of a quadratic, which has no samples to look at");
   std::vector<Parameter> parameters, moments;
@@ -112,7 +112,7 @@ ModelRows model_rows(const ModelCard& card, const std::string& path) {
     case DataForm::text:
       throw std::runtime_error(
           path +
-          ": a model of a text has no rows to be told; `grapevine evaluate` says how well "
+          ": a model of a text has no rows to predict; `grapevine evaluate` measures how well "
           "it knows this one");
     case DataForm::sparse:
       return all_of(sparse_rows(card, path, false));

@@ -22,32 +22,32 @@ struct SavedModel {
   std::unique_ptr<Predictor> predictor() const;
 };
 
-/// Throws std::runtime_error "path: what is wrong, and what to do".
+/// Throws std::runtime_error "path: the error, and a remedy".
 SavedModel load_model(const std::string& path);
 
-/// Samples of which the model is to say something.
+/// Samples for predictions of the model.
 struct ModelRows {
   std::shared_ptr<const Dataset> data;
-  /// The place in `data` of each row that was there, in their order; none: it was left out.
+  /// Index in `data` of each row of the file, in their order; none for a row that was left out.
   std::vector<std::optional<std::uint32_t>> places;
-  std::vector<std::string> names;  ///< of pictures, their files; else empty
-  std::vector<LeftOut> left_out;   ///< the rows that have no place, in their order
+  std::vector<std::string> names;  ///< files of pictures; else empty
+  std::vector<LeftOut> left_out;   ///< the rows without an index, in their order
 };
 
-/// Reads as labelled_data does (labelled_data.h), but nobody has to say what is right: a table
-/// needs no target, and pictures may lie in any folder. Throws std::runtime_error "path: ...".
+/// Reads like labelled_data (labelled_data.h), but without labels: a table needs no target, and
+/// pictures may be in any folder. Throws std::runtime_error "path: ...".
 ModelRows model_rows(const ModelCard& card, const std::string& path);
 
 /// The answer of a model to one row.
 struct Answer {
-  bool left_out = false;              ///< by ModelRows::left_out
+  bool left_out = false;              ///< true if the row is in ModelRows::left_out
   std::size_t label = 0;              ///< classification: the likeliest class
-  std::vector<double> probabilities;  ///< of each class: softmax of the logits, or the logistic of
-                                      ///< the margin; of a regression none
+  std::vector<double> probabilities;  ///< by class: softmax of the logits, or the logistic of
+                                      ///< the margin; empty for a regression
   double value = 0;                   ///< regression: the value
 };
 
-/// Returns them in the order of the rows.
+/// Returns the answers in the order of the rows.
 std::vector<Answer> answers(const SavedModel& model, const ModelRows& rows);
 
 }  // namespace gv

@@ -40,14 +40,14 @@ XXH128_canonical_t check_of(std::span<const std::byte> bytes) {
 }
 static_assert(sizeof(XXH128_canonical_t) == checkpoint_check_bytes);
 
-/// Returns where the next bytes go.
+/// Copies the bytes and returns the address after them.
 std::byte* put(std::byte* to, const void* from, std::size_t bytes) {
   if (bytes > 0) std::memcpy(to, from, bytes);
   return to + bytes;
 }
 
-/// Returns whether head, digests, state and check are together so many bytes; no sum of lengths is
-/// formed that could wrap.
+/// Returns whether all parts have `bytes` bytes in total; computes no sum of lengths that could
+/// wrap.
 bool fill(const Head& head, std::size_t bytes) {
   const std::uint64_t fixed = checkpoint_head_bytes + checkpoint_check_bytes +
                               std::uint64_t{head.fleet_bytes} + head.model_bytes;
@@ -60,7 +60,7 @@ std::string name_of(Round round) {
   return fmt::format("{:08}.ckpt", round);
 }
 
-/// Returns the round of a file that carries the very name that we would give it.
+/// Returns the round of a file whose name is exactly the one that we would give it.
 std::optional<Round> round_of(const std::string& name) {
   Round round = 0;
   std::from_chars(name.data(), name.data() + name.size(), round);
@@ -123,7 +123,7 @@ Verdict decode(std::span<const std::byte> bytes, Checkpoint& out) {
   if (head.magic != checkpoint_magic) return "not a checkpoint";
   if (head.version != checkpoint_version)
     return fmt::format("format version {}, ours is {}", head.version, checkpoint_version);
-  if (!fill(head, bytes.size())) return "truncated, or longer than it says";
+  if (!fill(head, bytes.size())) return "truncated, or longer than its header announces";
   const auto checked = bytes.first(bytes.size() - checkpoint_check_bytes);
   const XXH128_canonical_t check = check_of(checked);
   if (std::memcmp(&check, bytes.data() + checked.size(), sizeof check) != 0)
@@ -165,7 +165,7 @@ Verdict CheckpointStore::save(Round round, std::vector<std::byte> state, bool al
   const std::string temporary = path + std::string(temporary_suffix);
   if (Verdict wrong = write(temporary, {fleet_, model_, peer_, round, std::move(state)});
       !wrong.empty()) {
-    (void)disk_.remove(temporary);  // perhaps it was not even made
+    (void)disk_.remove(temporary);  // may not exist
     return about(temporary, wrong);
   }
   if (Verdict wrong = disk_.sync_folder(folder_); !wrong.empty()) return about(path, wrong);
@@ -188,7 +188,7 @@ std::optional<Round> CheckpointStore::candidate() const {
   return candidate_;
 }
 
-/// Content before name: the name must never stand for bytes that power loss may take.
+/// Writes the content before the name, which must never refer to bytes that power loss may take.
 Verdict CheckpointStore::write(const std::string& temporary, const Checkpoint& checkpoint) {
   if (Verdict wrong = disk_.write(temporary, encode(checkpoint)); !wrong.empty()) return wrong;
   if (Verdict wrong = disk_.sync(temporary); !wrong.empty()) return wrong;
@@ -248,7 +248,7 @@ Verdict CheckpointStore::drop_after(Round round) {
   return about(folder_, disk_.sync_folder(folder_));
 }
 
-/// Lists them by name only, the newest first.
+/// Lists checkpoints by name only, the newest first.
 Verdict CheckpointStore::files(std::vector<Round>& rounds) {
   std::vector<std::string> names;
   if (Verdict wrong = disk_.list(folder_, names); !wrong.empty()) return about(folder_, wrong);
@@ -258,7 +258,7 @@ Verdict CheckpointStore::files(std::vector<Round>& rounds) {
   return "";
 }
 
-/// Temporary files of a process that died: on a full disk they would keep the place that we need.
+/// Removes temporary files of a process that died: on a full disk they take the space that we need.
 void CheckpointStore::remove_left_over() {
   std::vector<std::string> names;
   if (!disk_.list(folder_, names).empty()) return;
@@ -266,8 +266,8 @@ void CheckpointStore::remove_left_over() {
     if (is_left_over(name)) (void)disk_.remove(folder_ + "/" + name);
 }
 
-/// One that cannot be removed is no failure of the one just saved; the next save tries again. A
-/// step above it is not counted: somebody else's, or of a course that was left.
+/// A failed removal is not an error of the save; the next save retries. Rounds above the newest
+/// save are not counted: they are from another process or from an abandoned course.
 void CheckpointStore::remove_old() {
   std::vector<Round> rounds;
   if (!files(rounds).empty()) return;

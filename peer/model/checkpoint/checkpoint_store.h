@@ -19,9 +19,9 @@ namespace gv {
 //   head       := magic:u64 version:u32 peer:u32 round:u64 fleet_bytes:u32 model_bytes:u32
 //                 state_bytes:u64
 //   fleet      := digest in hex, fleet_bytes long           model := as fleet
-//   state      := what the peer saved (optim/state.h), state_bytes long
-//   check      := 16 bytes, XXH3-128 of all that stands before, in its canonical (big-endian) form
-// Nothing may follow. The checksum is there for damage, not for malice.
+//   state      := the peer's state (optim/state.h), state_bytes long
+//   check      := 16 bytes, XXH3-128 of all preceding bytes, in its canonical (big-endian) form
+// Nothing may follow. The checksum detects damage, not malice.
 inline constexpr std::uint64_t checkpoint_magic = 0x314b4843454e5647;  // "GVNECHK1"
 inline constexpr std::uint32_t checkpoint_version = 1;
 inline constexpr std::size_t checkpoint_head_bytes = 40;
@@ -37,20 +37,20 @@ struct Checkpoint {
 };
 
 std::vector<std::byte> encode(const Checkpoint& checkpoint);
-/// Believes nothing before the lengths fit and the checksum agrees; `out` is set only then.
+/// Uses nothing before the lengths and the checksum agree; sets `out` only then.
 [[nodiscard]] Verdict decode(std::span<const std::byte> bytes, Checkpoint& out);
 
-/// The checkpoints of one peer in a folder of its own: `NNNNNNNN.ckpt`, N the round. One that
-/// save() has acknowledged survives power loss, and whatever happens to a later one.
+/// The checkpoints of one peer in a folder of its own: `NNNNNNNN.ckpt`, N the round. A checkpoint
+/// that save() has acknowledged survives power loss and failures of later saves.
 ///
-/// The fleet can go on from a round only if every peer has it. So whoever sees all of them says by
-/// hold() which round they have in common, and that one stays beside the newest ones until the next
-/// is held: it is the first that is saved afterwards while nobody is missing, and stays as well.
-/// A peer that trains on while another one is lost keeps what both of them have.
+/// A fleet can resume only at a round that every peer has. So the process that sees all peers
+/// passes their common round to hold(), which keeps that checkpoint until the next one is held. The
+/// next candidate, the first one saved afterwards without a missing peer, is kept as well. A peer
+/// that trains on after another is lost thus keeps the round that both have.
 class CheckpointStore {
  public:
-  /// `keep`: so many of the newest are kept; at least 1. Touches nothing yet. `disk` must outlive
-  /// it.
+  /// `keep` (at least 1) is the number of newest checkpoints to keep. `disk` must outlive the
+  /// store.
   CheckpointStore(Disk& disk,
                   std::string folder,
                   std::string fleet,
@@ -58,26 +58,26 @@ class CheckpointStore {
                   PeerId peer,
                   std::size_t keep);
 
-  /// Durable when it returns ""; then what is kept no longer goes. Otherwise the text names path
-  /// and reason, those saved before are untouched, and no half file is left; the same round may be
-  /// tried again. `alone`: somebody was missing to this peer since the last one.
+  /// Saves durably, then removes old checkpoints. Returns "", or a text with path and reason: then
+  /// earlier checkpoints are untouched, no partial file is left, and the same round may be retried.
+  /// `alone` is true if a neighbour was missing since the last save.
   [[nodiscard]] Verdict save(Round round, std::vector<std::byte> state, bool alone = false);
 
-  /// This round stays, and so does the first from `next` on that is saved while nobody is missing;
-  /// until the next call. `round` 0: there is none yet. From any thread.
+  /// Keeps this round, and the first one from `next` on that is saved without a missing neighbour,
+  /// until the next call. `round` is 0 if there is none yet. From any thread.
   void hold(Round round, Round next);
-  /// The one that may be held next, once it is saved. From any thread.
+  /// The round that may be held next, once it is saved. From any thread.
   std::optional<Round> candidate() const;
 
-  /// The newest one that is whole and this peer's. What is newer and was passed over is appended
-  /// to `skipped`, as "path: reason".
+  /// Returns the newest whole checkpoint of this peer. Appends newer files that were skipped to
+  /// `skipped`, as "path: reason".
   std::optional<Checkpoint> newest(std::vector<std::string>& skipped);
-  /// The one of that round; the text names path and reason when it cannot be had.
+  /// Reads the checkpoint of that round; returns a text with path and reason if that fails.
   [[nodiscard]] Verdict at(Round round, Checkpoint& out);
-  /// Lists the rounds of the checkpoints that are whole and this peer's, ascending.
+  /// Lists the rounds of the whole checkpoints of this peer, ascending.
   std::vector<Round> rounds();
-  /// Removes what is newer than `round`, durably. Who goes on from an older checkpoint must call it
-  /// first: otherwise newest() would come back to the course that was left.
+  /// Removes checkpoints after `round`, durably. Needed before resuming from an older checkpoint:
+  /// otherwise newest() would later return to the abandoned course.
   [[nodiscard]] Verdict drop_after(Round round);
 
  private:
@@ -94,16 +94,16 @@ class CheckpointStore {
   PeerId peer_;
   std::size_t keep_;
   mutable std::mutex mutex_;     ///< a job saves, and the loop holds
-  Round held_ = 0;               ///< 0: none
-  Round newest_ = 0;             ///< that was saved
-  std::optional<Round> next_{};  ///< a candidate is wanted from here on; nothing: nobody holds any
+  Round held_ = 0;               ///< 0 for none
+  Round newest_ = 0;             ///< last saved
+  std::optional<Round> next_{};  ///< first round for a candidate; none if hold() is unused
   std::optional<Round> candidate_{};
 };
 
-/// Says why a peer may not keep its books in this folder, nor go on from the checkpoints in it: it
-/// is a link, so that somebody else says where it leads, or everybody may write there, so that
-/// everybody says what the peer goes on from. "": it may, or there is no such folder yet; ours are
-/// made for their owner alone. Looks at the folder and its `checkpoints`, not above them.
+/// Returns why a peer may not keep its files in this folder, nor resume from its checkpoints: the
+/// folder is a link, whose target another user may choose, or every user may write to it and so
+/// choose the state to resume from. "" if it may, or the folder does not exist yet; ours are
+/// created for their owner alone. Checks the folder and its `checkpoints`, not the folders above.
 Verdict folder_objection(const std::string& folder);
 
 }  // namespace gv

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-// What each operation computes says https://onnx.ai/onnx/operators; the names are its own.
+// Operations are named and defined as in https://onnx.ai/onnx/operators.
 
 namespace gv {
 namespace {
@@ -94,12 +94,12 @@ class LayerWriter {
     throw std::logic_error("an operation that ONNX has no word for");
   }
 
-  /// Returns whether it is a linear layer, or behind one with nothing but ReLUs between.
+  /// Returns whether node k is a linear layer, or only ReLUs separate it from one.
   bool is_flat(std::uint32_t k) const {
     const Node& node = network_.nodes[k];
     return node.op == Op::linear || (node.op == Op::relu && is_flat(node.inputs[0]));
   }
-  /// Returns a value of a square window for both directions.
+  /// Returns the value for both directions of a square window.
   static Integers both(std::uint32_t value) { return {value, value}; }
 
   std::string parameter(const Node& node, std::size_t k, const Integers& shape = {}) {
@@ -127,7 +127,7 @@ class LayerWriter {
                          {"pads", Integers{pad, pad, pad, pad}}});
   }
 
-  /// Applies it at each position of a sequence, or to what a picture is when it is flattened.
+  /// Applies the layer at each position of a sequence, or to the flattened picture.
   std::string linear(const Node& node, const std::string& x) {
     const bool bias = node.parameters.size() > 1;
     if (network_.vocabulary == 0) {
@@ -142,7 +142,7 @@ class LayerWriter {
     return bias ? graph_.apply("Add", {y, parameter(node, 1)}) : y;
   }
 
-  /// arXiv:1606.08415, section 2, as Op::gelu says it.
+  /// arXiv:1606.08415, section 2, in the form of Op::gelu.
   std::string gelu(const std::string& x) {
     const auto times = [&](const std::string& a, float b) {
       return graph_.apply("Mul", {a, number(b)});
@@ -164,7 +164,7 @@ class LayerWriter {
     return graph_.apply("BatchNormalization", inputs, {{"epsilon", node.epsilon}});
   }
 
-  /// A group's channels, laid one behind the other, are one channel to be normed by itself.
+  /// Concatenates the channels of a group into one channel, which is normed by itself.
   std::string group_norm(const Node& node, const std::string& x) {
     const std::int64_t groups = node.groups;
     const std::vector<float> ones(node.groups, 1.0F), zeros(node.groups, 0.0F);
@@ -217,7 +217,7 @@ class LayerWriter {
     return graph_.apply("Reshape", {seen, integers({0, t, heads * depth})});
   }
 
-  /// [t, t], far below zero where a position would look ahead: its weight becomes 0.
+  /// [t, t], with -1e30 for each later position, whose weight then becomes 0.
   std::string mask(std::int64_t t) {
     const std::string all = graph_.apply("Expand", {number(-1e30F), integers({t, t})});
     const std::string above = graph_.apply("Squeeze", {integers({1})});
@@ -228,7 +228,7 @@ class LayerWriter {
   const NeuralNetwork& network_;
   std::span<const float> x_;
   const std::vector<RunningMoment>& moments_;
-  std::vector<std::string> values_;  ///< of the network's nodes
+  std::vector<std::string> values_;  ///< by node of the network
   std::size_t constants_ = 0;
   std::size_t next_moment_ = 0;
 };

@@ -13,8 +13,8 @@
 
 namespace gv {
 
-/// An ONNX graph in the making: https://github.com/onnx/onnx/blob/main/docs/IR.md. Every call
-/// returns the name of the value that it made.
+/// An ONNX graph under construction: https://github.com/onnx/onnx/blob/main/docs/IR.md. Every call
+/// returns the name of its new value.
 class OnnxGraph {
  public:
   using Integers = std::vector<std::int64_t>;
@@ -22,19 +22,19 @@ class OnnxGraph {
 
   explicit OnnxGraph(const std::string& name) { graph_.set_name(name); }
 
-  /// Appends an operation of one output; `inputs` are values that were made before.
+  /// Appends an operation with one output; `inputs` are earlier values.
   std::string apply(const std::string& op,
                     const std::vector<std::string>& inputs,
                     const std::vector<Attribute>& attributes = {});
 
-  /// Constants, row-major. Shapes have as many elements as there are values; none: a scalar.
+  /// Constants, row-major. `shape` has as many elements as there are values; empty for a scalar.
   std::string floats(const std::string& name, const Integers& shape, std::span<const float> values);
   std::string doubles(const std::string& name, const std::vector<double>& values);
   std::string integers(const std::string& name, const Integers& values);
-  /// A scalar, which is called as it reads.
+  /// A scalar constant.
   std::string number(const std::string& name, float value) { return floats(name, {}, {&value, 1}); }
 
-  /// One row of an input or output; `rows` of them go in and come out at a time.
+  /// The shape of one row of an input or output; a call has any number `rows` of rows.
   struct Value {
     std::string name;
     onnx::TensorProto::DataType type = onnx::TensorProto::FLOAT;
@@ -42,7 +42,7 @@ class OnnxGraph {
     std::string about;
   };
   std::string input(const Value& value);
-  /// Renames what the last operation made.
+  /// Renames the value of the last operation.
   void output(const Value& value);
 
   onnx::GraphProto take() { return std::move(graph_); }
@@ -57,8 +57,8 @@ class OnnxGraph {
   onnx::GraphProto graph_;
 };
 
-/// Appends a network's layers as they answer (a batch norm by its running moments), behind `input`:
-/// pictures [rows, channels, height, width], vectors [rows, channels] or, of a network with a
+/// Appends a network's layers for inference (a batch norm by its running moments) to `input`:
+/// pictures [rows, channels, height, width], vectors [rows, channels] or, for a network with a
 /// vocabulary, tokens [rows, positions]. Returns the logits, [rows, classes] or [rows, positions,
 /// classes]. Parameters keep their names.
 std::string add_layers(OnnxGraph& graph,

@@ -17,7 +17,7 @@ namespace {
 
 using Integers = OnnxGraph::Integers;
 
-/// Protocol buffers end at 2 GiB; the rest is for all that is no weight.
+/// Protocol buffers are limited to 2 GiB; the remainder is for everything except weights.
 constexpr std::size_t most_weights = 500'000'000;
 
 Integers extents(std::size_t count) {
@@ -32,7 +32,7 @@ std::string told(const OnnxGraph::Value& value) {
   return fmt::format("{}: {} [rows, {}]", value.name, type, fmt::join(value.row, ", "));
 }
 
-/// The names of a table's features, as its one input has them.
+/// The names of a table's features, in the order of its one input.
 std::vector<std::string> feature_names(const DataFacts& facts) {
   std::vector<std::string> names;
   for (const ColumnFacts& column : facts.columns) {
@@ -80,7 +80,7 @@ class ModelWriter {
     graph_.output(value);
   }
 
-  /// Adds what the first layer sees, and returns its name.
+  /// Adds the input of the first layer and returns its name.
   std::string input() {
     if (like_.is_text())
       return ask({.name = "tokens",
@@ -115,7 +115,7 @@ class ModelWriter {
     return graph_.apply("Mul", {graph_.apply("Sub", {unit, shift}), scale});
   }
 
-  /// Scales as training does, in float64: a year less the mean year has few digits left.
+  /// Scales as in training, in float64: a year less the mean year has few digits left.
   std::string scaled(std::string x, const DataFacts& facts) {
     const bool fills = model_.card.missing == MissingValue::mean;
     if (!fills && !facts.standardized) return x;
@@ -143,7 +143,7 @@ class ModelWriter {
     return {"to", static_cast<std::int64_t>(type)};
   }
 
-  /// One weight for each feature, perhaps a bias: the last one of x.
+  /// One weight for each feature and an optional bias, the last value of x.
   std::string weighted_sum(const std::string& x) {
     const std::span<const float> all(model_.x);
     std::vector<std::string> inputs{
@@ -185,7 +185,7 @@ class ModelWriter {
 
   void add_metadata(onnx::ModelProto& file) const {
     std::map<std::string, std::string> texts = card_metadata(model_.card);
-    texts.erase("layers");  // the graph says it
+    texts.erase("layers");  // the graph has them
     if (like_.facts && !like_.facts->columns.empty())
       texts["features"] = Json(feature_names(*like_.facts)).dump();
     for (const auto& [key, value] : texts) {

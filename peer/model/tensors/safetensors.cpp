@@ -199,7 +199,7 @@ void write_safetensors(const std::string& path,
   const std::string header = header_of(tensors, metadata);
   if (header.size() > most_header_bytes)
     throw std::runtime_error(
-        fmt::format("{}: a header of {} bytes, of which nobody would read "
+        fmt::format("{}: a header of {} bytes, of which no reader would read "
                     "more than {}",
                     path,
                     header.size(),
@@ -216,7 +216,7 @@ void write_safetensors(const std::string& path,
   out.close();
   if (out && std::rename(temporary.c_str(), path.c_str()) == 0) return;
   const int error = errno;
-  std::remove(temporary.c_str());  // a half of it fills what is left of the disk
+  std::remove(temporary.c_str());  // a partial file may fill the disk
   throw std::runtime_error(
       fmt::format("{}: cannot be written{}", path, error == 0 ? "" : ": " + error_text(error)));
 }

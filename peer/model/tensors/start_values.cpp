@@ -32,7 +32,7 @@ bool same_shape(const std::vector<std::uint64_t>& file, const std::vector<std::u
   return std::ranges::equal(file, model);
 }
 
-/// PyTorch keeps these beside a batch norm's parameters.
+/// PyTorch stores these with a batch norm's parameters.
 bool is_running(const std::string& name) {
   return name.ends_with(".running_mean") || name.ends_with(".running_var") ||
          name.ends_with(".num_batches_tracked");

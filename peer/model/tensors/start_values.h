@@ -9,20 +9,19 @@
 
 namespace gv {
 
-/// The tensors of a file as one flat vector in the order of a model's parameters. Names and shapes
-/// must be the model's; the only other tensors that a file may have are what PyTorch keeps beside
-/// the parameters of a batch norm. Throws std::runtime_error "path: tensor NAME: what is wrong, and
-/// what to do".
+/// Returns the tensors of a file as one flat vector in the order of a model's parameters. Names and
+/// shapes must be the model's; a file may have no other tensors except those that PyTorch stores
+/// with a batch norm. Throws std::runtime_error "path: tensor NAME: the error, and a remedy".
 std::vector<float> flat_values(const std::string& path,
                                const TensorFile& file,
                                const std::vector<Parameter>& parameters);
 
-/// The tensor of that name and shape. Throws like flat_values.
+/// Returns the values of the tensor with the parameter's name and shape. Throws like flat_values.
 std::vector<float> tensor_values(const std::string& path,
                                  const TensorFile& file,
                                  const Parameter& parameter);
 
-/// Reads what training begins with, of `model: { start: FILE }`.
+/// Reads the start values of training, from `model: { start: FILE }`.
 std::vector<float> start_values(const std::string& path, const std::vector<Parameter>& parameters);
 
 }  // namespace gv

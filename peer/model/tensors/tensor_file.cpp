@@ -71,7 +71,7 @@ std::uint64_t TensorShape::count() const {
 
 std::unique_ptr<TensorFile> open_tensors(const std::string& path) {
   constexpr const char* wanted = "name a .safetensors file, or an .npz of numpy.savez";
-  // Asked before it is opened: a pipe to which nobody writes would be waited for.
+  // Check before opening: opening a pipe without a writer would block.
   std::error_code error;
   const bool regular = std::filesystem::is_regular_file(path, error);
   std::ifstream in;

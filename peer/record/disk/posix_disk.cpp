@@ -37,7 +37,7 @@ class File {
 
   bool is_open() const { return fd_ >= 0; }
   int fd() const { return fd_; }
-  /// Network file systems tell here that the disk is full. EINTR: closed all the same, on Linux.
+  /// Network file systems report a full disk here. After EINTR the file is closed too, on Linux.
   Verdict close() {
     return ::close(std::exchange(fd_, -1)) == 0 || errno == EINTR ? "" : last_error();
   }
@@ -46,8 +46,8 @@ class File {
   int fd_;
 };
 
-/// Syncs through a descriptor of its own: it reports a failed write-back of the file all the same,
-/// unless it was reported before (fsync(2), Linux 4.13).
+/// Syncs through a new descriptor: fsync reports a failed write-back of the file there too, unless
+/// it was reported before (fsync(2), Linux 4.13).
 Verdict sync_path(const std::string& path, int flags) {
   const File file(path, flags);
   if (!file.is_open()) return last_error();
@@ -59,7 +59,7 @@ Verdict sync_path(const std::string& path, int flags) {
 }  // namespace
 
 Verdict PosixDisk::write(const std::string& path, std::span<const std::byte> bytes) {
-  // No link that somebody laid there leads us to another file.
+  // Does not follow a symbolic link that another user may have placed there.
   File file(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW);
   if (!file.is_open()) return last_error();
   while (!bytes.empty()) {
@@ -104,7 +104,7 @@ Verdict PosixDisk::read(const std::string& path, std::vector<std::byte>& bytes) 
     const ssize_t n = ::read(file.fd(), bytes.data() + done, bytes.size() - done);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return last_error();
-    if (n == 0) bytes.resize(done);  // somebody shortened it
+    if (n == 0) bytes.resize(done);  // the file was shortened meanwhile
     done += static_cast<std::size_t>(n);
   }
   return "";
@@ -124,7 +124,7 @@ Verdict PosixDisk::make_folder(const std::string& folder) {
   }
   if (::mkdir(folder.c_str(), 0700) != 0) {
     const Verdict wrong = last_error();
-    return fs::is_directory(folder, error) ? "" : wrong;  // somebody else was quicker
+    return fs::is_directory(folder, error) ? "" : wrong;  // another process was quicker
   }
   return sync_folder(parent);
 }

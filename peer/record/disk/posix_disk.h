@@ -12,29 +12,29 @@
 
 namespace gv {
 
-/// The seam to the file system, after LevelDB's Env: as much of it as checkpoints need. Nothing
-/// throws; each call says what went wrong ("No space left on device"), without the path.
+/// File system operations that checkpoints need, after LevelDB's Env. No operation throws; each
+/// returns the reason for its failure ("No space left on device"), without the path, or "".
 ///
-/// Power loss: what sync and sync_folder did not make durable may be there afterwards, or not, or
-/// in part.
+/// Power loss: whatever sync and sync_folder have not made durable may survive fully, partly or
+/// not.
 class Disk {
  public:
   virtual ~Disk() = default;
-  /// Creates the file, for its owner alone, or empties it first; a link is refused. After a failure
-  /// some of the bytes may be there.
+  /// Writes `bytes` to the file, which is created for its owner alone or emptied first; refuses a
+  /// symbolic link. After a failure, part of the bytes may be there.
   [[nodiscard]] virtual Verdict write(const std::string& path,
                                       std::span<const std::byte> bytes) = 0;
-  [[nodiscard]] virtual Verdict sync(const std::string& path) = 0;  ///< the content is durable
-  /// Within one folder; replaces `to` if it is there, and never leaves a half of it.
+  [[nodiscard]] virtual Verdict sync(const std::string& path) = 0;  ///< makes the content durable
+  /// Renames within one folder; replaces `to` atomically if it exists.
   [[nodiscard]] virtual Verdict rename(const std::string& from, const std::string& to) = 0;
-  /// Makes what the folder lists durable: files made, renamed and removed.
+  /// Makes the folder's entries durable: files created, renamed and removed.
   [[nodiscard]] virtual Verdict sync_folder(const std::string& folder) = 0;
-  /// `names` of the files in it, ascending; none when there is no such folder.
+  /// Fills `names` with the folder's files, ascending; with none if there is no such folder.
   [[nodiscard]] virtual Verdict list(const std::string& folder,
                                      std::vector<std::string>& names) = 0;
   [[nodiscard]] virtual Verdict read(const std::string& path, std::vector<std::byte>& bytes) = 0;
   [[nodiscard]] virtual Verdict remove(const std::string& path) = 0;
-  /// Makes it with its parents; those that it makes are durable. Well when it is there already.
+  /// Makes the folder and its parents durably. An existing folder is no error.
   [[nodiscard]] virtual Verdict make_folder(const std::string& folder) = 0;
 };
 
@@ -51,8 +51,8 @@ class PosixDisk : public Disk {
   Verdict make_folder(const std::string& folder) override;
 };
 
-/// The machine's file system without waiting for it to be durable: for checkpoints whose loss costs
-/// some work and nothing else. What a power loss halves is told by its checksum.
+/// The machine's file system without waiting for durability, for checkpoints whose loss costs only
+/// some work. Checksums detect what a power loss truncates.
 class QuickDisk : public PosixDisk {
  public:
   Verdict sync(const std::string& path) override { return is_there(path); }

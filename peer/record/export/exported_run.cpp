@@ -25,7 +25,7 @@
 namespace gv {
 namespace {
 
-/// "2026-05-04T12:00:00Z" of run.json.
+/// Reads the start time of run.json, "2026-05-04T12:00:00Z".
 std::optional<double> written_begin(const std::string& path) {
   std::ifstream in(path);
   if (!in) return std::nullopt;
@@ -36,14 +36,14 @@ std::optional<double> written_begin(const std::string& path) {
         ::strptime(json_text(json, "began").c_str(), "%Y-%m-%dT%H:%M:%S", &time);
     if (end == nullptr) return std::nullopt;
     return static_cast<double>(::timegm(&time));
-  } catch (const std::exception&) {  // an older run does not say it
+  } catch (const std::exception&) {  // older runs lack it
     return std::nullopt;
   }
 }
 
 constexpr std::size_t most_keys = 10'000;
 
-/// Reads the file; nothing where there is none, or it cannot be read.
+/// Reads the file. Returns nothing if it is missing or unreadable.
 std::optional<JsonValue> about(const std::string& path) {
   std::ifstream in(path);
   if (!in) return std::nullopt;
@@ -64,16 +64,16 @@ std::vector<std::pair<std::string, std::string>> texts_of(const JsonValue& json,
   return texts;
 }
 
-/// run.json is written before training begins and not again.
+/// Returns the time of run.json, which is written once, before training begins.
 double file_time(const std::string& path) {
   struct stat about {};
   return ::stat(path.c_str(), &about) == 0 ? static_cast<double>(about.st_mtim.tv_sec) : 0;
 }
 
-/// A mark that tells the runs apart: a name, and the value of each run.
+/// A column that distinguishes the runs: its name and the value of each run.
 struct Mark {
   std::string name;
-  std::vector<std::string> values;  ///< as words
+  std::vector<std::string> values;  ///< one per run, as table cells
 };
 
 void add_axes(const std::vector<ExportedRun>& runs, std::vector<Mark>& marks) {
@@ -91,7 +91,7 @@ void add_axes(const std::vector<ExportedRun>& runs, std::vector<Mark>& marks) {
   for (const ExportedRun& run : runs) marks.back().values.push_back(csv_word(run.stage));
 }
 
-/// Leaves out where a run is kept and what it is called, which say nothing of what it is.
+/// Returns false for a run's folder and name, which do not describe the run itself.
 bool is_about_the_run(const std::string& key) {
   return key != "name" && !key.starts_with("output");
 }
@@ -120,7 +120,7 @@ std::vector<Mark> marks_of(const std::vector<ExportedRun>& runs) {
   return marks;
 }
 
-/// The columns of figures: those that are always there, and those that some run has.
+/// Columns of figures: those that every table has, and those that at least one run has.
 struct Columns {
   std::vector<RunFigure> figures{};
   bool states = false;
@@ -140,7 +140,7 @@ Columns columns_of(const std::vector<ExportedRun>& runs) {
   return columns;
 }
 
-/// `run`: the words of all columns before the figures.
+/// Returns a line of the table. `run`: the cells before the figures.
 std::string line(const std::string& run, const MetricsRow& row, const Columns& columns) {
   std::string text = run;
   for (const RunFigure& figure : columns.figures) text.append(1, ',').append(figure.cell(row));

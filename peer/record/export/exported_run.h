@@ -14,28 +14,27 @@ namespace gv {
 /// The evaluations of a run folder, for other programs.
 struct ExportedRun {
   std::string name;                ///< the folder's last part
-  double began = 0;                ///< seconds since 1970, as far as the folder tells
+  double began = 0;                ///< seconds since 1970; 0 if unknown
   std::vector<MetricsRow> rows{};  ///< ascending in their rounds
-  /// The values of a sweep's trial on each axis, and what it was for ("tune", "run"); else empty.
+  /// A sweep's trial: its value on each axis, and its purpose ("tune", "run"); otherwise empty.
   std::vector<std::pair<std::string, std::string>> values{};
   std::string stage{};
-  std::map<std::string, std::string> keys{};  ///< of its fleet file
+  std::map<std::string, std::string> keys{};  ///< keys of its fleet file, with their values
 };
 
-/// The folders that are meant by `folder`: a sweep's trials, by name, or it alone.
+/// Returns the run folders that `folder` stands for: a sweep's trials, by name, or itself.
 std::vector<std::string> runs_of(const std::string& folder);
 
-/// Throws std::runtime_error with the path where metrics.jsonl is missing or damaged.
+/// Throws std::runtime_error with the path if metrics.jsonl is missing or damaged.
 ExportedRun read_run(const std::string& folder);
 
-/// One table of all runs (RFC 4180, lines end with CR LF): a line per evaluation, its run in the
-/// first column. Where there are several runs, the columns behind it are what tells them apart: a
-/// sweep's axes and the stage of each trial, and the keys of the fleet files in which they differ.
-/// The columns of states are there where a run has recorded them; a cell that a run
-/// does not know is empty.
+/// Returns one table of all runs (RFC 4180, lines end with CR LF): a line per evaluation, its run
+/// in the first column. Several runs have further columns that distinguish them: a sweep's axes and
+/// the stage of each trial, and the keys of the fleet files that differ. Columns of states are
+/// there if a run has recorded states. Unknown cells are empty.
 std::string csv_of(const std::vector<ExportedRun>& runs);
 
-/// A word of such a table, in quotes where it needs them.
+/// Returns a cell of such a table, quoted if necessary.
 std::string csv_word(const std::string& text);
 
 /// CRC-32C (Castagnoli; RFC 3720, appendix B.4), as a TFRecord masks it: rotated right by 15 bits,
@@ -43,10 +42,11 @@ std::string csv_word(const std::string& text);
 std::uint32_t crc32c(std::string_view bytes);
 std::uint32_t masked_crc32c(std::string_view bytes);
 
-/// A TensorBoard event file of the run: its figures as scalars (loss/mean_model, accuracy/worst,
-/// consensus, ...) over rounds. Records of length, checksums and a tensorflow.Event each; its
-/// fields are wall_time 1, step 2, file_version 3 and summary 5, of whose values tag is 1 and
-/// simple_value 2 (tensorflow/core/util/event.proto and framework/summary.proto).
+/// Returns a TensorBoard event file of the run: its figures as scalars (loss/mean_model,
+/// accuracy/worst, consensus, ...) over rounds. Each record has a length, checksums and a
+/// tensorflow.Event with the fields wall_time 1, step 2, file_version 3 and summary 5; in a
+/// summary's value, tag is 1 and simple_value 2 (tensorflow/core/util/event.proto and
+/// framework/summary.proto).
 std::string event_file(const ExportedRun& run);
 
 /// Writes DIR/NAME/events.out.tfevents.BEGAN.grapevine; returns its path. Throws

@@ -26,7 +26,7 @@ double first_moment(const std::vector<PeerMoments>& peers) {
   return first == std::numeric_limits<double>::infinity() ? 0 : first;
 }
 
-/// Writes events with commas in between.
+/// Writes events, separated by commas.
 class Events {
  public:
   Events(const std::function<void(std::string_view)>& write, double origin)
@@ -65,8 +65,8 @@ void add_slice(Events& events, PeerId peer, const Moment& m) {
                          m.with ? fmt::format(R"(,"with":{})", *m.with) : ""));
 }
 
-/// Begins at the sending: what was late comes as soon as it is sent; what was on its way was sent
-/// when the wait for the wire began.
+/// Adds an arrow from the time of sending. A late message arrives as soon as it is sent; a message
+/// on its way was sent when the wait for the wire began.
 void add_arrow(Events& events, PeerId peer, const Moment& m, std::uint64_t id) {
   const bool late = activity_names[m.activity] == "late";
   events.add(
@@ -93,7 +93,7 @@ void add_counters(Events& events, PeerId peer, const RoundSums& r) {
         value));
 }
 
-/// gzFile with its end.
+/// Owns a gzFile.
 class TraceFile {
  public:
   explicit TraceFile(const std::string& path, bool compressed)

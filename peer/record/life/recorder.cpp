@@ -142,7 +142,7 @@ void RoundRows::begin(Round rounds, Time now) {
   before_.now = now;
 }
 
-/// Rounds that a peer skipped count with the next one.
+/// Counts skipped rounds with the next one.
 void RoundRows::add(const RoundDone& round) {
   RoundRow row{.first = before_.rounds,
                .rounds = round.rounds - std::min(round.rounds, before_.rounds),
@@ -246,14 +246,14 @@ Verdict LifeRecord::write_when_due(Time now) {
   return write();
 }
 
-/// Training continues without a record: what is wrong is said once.
+/// A failure does not stop training and is returned once.
 Verdict LifeRecord::write() {
   try {
     write_record(recorder_, neighbors_, folder_, life_, epoch_, use_of_this_process());
     return "";
   } catch (const std::runtime_error& e) {
     if (std::exchange(failed_, true)) return "";
-    return fmt::format("where the time goes is not written down: {}", e.what());
+    return fmt::format("the peers' time is not recorded: {}", e.what());
   }
 }
 

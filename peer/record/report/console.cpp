@@ -27,11 +27,11 @@ namespace gv::console {
 namespace {
 
 constexpr std::size_t most_waiting_bytes = std::size_t{1} << 20;
-/// The time that a print gives its reader, so that it is seen even if the process dies after it.
+/// Time that a print waits for its reader, so that the text is seen even if the process dies next.
 constexpr auto usual_patience = std::chrono::milliseconds(20);
 constexpr auto last_patience = std::chrono::seconds(5);
 
-/// Returns errno; 0: all of it is written.
+/// Returns errno, or 0 if all bytes were written.
 int write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t count = ::write(fd, bytes.data(), bytes.size());
@@ -62,7 +62,7 @@ class Console {
     note_error(fd, error);
   }
 
-  /// Where the machine gives no thread, prints wait as they did.
+  /// If no thread can be started, printing waits as before.
   void start_queue() {
     const std::lock_guard lock(mutex_);
     if (queued_) return;
@@ -114,7 +114,7 @@ class Console {
     return oldest;
   }
 
-  /// Says how many lines are left out in their place: after what was written before them.
+  /// Returns the next text; at the place of dropped lines, a notice with their number.
   Text next_text() {
     if (left_out_ == 0) return take_oldest();
     const std::size_t lines = std::exchange(left_out_, 0);
@@ -140,7 +140,7 @@ class Console {
     }
   }
 
-  /// A reader that has gone misses nothing that it wants.
+  /// A reader that has gone is no error.
   void note_error(int fd, int error) {
     const bool gone = error == EPIPE || (error == EIO && ::isatty(fd) == 1);
     if (fd == STDOUT_FILENO && error_ == 0 && !gone) error_ = error;
@@ -150,14 +150,14 @@ class Console {
   std::condition_variable filled_, written_;
   std::deque<Text> waiting_;
   std::size_t waiting_bytes_ = 0;
-  std::size_t left_out_ = 0;  ///< lines
+  std::size_t left_out_ = 0;  ///< number of dropped lines
   bool queued_ = false;
   bool writing_ = false;
   bool behind_ = false;
   int error_ = 0;  ///< errno of the first write to the standard output that failed
 };
 
-/// Null before open(). Never deleted: its thread may wait for a reader to the end of the process.
+/// Null before open(). Never deleted: its thread may wait for a reader until the process ends.
 Console* the_console = nullptr;
 
 ssize_t put(void* fd, const char* bytes, std::size_t size) {

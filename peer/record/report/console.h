@@ -5,23 +5,23 @@
 
 namespace gv::console {
 
-// What a command prints with stdio's stdout and stderr goes through here from open() on, so that
-// one place knows whether all of it could be written.
+// From open() on, a command's output to stdio's stdout and stderr passes through here, so that one
+// place knows whether all text was written.
 
-/// Takes the place of stdout and stderr. If the reader of the standard output has gone, the process
-/// ends by SIGPIPE, as other programs do. To be called once, at the start.
+/// Replaces stdout and stderr. If the reader of the standard output has gone, the process ends by
+/// SIGPIPE, as other programs do. Call once, at the start.
 void open();
 
-/// From now on nothing that is printed waits for its reader (a stopped terminal, a pager, a pipe
-/// that is not read): a thread writes it, and of what waits for that the oldest text is left out
-/// beyond a megabyte. A reader that has gone is no error any more.
+/// From now on printing does not wait for a slow reader (a stopped terminal, a pager, a full pipe):
+/// a thread writes the text, and the oldest waiting text beyond a megabyte is dropped. A reader
+/// that has gone is no longer an error.
 void never_wait();
 
-/// Returns whether text waits for its reader. What is only true now need not be printed then.
+/// Returns whether the reader is slow. Short-lived information need not be printed then.
 bool is_behind();
 
-/// Flushes both, and after never_wait() waits for the reader for some seconds at most. Returns why
-/// the standard output could not be written; "": it was, or its reader left.
+/// Flushes both; after never_wait(), waits for the reader for a few seconds at most. Returns why
+/// the standard output could not be written, or "" if it was written or its reader left.
 std::string close();
 
 }  // namespace gv::console

@@ -18,14 +18,14 @@
 namespace gv {
 namespace {
 
-/// The part of all peers' time from which on a cause is named.
+/// Minimum fraction of all peers' time for which a cause is named.
 constexpr double worth_saying = 0.15;
-/// The multiple of the median of its like from which on a peer or a link stands out.
+/// Multiple of the others' median from which on a peer or a link stands out.
 constexpr double clearly = 2.5;
 
 using Pair = std::pair<PeerId, PeerId>;
 
-/// Hands every wait on until it comes to where it began.
+/// Passes every wait on until it reaches its cause.
 class Blame {
  public:
   explicit Blame(std::span<const PeerTimes> peers) : shares_(wait_shares(peers)) {
@@ -37,17 +37,17 @@ class Blame {
       for (const auto& [whom, share] : own.late)
         if (share > 0 && shares_.contains(whom)) waits[{who, whom}] += share;
     }
-    // A chain of waits is as long as the graph is wide; those of equals run in circles.
+    // A chain of waits may be as long as the graph is wide; waits of equals form circles.
     constexpr int longest_chain = 64;
     constexpr double hardly_any = 1e-3;
     for (int step = 0; step < longest_chain && total(waits) > hardly_any; ++step)
       waits = hand_on(waits);
   }
 
-  /// Returns shares of one peer's time, summed over the peers.
+  /// Returns the blame by peer: fractions of one peer's time, summed over the waiting peers.
   const std::map<PeerId, double>& peers() const { return peers_; }
   const std::map<Pair, double>& links() const { return links_; }
-  /// The largest share of an end's own time that it waits for what is on its way between the two.
+  /// Returns the greater of the two ends' shares of time spent waiting for messages on this link.
   double wire(Pair link) const {
     return std::max(wire(link.first, link.second), wire(link.second, link.first));
   }
@@ -65,9 +65,9 @@ class Blame {
     return held == shares.held.end() ? 0 : held->second;
   }
 
-  /// Returns what `whom` waits for on its way from `next`, as far as that explains why `who` waits
-  /// for `whom`: two that send each other their models at once both wait for the link, and who has
-  /// received while the other has not begun to send waits for something else.
+  /// Returns how much of `whom`'s wait for messages from `next` explains why `who` waits for
+  /// `whom`. Two peers that exchange models at once both wait for the link. A peer that has
+  /// received before the other has begun to send waits for something else.
   double explains(PeerId who, PeerId whom, PeerId next, double wire) const {
     return next == who ? std::max(0.0, wire - this->wire(who, whom)) : wire;
   }
@@ -78,9 +78,9 @@ class Blame {
     return sum;
   }
 
-  /// `whom` does one of these while `who` waits for it: it works, it waits for somebody else, or
-  /// for what is on its way. What none of them explains is handed on to nobody. A standstill that
-  /// has delayed what was on its way to `who` explains nothing more.
+  /// While `who` waits for `whom`, `whom` works, waits for another peer or for a message on its
+  /// way. Waiting time without such a cause is dropped. A standstill already blamed for delaying
+  /// messages to `who` does not count again.
   std::map<Pair, double> hand_on(const std::map<Pair, double>& waits) {
     std::map<Pair, double> further;
     for (const auto& [pair, share] : waits) {
@@ -108,7 +108,7 @@ class Blame {
   std::map<Pair, double> links_;
 };
 
-/// Finds what the peer does for longer than the median of the others, as shares of their time.
+/// Returns the activity that exceeds the others' median most, as a fraction of time.
 Activity excess_of(const PeerTimes& peer, std::span<const PeerTimes> peers) {
   Activity most = Activity::compute;
   double excess = 0;
@@ -140,7 +140,7 @@ double times_slower(const PeerTimes& peer, std::span<const PeerTimes> peers) {
   return usual > 0 && gradient_seconds(peer) > 0 ? gradient_seconds(peer) / usual : 1;
 }
 
-/// Returns whether this share is clearly more than the median of the others.
+/// Returns whether this share is well above the others' median.
 template <class Key>
 bool stands_out(const Key& key, const std::map<Key, double>& shares) {
   std::vector<double> others;
@@ -161,7 +161,7 @@ void add_peers(const Blame& blame, std::span<const PeerTimes> peers, std::vector
   }
 }
 
-/// The one at whose end all of these are.
+/// Returns the peer that is an end of all these links, if there is one.
 std::optional<PeerId> end_of_all(std::span<const Pair> links) {
   if (links.empty()) return std::nullopt;
   for (const PeerId peer : {links.front().first, links.front().second})
@@ -171,8 +171,8 @@ std::optional<PeerId> end_of_all(std::span<const Pair> links) {
   return std::nullopt;
 }
 
-/// The peer at whose links alone messages take long, at two of them or more, while there are others
-/// where they do not: its network card, or its cable.
+/// Returns the peer whose links, two or more, are the only slow ones while others are not: its
+/// network card or cable is slow.
 std::optional<PeerId> slow_network(const Blame& blame) {
   double most = 0;
   for (const auto& [link, share] : blame.links()) most = std::max(most, blame.wire(link));
@@ -187,8 +187,8 @@ bool is_of(const Pair& link, std::optional<PeerId> peer) {
   return peer && (link.first == *peer || link.second == *peer);
 }
 
-/// One of its links is clearly slower than all its others: it is not the network. Of two links the
-/// one over which it sends may be all that others see of it, as in a ring that goes one way.
+/// Returns whether one of the peer's links is much slower than its others, so that its network is
+/// not the cause. Two links are too few: in a directed ring, only the outgoing one shows.
 bool one_alone(const Blame& blame, PeerId peer) {
   std::vector<double> own;
   for (const auto& [link, share] : blame.links())
@@ -197,7 +197,7 @@ bool one_alone(const Blame& blame, PeerId peer) {
   return own.size() > 2 && own[0] >= clearly * own[1];
 }
 
-/// The links of one network are named together, where they stand out from the others.
+/// Reports the links of one network together, if they stand out from the others.
 void add_network(const Blame& blame, PeerId peer, std::vector<Culprit>& found) {
   Culprit whole{.kind = Culprit::Kind::network, .peer = peer};
   std::vector<double> others;
@@ -210,15 +210,15 @@ void add_network(const Blame& blame, PeerId peer, std::vector<Culprit>& found) {
   if (whole.share / own >= clearly * usual_of(std::move(others))) found.push_back(whole);
 }
 
-/// Returns whether this share of one peer's time is a large part of the fleet's.
+/// Returns whether this share, in units of one peer's time, is a large part of the fleet's.
 bool is_large(double share, const Blame& blame) {
   return share >= worth_saying * static_cast<double>(blame.peers().size());
 }
 
-/// The links for which a large part of the fleet's time is waited, but those of this network.
+/// Returns the links for which a large part of the fleet's time is waited, except this network's.
 std::vector<Pair> slow_links(const Blame& blame, std::optional<PeerId> network) {
   std::vector<Pair> slow;
-  // Of a single link nobody can say that it is slower than the others.
+  // A single link has no other to be compared with.
   if (blame.links().size() < 2) return slow;
   for (const auto& [link, share] : blame.links())
     if (!is_of(link, network) && is_large(share, blame) && stands_out(link, blame.links()))
@@ -226,8 +226,8 @@ std::vector<Pair> slow_links(const Blame& blame, std::optional<PeerId> network) 
   return slow;
 }
 
-/// Whose links these all are, and all that it has: of several messages through one card the last
-/// has waited for the others, so that the first seem a small part of what it is.
+/// Returns the peer whose links are exactly `slow`. Of several messages through one card the last
+/// waits for the others, so the first ones seem only slightly slow.
 std::optional<PeerId> network_of(const Blame& blame, std::span<const Pair> slow) {
   const std::optional<PeerId> peer = end_of_all(slow);
   const auto of_peer = [&](const auto& link) { return is_of(link.first, peer); };
@@ -236,7 +236,7 @@ std::optional<PeerId> network_of(const Blame& blame, std::span<const Pair> slow)
   return whole ? peer : std::nullopt;
 }
 
-/// Returns whether the peer is blamed itself: it sends slowly on all links, whatever its network.
+/// Returns whether the peer is blamed: it then sends slowly on all links, whatever its network.
 bool is_blamed(const Blame& blame, PeerId peer, std::span<const Culprit> found) {
   return std::ranges::any_of(found, [&](const Culprit& culprit) {
     return culprit.peer == peer && is_large(culprit.share, blame);

@@ -11,69 +11,69 @@
 
 namespace gv {
 
-// Who keeps a fleet from being faster. `run`, `top` and the report ask here, so that all of them
-// name the same peer and the same link.
+// Finds the peers and links that slow a fleet down. `run`, `top` and the report all ask here, so
+// they name the same peer and the same link.
 
-/// The time that a peer has waited for a neighbour: for what that one had not sent yet, and for
-/// what was on its way. Seconds.
+/// Time that a peer has waited for a neighbour, in seconds: `late` for messages not sent yet,
+/// `wire` for messages on their way.
 struct NeighborWait {
   PeerId peer = 0;
   double late = 0;
   double wire = 0;
-  double longest = 0;  ///< of its waits for that neighbour
+  double longest = 0;  ///< longest single wait for that neighbour
 };
 
-/// The time of one peer, and where it went, in seconds.
+/// Time of one peer by activity, in seconds, and its waits.
 struct PeerTimes {
   PeerId peer = 0;
   ActivitySeconds spent{};
   std::vector<NeighborWait> waits{};
-  double rounds = 0;  ///< done in that time; 0: not known
+  double rounds = 0;  ///< rounds done in that time; 0: unknown
 };
 PeerTimes times_of(PeerId peer, const LifeDone& life, double rounds);
 
 struct Culprit {
   enum class Kind {
-    peer,     ///< what it does itself takes long
-    link,     ///< between `peer` and `other`
+    peer,     ///< the peer's own work is slow
+    link,     ///< the link between `peer` and `other`
     network,  ///< all links of `peer`
   };
   Kind kind = Kind::peer;
   PeerId peer = 0, other = 0;
-  double share = 0;  ///< of all peers' time that is, in the end, waiting for it
-  /// The activity on which a peer spends the most time beyond the others, and its gradients beside
-  /// the median of theirs (1: not known).
+  double share = 0;  ///< fraction of all peers' time that is ultimately spent waiting for it
+  /// Activity on which the peer spends most more time than the others, and the duration of its
+  /// gradients relative to the others' median (1: unknown).
   Activity activity = Activity::compute;
   double slower = 1;
 
   bool operator==(const Culprit& other) const = default;
 };
 
-/// Finds those for whom a large part of the fleet's time is waited, worst first; empty where nobody
-/// stands out, as in a fleet of equals, or nobody recorded.
+/// Returns the culprits for which the fleet waits a large part of its time, worst first. Returns
+/// none if no peer or link stands out, as in a fleet of equals, or if no peer recorded.
 ///
-/// A wait for what is on its way counts against the link, and where the sender stood still or
-/// worked meanwhile, against that one (time_shares.h). A wait for what was not sent yet is handed
-/// on: to the neighbour itself, as far as it works for longer than who waits for it and nothing of
-/// that has been counted already, and else to what that one waits for meanwhile, until it comes to
-/// a link or to somebody who works. So of two causes each has its own part of the waiting.
+/// A wait for a message on its way counts against the link, or against an end that stood still or
+/// was busy (time_shares.h). A wait for a message not sent yet is passed on: to the sender, as far
+/// as it works longer than the waiting peer and that work is not counted yet; the rest to whatever
+/// the sender waits for, and so on until a link or a working peer is reached. So each of two causes
+/// gets its own part of the waiting.
 std::vector<Culprit> culprits(std::span<const PeerTimes> peers);
 
-/// "peer 3" or, where there are several hosts, "peer 3 (anna)". `hosts`: by peer, or empty.
+/// Returns "peer 3" or, with several hosts, "peer 3 (anna)". `hosts`: by peer, or empty.
 std::string peer_name(PeerId peer, std::span<const std::string> hosts);
-/// "peer 3", "the link between peer 2 and peer 3" or "the network of peer 4".
+/// Returns "peer 3", "the link between peer 2 and peer 3" or "the network of peer 4".
 std::string name_of(const Culprit& culprit, std::span<const std::string> hosts);
-/// "peer 3 holds the others up: 34 % of all peers' time is waiting for it".
+/// Returns "peer 3 holds the others up: 34 % of all peers' time is waiting for it".
 std::string short_text_of(const Culprit& culprit, std::span<const std::string> hosts);
-/// Adds what it does meanwhile.
+/// Returns short_text_of() and what the culprit does during these waits.
 std::string text_of(const Culprit& culprit, std::span<const std::string> hosts);
 
-// Who lies in a fleet whose file says so: beside what the others have found out, which is the
-// `clipped` of the same output.
+// Reports the attackers that the fleet file declares; `clipped` of the same output has those that
+// the other peers found.
 
-/// "attackers  peer 7: aside 25 (mu, and ...)"; "" where there is none. No trailing newline.
+/// Returns "attackers  peer 7, by `aside` of ...", or "" without attackers. No trailing newline.
 std::string attackers_text(const Setup& setup);
-/// "attackers": {"peers": [7], "kind": "aside", "strength": 25}, where there are any.
+/// Adds "attackers": {"peers": [7], "kind": "aside", "strength": 25}, if there are any.
 void add_attackers(Json& summary, const Setup& setup);
 
 }  // namespace gv

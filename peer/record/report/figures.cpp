@@ -21,7 +21,7 @@ std::optional<double> round_of(const Row& row) {
 std::optional<double> peers_of(const Row& row) {
   return row.peers;
 }
-/// The losses of agents are minus their returns; 0 is no -0.
+/// An agent's loss is minus its return; `0 -` avoids -0.
 std::optional<double> return_of(const Row& row) {
   return row.frames ? std::optional(0 - row.loss) : std::nullopt;
 }

@@ -35,7 +35,7 @@ Json seconds_by_peer(const std::map<PeerId, Time>& values) {
 constexpr std::size_t most_line_bytes = 1U << 20;
 constexpr std::size_t most_rows = 1'000'000;
 
-/// A line without its end; false at the end of the file. `whole`: it had an end.
+/// Reads a line without its newline; false at the end of the file. `whole`: it had a newline.
 bool next_line(std::istream& in, std::string& line, bool& whole) {
   line.clear();
   whole = false;
@@ -51,7 +51,7 @@ bool next_line(std::istream& in, std::string& line, bool& whole) {
 }
 
 void add(std::vector<MetricsRow>& rows, const MetricsRow& row) {
-  // By time, many evaluations may fall into one round.
+  // With evaluations by time, many may fall into one round.
   const auto goes_back = [&row](const MetricsRow& last) {
     if (last.round != row.round) return last.round > row.round;
     return row.tick == 0 ? last.tick == 0 : last.tick >= row.tick;
@@ -78,7 +78,7 @@ Json summary_json(const FleetRecord& r, PeerId lost, double seconds, const Final
   Json line{{"event", "summary"}, {"rounds", r.round}, {"peers", r.peers}, {"lost", lost}};
   MetricsRow row = row_of(r);
   row.seconds = seconds;
-  row.train_loss.reset();  // of the last stretch, and no figure of the whole run
+  row.train_loss.reset();  // covers the last interval only, not the whole run
   add_figures(line, row);
   line.update({{"longest_wait", seconds_by_peer(r.longest_wait)},
                {"passed_over", by_peer(r.passed_over)},
@@ -183,7 +183,8 @@ std::vector<MetricsRow> read_metrics(const std::string& path) {
       const JsonValue json = parse_json(line, path);
       if (json_text(json, "event") == "evaluate") add(rows, parse_row(json));
     } catch (const std::exception& e) {
-      if (!whole && line.size() <= most_line_bytes) return rows;  // the run was killed as it wrote
+      // A run that was killed while writing leaves a truncated line.
+      if (!whole && line.size() <= most_line_bytes) return rows;
       throw std::runtime_error(fmt::format("{}:{}: {}", path, number, e.what()));
     }
   }
@@ -196,7 +197,7 @@ std::string set_of(const MetricsRow& row) {
 void thin_out(std::vector<MetricsRow>& rows, std::size_t most) {
   if (rows.size() <= most) return;
   std::vector<MetricsRow> kept;
-  // The newest stays, and so does every second one before it.
+  // Keeps the newest, and every second one before it.
   for (std::size_t k = (rows.size() - 1) % 2; k < rows.size(); k += 2) kept.push_back(rows[k]);
   rows = std::move(kept);
 }

@@ -25,7 +25,7 @@ std::int64_t now_ms() {
       .count();
 }
 
-/// One without a sign: what is not finite in a figure has lost it.
+/// Returns a NaN without its sign, which a non-finite figure has lost in the files.
 double unsigned_nan(double x) {
   return std::isnan(x) ? std::abs(x) : x;
 }
@@ -33,7 +33,7 @@ double unsigned_nan(double x) {
 std::string accuracies(const FleetRecord& r, const Dataset* test) {
   if (r.frames) return fmt::format("{:>8.4g} {:>12}", 0 - unsigned_nan(r.mean.loss), *r.frames);
   if (const auto score = regression_score(test, r.mean.loss); score && score->r2) {
-    const double shown = std::max(*score->r2, -99.0);  // there are eight columns
+    const double shown = std::max(*score->r2, -99.0);  // fits into eight columns
     return fmt::format("{:>8.4f} {:>12}", shown, "-");
   }
   if (!r.mean.accuracy) return fmt::format("{:>8} {:>12}", "-", "-");
@@ -42,7 +42,7 @@ std::string accuracies(const FleetRecord& r, const Dataset* test) {
   return fmt::format("{:>8.4f} {:.3f}..{:.3f}", *r.mean.accuracy, *r.accuracy_min, *r.accuracy_max);
 }
 
-/// The saved model on the samples that nothing was decided by.
+/// Returns the saved model's figures on the test samples, by which nothing was decided.
 std::string test_text(const FleetRecord& r) {
   const std::string whose =
       r.saved ? fmt::format("the best model, of round {}", *r.saved) : "the mean model";
@@ -55,13 +55,13 @@ std::string test_text(const FleetRecord& r) {
       whose);
 }
 
-/// One peer alone does not know it.
+/// Returns the consensus distance, which one peer alone does not know.
 std::string consensus_of(const FleetRecord& r) {
   return std::isnan(r.consensus) ? "-" : fmt::format("{:.2e}", r.consensus);
 }
 
-/// Says nothing of local models where a program ended before its last evaluation, and of no loss
-/// where a program has none.
+/// Leaves out local models if a program ended before its last evaluation, and the loss if a program
+/// has none.
 std::string loss_text(const FleetRecord& r) {
   if (is_unknown(r.mean.loss) && std::isnan(r.loss_local)) return "\nloss       not evaluated";
   const std::string mean = fmt::format("\nloss       {:.6g} mean model", unsigned_nan(r.mean.loss));
@@ -219,7 +219,7 @@ void ProgressLine::update(const std::string& text) {
   if (now < due_ms_ || console::is_behind()) return;
   due_ms_ = now + (terminal_ ? 100 : 10'000);
   if (terminal_) {
-    // The last column stays free: some terminals wrap when it is written to.
+    // Leaves the last column free: some terminals wrap when it is written to.
     fmt::print(
         stderr, "\r\033[K{}", cut_to_columns(text, terminal_size(STDERR_FILENO).columns - 1));
     std::fflush(stderr);

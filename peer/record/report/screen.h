@@ -11,31 +11,30 @@
 
 namespace gv {
 
-/// The loss of a regression, half the mean squared error, beside its targets.
+/// Figures of a regression, whose loss is half the mean squared error.
 struct RegressionScore {
-  double rmse = 0;  ///< root of the mean squared error, in the target's unit
-  /// 1 - loss / loss_of_mean, as scikit-learn's r2_score; nothing where all targets are alike.
+  double rmse = 0;  ///< root mean squared error, in the target's unit
+  /// 1 - loss / loss_of_mean, as scikit-learn's r2_score; nothing if all targets are equal.
   std::optional<double> r2{};
 };
 
-/// Returns whether the samples have targets that are numbers.
+/// Returns whether the samples have numeric targets.
 bool is_regression(const Dataset* test);
 
-/// The loss of whoever tells the mean of these targets: half their variance.
+/// Returns the loss of predicting the targets' mean: half their variance.
 double loss_of_mean(const Dataset& data);
 
-/// Returns nothing where the samples are no regression's, or the loss is not finite.
+/// Returns nothing if the samples are not of a regression or the loss is not finite.
 std::optional<RegressionScore> regression_score(const Dataset* test, double loss);
 
-/// "R2         0.4876; root of the mean squared error 54.1"
+/// Returns "R2         0.4876; root of the mean squared error 54.1".
 std::string score_text(const RegressionScore& score);
-/// Adds it as `r2` and `rmse`, where there is one.
+/// Adds a score as `r2` and `rmse`, if there is one.
 void add_score(Json& to, const std::optional<RegressionScore>& score);
 
-/// The tables that `run` and `simulate` print for people. No trailing newline. `test`: the samples
-/// of the evaluations; where they are a regression's, R2 stands instead of the accuracy.
-/// `validated`: they are a validation set. `agents`: there are no samples, and returns stand in the
-/// place of losses and accuracies.
+/// Tables that `run` and `simulate` print, without a trailing newline. `test`: samples of the
+/// evaluations; a regression's show R2 instead of the accuracy. `validated`: `test` is a validation
+/// set. `agents`: no samples; returns are shown instead of losses and accuracies.
 std::string table_header(const Dataset* test, bool validated = false, bool agents = false);
 std::string table_row(const FleetRecord& record, const Dataset* test);
 std::string summary_text(const FleetRecord& record,
@@ -44,28 +43,28 @@ std::string summary_text(const FleetRecord& record,
                          const FinalHashes& hashes,
                          const Dataset* test);
 
-/// "1.63 MB", "812 B": decimal units, three digits.
+/// Returns "1.63 MB", "812 B": decimal units, three digits.
 std::string bytes_text(double bytes);
-/// "12.3 s", "4 min 12 s", "250 ms".
+/// Returns "12.3 s", "4 min 12 s", "250 ms".
 std::string seconds_text(double seconds);
 
 struct TerminalSize {
   std::size_t columns = 80;
   std::size_t lines = 24;
 };
-/// Asks the terminal behind a descriptor; 80 x 24 where none tells.
+/// Returns the size of a descriptor's terminal, or 80 x 24 if it is unknown.
 TerminalSize terminal_size(int fd);
 
-/// One line a reader of the terminal or of CI's log can follow: redrawn in place at most ten times
-/// a second on a terminal, a plain line every ten seconds elsewhere. On stderr.
+/// A progress line on stderr, for a terminal or a CI log: redrawn in place at most ten times a
+/// second on a terminal, a plain line every ten seconds elsewhere.
 class ProgressLine {
  public:
   ProgressLine();
   ~ProgressLine();
-  /// Shown when it is due; what does not fit into the terminal's line is cut off, since a line that
-  /// wraps could not be redrawn in place.
+  /// Shows the text if it is due, cut to the terminal's width, since a wrapped line cannot be
+  /// redrawn in place.
   void update(const std::string& text);
-  void clear();  ///< before other text is printed
+  void clear();  ///< call before other text is printed
 
  private:
   bool terminal_;

@@ -22,8 +22,8 @@ double value_of(const ByPeer& values, PeerId peer) {
   return found == values.end() ? 0 : found->second;
 }
 
-/// Returns how much more than the median of the others each peer was at nothing that has a name: it
-/// stood still, as it has measured by itself (World::stood_still).
+/// Returns by how much each peer's time without an activity exceeds the others' median: it stood
+/// still, as it measured by itself (World::stood_still).
 ByPeer standstills(std::span<const PeerTimes> peers) {
   ByPeer stood;
   std::vector<double> all;
@@ -37,21 +37,22 @@ ByPeer standstills(std::span<const PeerTimes> peers) {
   return stood;
 }
 
-/// Returns how long what `from` sends is on its way to most of its neighbours but this one. A slow
-/// link delays what goes over it alone; a neighbour on the same machine reads at once what lies in
-/// shared memory.
+/// Returns how long messages of `from` are on their way to most of its neighbours except `but`. A
+/// slow link delays only its own messages; a neighbour on the same machine reads shared memory at
+/// once.
 double common_delay(const Shares& all, PeerId from, std::optional<PeerId> but = {}) {
   std::vector<double> delays;
   for (const auto& [who, own] : all)
     if (const auto wire = own.wire.find(from); wire != own.wire.end() && who != but)
       delays.push_back(wire->second);
   if (delays.empty()) return 0;
-  const std::size_t middle = (delays.size() - 1) / 2;  // of two, the smaller
+  const std::size_t middle = (delays.size() - 1) / 2;  // the smaller of the two middle ones
   std::ranges::nth_element(delays, delays.begin() + static_cast<std::ptrdiff_t>(middle));
   return delays[middle];
 }
 
-/// Finds those who stood still for many rounds in a row: one wait for them lasted as long.
+/// Finds the peers that stood still for many rounds in a row, so that one wait for them was as
+/// long.
 std::set<PeerId> pauses(std::span<const PeerTimes> peers, const ByPeer& stood) {
   constexpr double many = 8;
   std::map<PeerId, double> longest, seconds;
@@ -68,7 +69,7 @@ std::set<PeerId> pauses(std::span<const PeerTimes> peers, const ByPeer& stood) {
   return paused;
 }
 
-/// Tells what a peer does to what it sends and receives from what a link does to what goes over it.
+/// Separates delays caused by a peer from delays caused by a link.
 class Charge {
  public:
   Charge(const Shares& all, ByPeer stood) : all_(all), stood_(std::move(stood)) {
@@ -77,12 +78,12 @@ class Charge {
     usual_ = usual_of(std::move(delays));
   }
 
-  /// Returns, of what `who` waits for on its way from `whom`, as shares: what `whom` delays ...
+  /// Returns the share of `who`'s wait for messages of `whom` that `whom` causes.
   double by_sender(PeerId who, PeerId whom, double wire) const {
     if (!all_.contains(whom)) return 0;
     return std::min(wire, std::max(by_work(whom, who), by_stops(who, whom, wire)));
   }
-  /// ... and what it delays itself, as it takes with too little of a processor what has come.
+  /// Returns the share that `who` causes itself, because it is too short of CPU time to receive.
   double by_receiver(PeerId who, PeerId whom, double wire) const {
     return all_.contains(whom) ? std::min(wire, by_work(who, whom)) : 0;
   }
@@ -92,15 +93,15 @@ class Charge {
     return std::max(0.0, all_.at(peer).work - value_of(stood_, peer));
   }
 
-  /// Who has too little of a processor sends and receives all alike slowly, as its other neighbours
-  /// see, and works for longer. Whom its network holds up would wait instead.
+  /// A peer short of CPU time is slow towards all its neighbours, as they see, and works longer. A
+  /// peer with a slow network waits instead.
   double by_work(PeerId slow, PeerId quick) const {
     const double longer = std::max(0.0, works(slow) - works(quick));
     return std::min(std::max(0.0, common_delay(all_, slow, quick) - usual_), longer);
   }
 
-  /// What the link itself takes shows in what comes over it the other way, for while a process
-  /// stands still it waits for nothing.
+  /// The link's own delay shows in the opposite direction, because a process that stands still
+  /// waits for nothing.
   double by_stops(PeerId who, PeerId whom, double wire) const {
     return std::clamp(wire - value_of(all_.at(whom).wire, who), 0.0, value_of(stood_, whom));
   }
@@ -110,9 +111,9 @@ class Charge {
   double usual_ = 0;
 };
 
-/// Who is stopped again and again, for moments, would have waited on in each of them for what was
-/// on its way: that is as much of its whole time as of the moments in which it was awake, as far as
-/// the other end of the link waited for as much. Only the rest of its standstill holds anybody up.
+/// A peer that is often stopped for moments would have kept waiting in these for messages on their
+/// way. Its wait then takes the same fraction of the whole time as of the time awake, up to the
+/// wait at the other end of the link. Only the rest of its standstill delays other peers.
 void wait_while_stopped(PeerId peer, double stood, const Shares& seen, WaitShares& own) {
   constexpr double least_awake = 0.05;
   const double longer = 1 / std::max(1 - stood, least_awake);
@@ -165,8 +166,8 @@ std::string remedy_for(const Culprit& culprit, const Remedies& remedies) {
   return slow && remedies.unequal_work ? "try `train.batch: auto`" : "";
 }
 
-/// Waits for somebody who stands out are told with the name, whether or not anything helps; waits
-/// of equals for each other are nobody's fault, and nothing helps against them.
+/// Names a culprit even if there is no remedy. Equal peers that wait for each other are not to
+/// blame, and there is no remedy.
 std::string waiting_advice(Activity activity,
                            std::span<const Culprit> found,
                            std::span<const std::string> hosts,

@@ -37,7 +37,7 @@ std::string line_of(const ClippedPeer& clipped) {
                  indent);
 }
 
-/// The first that was found; of one round, the highest.
+/// Returns the earliest rise; in one round, the highest.
 LossRise first_of(const FleetRecord& record) {
   LossRise first = record.loss_rise.value_or(LossRise{.round = ~Round{0}});
   for (const auto& [peer, rise] : record.loss_rises)
@@ -63,7 +63,7 @@ constexpr std::size_t most_uneven = 5;
 
 constexpr std::size_t most_unsteady = 5;
 
-/// Lists the first few, and counts the others.
+/// Names the first few and counts the others.
 std::string named(const std::vector<std::string>& all) {
   const std::size_t some = std::min(all.size(), most_unsteady);
   const std::vector<std::string> first(all.begin(),

@@ -16,7 +16,8 @@
 namespace gv {
 namespace {
 
-/// No part of what a run is. `faults.ledger` and the like cost a run nothing that it is asked for.
+/// Keys that do not describe the run itself; `faults.ledger` and the like do not affect its
+/// figures.
 constexpr std::array other_keys{
     std::string_view("seed"), std::string_view("name"), std::string_view("version")};
 constexpr std::array other_rooms{std::string_view("output."),
@@ -44,7 +45,7 @@ std::map<std::string, std::string> identity_of(const StoredRun& run) {
   std::map<std::string, std::string> keys;
   for (const auto& [key, value] : run.keys)
     if (tells_runs_apart(key)) keys.emplace(key, value);
-  // The file may leave the order out, and then one of two runs has the key and the other has not.
+  // A file may omit the order; the key would then be missing in one of two equal runs.
   if (!run.order.empty()) keys["algorithm.order"] = run.order;
   keys["algorithm.kind"] = run.algorithm;
   keys["in"] = run.simulated ? "simulate" : "run";
@@ -61,7 +62,7 @@ bool is_word(const std::string& value) {
          value != "true" && value != "false";
 }
 
-/// Returns whether these columns tell all groups apart.
+/// Returns whether these columns distinguish all groups.
 bool distinct(const std::vector<RunGroup>& groups, const std::vector<std::string>& columns) {
   std::set<std::vector<std::string>> seen;
   for (const RunGroup& group : groups) {
@@ -72,7 +73,7 @@ bool distinct(const std::vector<RunGroup>& groups, const std::vector<std::string
   return true;
 }
 
-/// Lists and maps say least of all: a page cuts them off before they differ.
+/// Lists and maps distinguish worst: a page truncates them before they differ.
 bool is_list(const std::vector<RunGroup>& groups, const std::string& key) {
   return std::ranges::any_of(groups, [&](const RunGroup& group) {
     const std::string value = text_of(group.keys, key);
@@ -97,22 +98,22 @@ std::vector<std::string> differing_keys(const std::vector<RunGroup>& groups) {
   return differ;
 }
 
-/// Keeps what is needed to tell the groups apart: a key goes, the least telling first, when the
-/// others do without it.
+/// Keeps the columns needed to distinguish the groups: drops a key, worst ranked first, if the
+/// others suffice without it.
 void choose_columns(RunTable& table) {
   std::vector<std::string> columns = differing_keys(table.groups);
   for (std::size_t k = columns.size(); k-- > 0;) {
     std::vector<std::string> fewer = columns;
     fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(k));
     if (!distinct(table.groups, fewer)) continue;
-    // A method without a choice of orders has its one, which nobody wrote down to differ in.
+    // A method with only one order has it without a key in the file: no difference to report.
     if (columns[k] != "algorithm.order") table.others.insert(table.others.begin(), columns[k]);
     columns = std::move(fewer);
   }
   table.columns = std::move(columns);
 }
 
-/// A sweep's axes name its groups better than keys do, where all runs are of one.
+/// Uses a sweep's axes, which name groups better than keys do, if all runs belong to one sweep.
 bool take_axes(RunTable& table) {
   std::set<std::vector<std::string>> seen;
   std::vector<std::string> axes;
@@ -131,7 +132,7 @@ bool take_axes(RunTable& table) {
   return true;
 }
 
-/// Takes the number with which the text begins, and its length; nothing if it begins with none.
+/// Returns the number at the beginning of the text and its length, or nothing if there is none.
 std::optional<std::pair<double, std::size_t>> number_at(std::string_view text) {
   if (text.empty() || text[0] < '0' || text[0] > '9') return {};
   double number = 0;
@@ -140,7 +141,7 @@ std::optional<std::pair<double, std::size_t>> number_at(std::string_view text) {
   return std::pair(number, static_cast<std::size_t>(end - text.data()));
 }
 
-/// Orders texts as people do: numbers in them by their values, so that 5 comes before 20.
+/// Orders texts naturally: numbers in them by value, so that 5 comes before 20.
 bool comes_first(std::string_view a, std::string_view b) {
   const std::string_view whole_a = a, whole_b = b;
   while (!a.empty() && !b.empty()) {
@@ -166,7 +167,7 @@ struct Knot {
   double at, value;
 };
 
-/// The evaluations that have both, in ascending order of `at`.
+/// Returns the evaluations that have both values, in ascending order of `at`.
 std::vector<Knot> knots_of(const StoredRun& run, CurveAxis axis, CurveFigure figure) {
   std::vector<Knot> knots;
   for (const MetricsRow& e : run.evaluations) {
@@ -177,7 +178,7 @@ std::vector<Knot> knots_of(const StoredRun& run, CurveAxis axis, CurveFigure fig
   return knots;
 }
 
-/// Interpolates between the knots beside it; behind the last one, its value stays.
+/// Interpolates between the neighbouring knots; after the last one, its value stays.
 double value_at(const std::vector<Knot>& knots, double at) {
   const auto right = std::ranges::lower_bound(knots, at, {}, &Knot::at);
   if (right == knots.end()) return knots.back().value;
@@ -187,7 +188,7 @@ double value_at(const std::vector<Knot>& knots, double at) {
   return left.value + part * (right->value - left.value);
 }
 
-/// Returns where runs have knots in `from` .. `to`, or even places where these are above `most`.
+/// Returns the places of all knots in `from` .. `to`, or `most` even places if these are more.
 std::vector<double> places_of(const std::vector<std::vector<Knot>>& runs,
                               double from,
                               double to,
@@ -250,7 +251,7 @@ std::vector<std::string> columns_named(const RunTable& table, const std::string&
   std::vector<std::string> inside;
   for (const std::string& key : all)
     if (key.starts_with(name + ".")) inside.push_back(key);
-  // Of a whole room, what is the same everywhere says nothing.
+  // Leaves out a prefix's keys that are equal everywhere.
   std::erase_if(inside, [&](const std::string& key) {
     return std::ranges::all_of(table.groups, [&](const RunGroup& g) {
       return text_of(g.keys, key) == text_of(table.groups.front().keys, key);

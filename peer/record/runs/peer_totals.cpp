@@ -70,7 +70,7 @@ PeerTotals totals_of(const JsonValue& json) {
   return totals;
 }
 
-/// The matrices PEER/NAME.0.npy, NAME.1.npy, ... of all lives. Throws UnusableRun.
+/// Reads the matrices PEER/NAME.0.npy, NAME.1.npy, ... of all lives. Throws UnusableRun.
 std::vector<NpyMatrix> lives_of(const std::string& folder,
                                 const std::string& name,
                                 std::size_t columns) {

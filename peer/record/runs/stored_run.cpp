@@ -28,7 +28,7 @@ constexpr std::uint64_t largest_metrics = 512U << 20;
 constexpr std::size_t most_evaluations = 1'000'000;
 constexpr std::size_t most_keys = 100'000;
 constexpr std::size_t longest_value = 1000;
-/// Exit codes of a run that came to its end: done, not finite, peers lost.
+/// Exit codes of runs that reached their end: done, not finite, peers lost, not fully saved.
 constexpr int good_ends[] = {0, 1, 3, 6};
 
 [[noreturn]] void refuse(const std::string& path, const std::string& reason) {
@@ -53,7 +53,7 @@ void read_texts(const JsonValue& object, std::map<std::string, std::string>& int
   for (const auto& [key, value] : object.members) into[on_one_line(key)] = on_one_line(value.text);
 }
 
-/// Reads the measurements; what could not be measured is a text, and says so.
+/// Reads the measurements. A text in place of a number is the reason why it is missing.
 void read_end(const JsonValue& ended, StoredRun& run) {
   run.resumed = run.resumed || ended.find("from_round") != nullptr;
   const JsonValue* energy = ended.find("energy");
@@ -64,7 +64,7 @@ void read_end(const JsonValue& ended, StoredRun& run) {
     run.cpu_pressure = stored_fraction(*pressure, "during");
 }
 
-/// A simulation that continues has a folder of its own.
+/// A continued simulation has its own folder, which holds only the rest of the run.
 void read_resumed(const JsonValue& resumed, StoredRun& run) {
   const JsonValue* const whole = resumed.find("whole");
   if (whole == nullptr || !whole->boolean)
@@ -104,7 +104,7 @@ void read_about(const JsonValue& json, StoredRun& run) {
   if (const JsonValue* resumed = json.find("resumed")) read_resumed(*resumed, run);
 }
 
-/// Reads a line of metrics.jsonl or the summary; a run is compared by its bytes, so they are there.
+/// Reads a line of metrics.jsonl or the summary; both need sent_bytes, by which runs are compared.
 MetricsRow read_evaluation(const JsonValue& line, const char* round) {
   MetricsRow row = parse_row(line, round);
   if (!row.sent_bytes) throw std::runtime_error("there is no `sent_bytes`");
@@ -112,7 +112,7 @@ MetricsRow read_evaluation(const JsonValue& line, const char* round) {
 }
 
 void check_order(const MetricsRow& before, const MetricsRow& e) {
-  const bool by_time = before.tick > 0;  // many of them may fall into one round
+  const bool by_time = before.tick > 0;  // many evaluations may fall into one round
   if (e.round < before.round || (e.round == before.round && !by_time))
     throw std::runtime_error("the rounds go back: was the run resumed? Its clock is not one");
   if (e.seconds < before.seconds || *e.sent_bytes < *before.sent_bytes)
@@ -142,8 +142,8 @@ void read_metrics(const std::string& path, StoredRun& run) {
   }
 }
 
-/// A run that is whole and did not get to its target; a simulation that broke a rule has the same
-/// code, and names no target.
+/// Returns whether a complete run missed its target. A simulation that broke a rule has the same
+/// exit code, but no target.
 bool missed_target(const JsonValue& summary, int code) {
   return code == 4 && summary.find("target") != nullptr;
 }
@@ -172,7 +172,7 @@ void read_summary(const JsonValue& json, StoredRun& run) {
   }
 }
 
-/// Reads what a sweep wrote beside the run.
+/// Reads the file that a sweep wrote into the run's folder.
 void read_trial(const std::string& path, StoredRun& run) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return;
@@ -181,7 +181,7 @@ void read_trial(const std::string& path, StoredRun& run) {
   if (const JsonValue* values = json.find("values")) read_texts(*values, run.labels);
 }
 
-/// Reads what the sweep of the folder goes for: its plan changes when its file does.
+/// Reads the sweep's target from its plan, which changes with the sweep's file.
 void read_plan(const std::string& path, StoredRun& run) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return;
@@ -189,7 +189,7 @@ void read_plan(const std::string& path, StoredRun& run) {
   if (json.find("target") != nullptr) run.sweep_target = stored_text(json, "target");
 }
 
-/// Runs `read`, and names the file when something in it is wrong.
+/// Runs `read`; an error names the file.
 template <class Read>
 void within(const std::string& path, const Read& read) {
   try {
@@ -197,7 +197,7 @@ void within(const std::string& path, const Read& read) {
   } catch (const UnusableRun&) {
     throw;
   } catch (const GraphFileError& e) {
-    throw UnusableRun(printable(e.what(), 1000));  // begins with the path
+    throw UnusableRun(printable(e.what(), 1000));  // the text begins with the path
   } catch (const std::exception& e) {
     refuse(path, e.what());
   }
@@ -205,7 +205,7 @@ void within(const std::string& path, const Read& read) {
 
 namespace fs = std::filesystem;
 
-/// "runs/a" of "runs//a/" and "./runs/a".
+/// Returns "runs/a" for "runs//a/" and "./runs/a".
 std::string plain(const fs::path& path) {
   const std::string text = path.lexically_normal().string();
   return text.size() > 1 && text.ends_with('/') ? text.substr(0, text.size() - 1) : text;
@@ -218,7 +218,7 @@ std::vector<std::string> folders_in(const std::string& folder) {
   return inside;
 }
 
-/// The run folders of an argument, by the name under which they are told of.
+/// Adds the run folders of an argument, by real path, with the name to show.
 void add_folders(const std::string& argument, std::map<std::string, std::string>& paths) {
   const std::string folder = plain(argument);
   if (!fs::is_directory(folder))
@@ -226,7 +226,7 @@ void add_folders(const std::string& argument, std::map<std::string, std::string>
         printable(argument, 300) +
         ": there is no such folder\nhelp:  name the folders that run, simulate or sweep left");
   const auto add = [&](const std::string& path) {
-    // One folder may be named twice, also through links.
+    // A folder may be named twice, also through links.
     std::error_code error;
     const fs::path real = fs::canonical(path, error);
     auto [at, is_new] = paths.try_emplace(error ? path : real.string(), path);
@@ -236,7 +236,7 @@ void add_folders(const std::string& argument, std::map<std::string, std::string>
     for (const std::string& trial : folders_in(folder + "/trials")) add(trial);
     return;
   }
-  // `runs` itself holds the folders that are meant.
+  // A folder such as `runs` stands for the runs in it.
   bool any = false;
   if (!fs::exists(folder + "/run.json"))
     for (const std::string& inside : folders_in(folder))

@@ -13,84 +13,83 @@
 
 namespace gv {
 
-/// All that a run folder says of a run that has ended.
+/// Contents of a finished run's folder.
 struct StoredRun {
-  std::string path;   ///< of the folder
-  std::string shown;  ///< the same, printable
+  std::string path;   ///< path of the folder
+  std::string shown;  ///< path as printable text
   bool simulated = false;
   std::string name, version, began, processor;
   std::string algorithm, order, topology, model, data;
   std::uint64_t seed = 0, peers = 0, parameters = 0;
-  std::string bits;  ///< what fixes the models, see bits_of
+  std::string bits;  ///< digest of all that determines the models, see bits_of
   std::map<std::string, std::string> keys;
-  std::vector<std::string> hosts;             ///< by peer; empty: all on one machine
-  std::map<std::string, std::string> labels;  ///< of a sweep's trial: its value on each axis
-  bool tuning = false;                        ///< a sweep's trial that only found a rate
-  std::string sweep_target;                   ///< of a sweep's trial, as `--target` takes it; or ""
-  std::vector<MetricsRow> evaluations;        ///< by round, at least one; each with its bytes
-  std::uint64_t rounds = 0;                   ///< at the end
-  double seconds = 0;                         ///< at the end
-  std::uint64_t lost = 0;                     ///< peers
-  bool resumed = false;                       ///< its processes and meters saw the last part alone
-  std::optional<double> r2, rmse;             ///< of a regression, at the end
-  bool validated = false;                     ///< the evaluations are of a validation set,
-  std::optional<double> test_loss, test_accuracy;  ///< and these of the saved model on the test set
-  std::optional<double> cpu_seconds;               ///< of all peers, where all wrote it down
-  std::optional<double> peak_memory;               ///< bytes, of the largest peer
-  std::optional<double> joules;                    ///< of its machine meanwhile
-  std::optional<double> cpu_pressure;  ///< share of it in which somebody waited for a core
+  std::vector<std::string> hosts;  ///< host of each peer; empty if all are on one machine
+  std::map<std::string, std::string> labels;  ///< sweep's trial: its value on each axis
+  bool tuning = false;                        ///< sweep's trial that only tuned a rate
+  std::string sweep_target;                   ///< sweep's trial: target as for `--target`, or ""
+  std::vector<MetricsRow> evaluations;        ///< by round, at least one; each has sent_bytes
+  std::uint64_t rounds = 0;                   ///< rounds of the whole run
+  double seconds = 0;                         ///< duration of the whole run
+  std::uint64_t lost = 0;                     ///< number of lost peers
+  bool resumed = false;            ///< process figures and energy cover the last part only
+  std::optional<double> r2, rmse;  ///< regression: figures at the end
+  bool validated = false;          ///< evaluations use a validation set
+  std::optional<double> test_loss, test_accuracy;  ///< saved model, if `validated`
+  std::optional<double> cpu_seconds;               ///< sum over all peers, if all recorded it
+  std::optional<double> peak_memory;               ///< peak memory of the largest peer, bytes
+  std::optional<double> joules;                    ///< energy of its machine during the run
+  std::optional<double> cpu_pressure;  ///< share of time in which a task waited for a core
 };
 
-/// A folder that cannot be compared with others; what() is "PATH: reason".
+/// Thrown for a folder that cannot be compared with others; what() is "PATH: reason".
 class UnusableRun : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Reads and checks a run folder. Throws UnusableRun for one that is damaged, half written, of
-/// another version, interrupted, or resumed by one whose clock began again half-way. Nothing in the
-/// folder is believed: files have a largest size, numbers a range, and texts are printable
-/// afterwards.
+/// Reads and checks a run folder. Throws UnusableRun if it is damaged, incomplete, of another
+/// version, interrupted, or resumed with a clock that restarted half-way. Files are untrusted:
+/// their sizes and numbers are bounded, and texts are made printable.
 StoredRun read_stored_run(const std::string& folder);
 
-/// Runs that were asked for, in an order that the arguments' order does not change.
+/// Requested runs, in an order that does not depend on the arguments' order.
 struct RunList {
   std::vector<StoredRun> runs;
-  std::vector<StoredRun> tuned;       ///< a sweep's trials that only found a rate
+  std::vector<StoredRun> tuned;       ///< sweep's trials that only tuned a rate
   std::vector<std::string> left_out;  ///< "PATH: reason", sorted
 };
 
-/// Reads the folders of runs; of sweeps, all under trials/; of anything else, the runs in it.
-/// Those that cannot be used are left out, with the reason. Throws std::invalid_argument for what
-/// is no folder.
+/// Reads run folders, all trials of sweeps, or all runs inside other folders. Lists unusable runs
+/// with the reason in `left_out`. Throws std::invalid_argument if an argument is no folder.
 RunList read_runs(const std::vector<std::string>& folders,
                   const std::function<void(std::size_t done, std::size_t all)>& on_progress);
 
-/// The figures that were predicted of a run: summary.json, "predicted".
+/// Predicted figures of a run: summary.json, "predicted".
 struct StoredPrediction {
-  /// The losses at its end, where the theory knows them.
+  /// Final losses, if the theory predicts them.
   struct Losses {
     double consensus = 0, mean = 0, local = 0;
   };
   std::optional<Losses> losses;
-  std::optional<double> round_seconds;  ///< by the clock of its method, on its file's network
+  /// Seconds a round by the method's clock, on the file's network.
+  std::optional<double> round_seconds;
 };
 
-/// Returns nothing where nothing was predicted. Throws UnusableRun for a damaged summary.
+/// Reads the prediction, or nothing if there is none. Throws UnusableRun for a damaged summary.
 std::optional<StoredPrediction> read_prediction(const std::string& run_folder);
 
-/// A number as fleet files state it: "5 ms", "100 Mbit", "0.05", "16".
+/// A number as written in fleet files: "5 ms", "100 Mbit", "0.05", "16".
 struct StatedNumber {
-  double value = 0;       ///< in `unit`
-  std::string_view unit;  ///< "s", "Mbit/s", or "" of a plain number
+  double value = 0;       ///< value in `unit`
+  std::string_view unit;  ///< "s", "Mbit/s", or "" for a plain number
 };
 
-/// Returns nothing for what is no such number.
+/// Returns nothing if the text is no such number.
 std::optional<StatedNumber> stated_number(std::string_view text);
 
-/// A label that is a number, or a name with one at its end: "16", "easgd-16".
+/// A label that is a number, or a name that ends with one: "16", "easgd-16".
 struct NumberedLabel {
-  std::string name;  ///< "easgd"; empty of a number alone
+  std::string name;  ///< "easgd"; empty for a plain number
   StatedNumber number;
 };
 std::optional<NumberedLabel> numbered_label(const std::string& label);

@@ -21,12 +21,12 @@ double part(double of, double all) {
   return all > 0 ? of / all : 0;
 }
 
-/// Counts those that were done since the fleet began or continued.
+/// Returns the rounds done since the fleet began or resumed.
 double rounds_since(Round first, Round round) {
   return round > first ? static_cast<double>(round - first) : 0;
 }
 
-/// Seconds in which what a peer sends in a round reaches a neighbour; 0: the file does not say.
+/// Returns the seconds in which a peer's messages of a round reach a neighbour; 0 if unstated.
 double promised_seconds(const NetworkSpec& network,
                         const FleetState& state,
                         const PeerState& from,
@@ -45,7 +45,7 @@ double promised_seconds(const NetworkSpec& network,
 
 std::string text_of(const SlowLink& slow, const std::vector<std::string>& hosts) {
   return fmt::format(
-      "the network from {} to {} is slower than the file says: each round waits {} for messages in "
+      "the network from {} to {} is slower than in the file: each round waits {} for messages in "
       "flight, and {} would be enough",
       peer_name(slow.from, hosts),
       peer_name(slow.to, hosts),
@@ -53,7 +53,7 @@ std::string text_of(const SlowLink& slow, const std::vector<std::string>& hosts)
       seconds_text(slow.promised));
 }
 
-constexpr std::size_t indent = 7;  // as of "help:  "
+constexpr std::size_t indent = 7;  // width of "help:  "
 
 std::string with_help(const std::string& text, const std::string& help) {
   const std::string said = wrapped(text, indent);
@@ -65,7 +65,7 @@ bool have_own_shares(const Fleet& fleet) {
   return !fleet.own_steps.empty() || std::ranges::any_of(fleet.peers, unequal);
 }
 
-/// Says what helps against this one in this fleet; "": nothing that is known.
+/// Returns a remedy for this culprit in this fleet, or "" if none is known.
 std::string help_for(const Culprit& culprit, const Fleet& fleet) {
   constexpr double clearly = 1.3;
   if (culprit.kind == Culprit::Kind::link || culprit.kind == Culprit::Kind::network)
@@ -123,7 +123,7 @@ std::vector<HoldUp> hold_ups(const Fleet& fleet, const FleetState& state) {
     found.push_back(
         {name_of(culprit, hosts), with_help(text_of(culprit, hosts), help_for(culprit, fleet))});
   }
-  // Where no link stands out, all may still be slower than the file says.
+  // If no link stands out, all may still be slower than the file states.
   if (const auto slow = slow_link(fleet.network, state); slow && !link)
     found.push_back({fmt::format("{} -> {}", slow->from, slow->to),
                      with_help(text_of(*slow, hosts), "`grapevine bench links FILE` measures it"),

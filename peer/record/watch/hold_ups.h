@@ -16,86 +16,86 @@
 
 namespace gv {
 
-/// One peer as its launcher sees it.
+/// State of a peer as its launcher sees it.
 struct PeerState {
   enum class Stage : std::uint8_t { starting, training, stopped, finished, restarting, lost };
   PeerId id = 0;
   pid_t pid = 0;
   Stage stage = Stage::starting;
   Round round = 0;
-  double heard = 0;  ///< when it said so, in seconds of the fleet
+  double heard = 0;  ///< when it reported this round, in seconds since training began
   int restarts = 0;
-  std::string ending{};  ///< of a lost one: "killed by signal 9"
-  /// The bytes on the wire by the end of `reported` rounds, as its newest report says.
+  std::string ending{};  ///< how a lost peer ended: "killed by signal 9"
+  /// Bytes on the wire by the end of `reported` rounds, from its newest report.
   std::optional<std::uint64_t> sent_bytes{};
   Round reported = 0;
-  // Where the peers tell it; what nobody recorded is not there.
+  // As the peers report it; unrecorded values are missing.
   std::optional<ActivitySeconds> activities{};
   std::vector<NeighborWait> waits{};
-  Round staleness = 0;    ///< of what it took of late, the greatest
-  std::size_t queue = 0;  ///< messages that waited for it of late, the most
+  Round staleness = 0;    ///< greatest recent staleness of its messages
+  std::size_t queue = 0;  ///< most messages that recently waited for it
 };
 
-/// The answer to an order (orders.h) that concerns rounds to come.
+/// Answer to an order (orders.h) about future rounds.
 struct OrderAnswer {
-  std::uint64_t order = 0;  ///< its number
-  Round round = 0;          ///< at the end of which every peer keeps a checkpoint, or from which on
-  Round last = 0;           ///< up to which, included, every peer records
-  std::string refused{};    ///< why nothing will come of it; empty: something will
+  std::uint64_t order = 0;  ///< number of the order
+  Round round = 0;  ///< round after which every peer keeps a checkpoint, or first one to record
+  Round last = 0;   ///< last round to record, included
+  std::string refused{};  ///< reason for a refusal; empty if accepted
 };
 
-/// A fleet at one moment: made by the launcher about ten times a second, never changed afterwards.
+/// State of a fleet: made by the launcher about ten times a second, never changed afterwards.
 struct FleetState {
   enum class Phase : std::uint8_t { starting, training, stopping, ended };
   Phase phase = Phase::starting;
   double seconds = 0;             ///< since training began, earlier parts of the run included
-  Round round = 0;                ///< of the slowest peer that runs
-  Round first = 0;                ///< in which it began: not 0 where it was resumed
-  double seconds_before = 0;      ///< of `seconds`, until then
-  std::optional<Round> rounds{};  ///< of the whole run; none: until something else ends it
+  Round round = 0;                ///< round of the slowest running peer
+  Round first = 0;                ///< first round of this part; not 0 if resumed
+  double seconds_before = 0;      ///< part of `seconds` before that round
+  std::optional<Round> rounds{};  ///< rounds of the whole run, if limited
   std::vector<PeerState> peers{};
-  std::optional<FleetRecord> latest{};      ///< the newest evaluation
-  std::optional<OrderAnswer> checkpoint{};  ///< of the newest such order
-  std::optional<OrderAnswer> record{};      ///< of the newest such order
+  std::optional<FleetRecord> latest{};      ///< newest evaluation
+  std::optional<OrderAnswer> checkpoint{};  ///< answer to the newest such order
+  std::optional<OrderAnswer> record{};      ///< answer to the newest such order
 };
 
-// Who keeps a fleet from being faster, by what its peers have recorded since the start.
+// Finds what slows the fleet down, from its peers' records since the start.
 
-/// Returns where the time of each peer went until now; those that record nothing are left out.
-/// `first`: the round in which they began.
+/// Returns how each peer has spent its time; omits peers that record nothing. `first`: the round in
+/// which they began.
 std::vector<PeerTimes> times_of(const std::vector<PeerState>& peers, Round first);
 
-/// A link that takes longer than the fleet file says of it.
+/// A link that is slower than the fleet file states.
 struct SlowLink {
   PeerId from = 0, to = 0;
-  double seconds = 0;   ///< per round, that `to` waits for what is on its way
-  double promised = 0;  ///< in which all that `from` sends in a round could have come
+  double seconds = 0;   ///< per round, that `to` waits for messages on their way
+  double promised = 0;  ///< seconds in which all that `from` sends in a round could arrive
 };
 
-/// The one that exceeds most what is said of it, where that is twofold or more and costs a
-/// twentieth of the receiver's time. Only of what the file says something about.
+/// Returns the link that exceeds its stated time by the greatest factor, at least 2, if that costs
+/// a twentieth of the receiver's time. Only links with stated figures count.
 std::optional<SlowLink> slow_link(const NetworkSpec& network, const FleetState& state);
 
 struct HoldUp {
-  std::string who;   ///< whom it is about, the same however it goes on
-  std::string text;  ///< for who follows the run, with what to do
-  /// The ends of a link that is slower than the file says: if one of them holds the others up
-  /// itself, what it sends and receives is slow for that reason.
+  std::string who;   ///< name of the cause, constant over time
+  std::string text;  ///< text for the user, with a remedy
+  /// Ends of a link that is slower than stated. A peer here that is itself a cause has slow traffic
+  /// for that reason.
   std::vector<std::string> ends{};
 
   bool by(const std::string& peer) const { return std::ranges::find(ends, peer) != ends.end(); }
 };
 std::vector<HoldUp> hold_ups(const Fleet& fleet, const FleetState& state);
 
-/// Tells of each once, when two looks in a row have found it: where shares come to the bound at
-/// different times, a part of a cause is found for a moment before the whole is.
+/// Reports each cause once, when two checks in a row have found it: when shares reach the threshold
+/// at different times, a part of a cause may be found just before the whole.
 class LastingHoldUps {
  public:
-  /// Picks what is to be told now of what a look has found.
+  /// Returns the causes of this check that are to be reported now.
   std::vector<HoldUp> after(std::vector<HoldUp> found);
 
  private:
-  std::set<std::string> last_;  ///< found by the last look
+  std::set<std::string> last_;  ///< causes found by the previous check
   std::set<std::string> told_;
 };
 

@@ -6,18 +6,18 @@
 
 namespace gv {
 
-/// A thing that somebody asks of a launcher while it runs.
+/// A request to a running launcher.
 struct Order {
   enum class Kind : std::uint8_t { stop, checkpoint, record };
   Kind kind = Kind::stop;
   std::uint64_t number = 0;  ///< counted from 1
-  std::uint64_t rounds = 0;  ///< to be recorded
+  std::uint64_t rounds = 0;  ///< number of rounds to record
 };
 
-/// The place for other threads' orders; the launcher takes them about ten times a second.
+/// Queue for orders of other threads, which the launcher takes about ten times a second.
 class Orders {
  public:
-  /// Returns the order's number; 0: so many are waiting already that this one is not taken.
+  /// Returns the order's number, or 0 if the queue is full and the order was rejected.
   std::uint64_t give(Order::Kind kind, std::uint64_t rounds = 0);
   std::vector<Order> take();
 

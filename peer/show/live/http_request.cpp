@@ -17,7 +17,7 @@ bool is_visible(char c) {
   return c > 0x20 && c < 0x7f;
 }
 
-/// Visible ASCII, spaces and tabs; what is beyond ASCII (obs-text) is none of ours.
+/// Visible ASCII, spaces and tabs; bytes beyond ASCII (obs-text) are refused.
 bool is_field(char c) {
   return is_visible(c) || c == ' ' || c == '\t';
 }
@@ -35,7 +35,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// The line without its end, which is taken from `rest`; nothing: there is no CR LF.
+/// Removes the first line from `rest` and returns it without its CR LF; none if there is no CR LF.
 std::optional<std::string_view> next_line(std::string_view& rest) {
   const std::size_t end = rest.find("\r\n");
   if (end == std::string_view::npos) return std::nullopt;
@@ -48,7 +48,7 @@ Parsed refuse(int status, std::string_view why) {
   return {.status = status, .why = why, .request = {}};
 }
 
-/// `GET /path?query HTTP/1.1`; what is wrong with it, or status 200.
+/// Parses `GET /path?query HTTP/1.1`. The status is 200, or that of the refusal.
 Parsed parse_first_line(std::string_view line) {
   const std::size_t first = line.find(' ');
   const std::size_t last = line.rfind(' ');
@@ -73,7 +73,7 @@ Parsed parse_first_line(std::string_view line) {
   return parsed;
 }
 
-/// "": the header was taken.
+/// Adds the header to the request. Returns an empty string, or the error.
 std::string_view take_header(std::string_view line, Request& request) {
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos || colon == 0) return "a header without a name";

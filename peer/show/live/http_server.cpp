@@ -30,7 +30,7 @@
 namespace gv::http {
 namespace {
 
-/// Takes as long for a wrong digit at the front as for one at the end.
+/// Compares in a time that does not depend on the place of the first wrong digit.
 bool same_secret(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   unsigned difference = 0;
@@ -39,27 +39,27 @@ bool same_secret(std::string_view a, std::string_view b) {
   return difference == 0;
 }
 
-bool is_ours(const Door& door, const Request& request) {
+bool is_ours(const Access& access, const Request& request) {
   const std::string* const host = request.header("host");
   if (host == nullptr) return false;
   std::string name = *host;
   for (char& c : name)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return std::ranges::find(door.hosts, name) != door.hosts.end();
+  return std::ranges::find(access.hosts, name) != access.hosts.end();
 }
 
-bool has_bearer(const Door& door, const Request& request) {
+bool has_bearer(const Access& access, const Request& request) {
   constexpr std::string_view scheme = "Bearer ";
   const std::string* const header = request.header("authorization");
   return header != nullptr && header->starts_with(scheme) &&
-         same_secret(std::string_view(*header).substr(scheme.size()), door.token);
+         same_secret(std::string_view(*header).substr(scheme.size()), access.token);
 }
 
-bool has_cookie(const Door& door, const Request& request) {
+bool has_cookie(const Access& access, const Request& request) {
   const std::string* const header = request.header("cookie");
   if (header == nullptr) return false;
-  const auto value = cookie_value(*header, door.cookie);
-  return value && same_secret(*value, door.token);
+  const auto value = cookie_value(*header, access.cookie);
+  return value && same_secret(*value, access.token);
 }
 
 std::string_view reason_of(int status) {
@@ -101,15 +101,15 @@ constexpr auto parting_time = std::chrono::seconds(1);
 constexpr auto between_events = std::chrono::milliseconds(100);
 constexpr auto between_signs_of_life = std::chrono::seconds(10);
 constexpr auto farewell_time = std::chrono::milliseconds(300);
-constexpr std::size_t most_left_over = 64 * 1024;  ///< that a refused client still sends
+constexpr std::size_t most_left_over = 64 * 1024;  ///< bytes read after the answer
 
-/// One connection: reads a head, answers, goes. What it shares with the server outlives it.
+/// One connection: reads a head, answers, closes. The objects it shares with the server outlive it.
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  Session(Socket socket, const Door& door, const Server::Handler& handler, const bool& closing)
+  Session(Socket socket, const Access& access, const Server::Handler& handler, const bool& closing)
       : socket_(std::move(socket)),
         deadline_(socket_.get_executor()),
-        door_(door),
+        access_(access),
         handler_(handler),
         closing_(closing) {}
 
@@ -131,7 +131,7 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
  private:
-  /// The connection is closed when the next step takes longer.
+  /// Closes the connection if the next step takes longer than `time`.
   void allow(std::chrono::steady_clock::duration time) {
     deadline_.expires_after(time);
     deadline_.async_wait([self = shared_from_this()](const asio::error_code& error) {
@@ -141,7 +141,7 @@ class Session : public std::enable_shared_from_this<Session> {
     });
   }
 
-  /// 200: up to the empty line; 431: too long; 0: the client has gone.
+  /// Returns 200 after the empty line, 431 if the head is too long, 0 if the client disconnected.
   asio::awaitable<int> read_head(std::string& head) {
     std::array<char, 2048> buffer{};
     for (;;) {
@@ -161,12 +161,12 @@ class Session : public std::enable_shared_from_this<Session> {
   Answer answer_to(const std::string& head) const {
     const Parsed parsed = parse_request(head);
     if (parsed.status != 200) return refusal(parsed.status, parsed.why);
-    const Admission admission = admit(door_, parsed.request);
+    const Admission admission = admit(access_, parsed.request);
     if (admission.status != 200) return refusal(admission.status, admission.why);
-    if (parsed.request.method != "GET" && !door_.control)
+    if (parsed.request.method != "GET" && !access_.control)
       return refusal(405, "nothing can be changed from here: GET only");
-    Answer answer = handler_(parsed.request, door_);
-    if (admission.keep_cookie) answer.headers.push_back(cookie_header(door_));
+    Answer answer = handler_(parsed.request, access_);
+    if (admission.keep_cookie) answer.headers.push_back(cookie_header(access_));
     return answer;
   }
 
@@ -196,7 +196,7 @@ class Session : public std::enable_shared_from_this<Session> {
     }
   }
 
-  /// A connection closed over what was not read yet would take the answer back (RST).
+  /// Reads what the client still sends: closing with unread bytes would discard the answer (RST).
   asio::awaitable<void> part() {
     allow(parting_time);
     asio::error_code error;
@@ -213,12 +213,12 @@ class Session : public std::enable_shared_from_this<Session> {
 
   Socket socket_;
   asio::steady_timer deadline_;
-  const Door& door_;
+  const Access& access_;
   const Server::Handler& handler_;
   const bool& closing_;
 };
 
-/// All signals are somebody else's.
+/// Blocks all signals, for a thread started in its scope: the other threads take them.
 class WithoutSignals {
  public:
   WithoutSignals() {
@@ -236,23 +236,23 @@ class WithoutSignals {
 
 }  // namespace
 
-Admission admit(const Door& door, const Request& request) {
-  if (door.control) return {};
-  if (!is_ours(door, request))
+Admission admit(const Access& access, const Request& request) {
+  if (access.control) return {};
+  if (!is_ours(access, request))
     return {.status = 403, .why = "Host is not the address that this run listens on"};
-  if (door.token.empty()) return {};
+  if (access.token.empty()) return {};
   const auto given = query_value(request.query, "token");
-  if (given && same_secret(*given, door.token)) return {.keep_cookie = true};
-  if (has_bearer(door, request) || has_cookie(door, request)) return {};
+  if (given && same_secret(*given, access.token)) return {.keep_cookie = true};
+  if (has_bearer(access, request) || has_cookie(access, request)) return {};
   return {.status = 403,
           .why =
               "the token is missing or wrong: open the address that grapevine run has printed, "
               "or send Authorization: Bearer TOKEN"};
 }
 
-std::string cookie_header(const Door& door) {
+std::string cookie_header(const Access& access) {
   return fmt::format(
-      "Set-Cookie: {}={}; Path=/; SameSite=Strict; HttpOnly", door.cookie, door.token);
+      "Set-Cookie: {}={}; Path=/; SameSite=Strict; HttpOnly", access.cookie, access.token);
 }
 
 std::string new_token() {
@@ -290,7 +290,7 @@ class Server::Impl {
     for (Listener& listener : listeners) {
       gates_.push_back(
           std::make_unique<Gate>(asio::posix::stream_descriptor(io_, listener.socket.release()),
-                                 std::move(listener.door)));
+                                 std::move(listener.access)));
     }
     for (const auto& gate : gates_) asio::co_spawn(io_, accept(*gate), asio::detached);
     const WithoutSignals inherited;
@@ -312,10 +312,10 @@ class Server::Impl {
 
  private:
   struct Gate {
-    Gate(asio::posix::stream_descriptor socket, Door who)
-        : listening(std::move(socket)), door(std::move(who)) {}
+    Gate(asio::posix::stream_descriptor socket, Access who)
+        : listening(std::move(socket)), access(std::move(who)) {}
     asio::posix::stream_descriptor listening;
-    Door door;
+    Access access;
     int open = 0;
   };
 
@@ -325,7 +325,7 @@ class Server::Impl {
     return all;
   }
 
-  /// Accepts by accept4(2), since no descriptor may pass to a peer that is started at that moment.
+  /// Accepts with accept4(2) (SOCK_CLOEXEC), so that a peer started meanwhile inherits no socket.
   asio::awaitable<void> accept(Gate& gate) {
     constexpr auto when_none_is_left = std::chrono::milliseconds(100);
     for (;;) {
@@ -351,19 +351,19 @@ class Server::Impl {
     }
     Socket socket(io_);
     asio::error_code error;
-    socket.assign(Protocol(gate.door.control ? AF_UNIX : AF_INET, 0), fd.get(), error);
+    socket.assign(Protocol(gate.access.control ? AF_UNIX : AF_INET, 0), fd.get(), error);
     if (error) return;
     fd.release();
     ++gate.open;
     const auto session =
-        std::make_shared<Session>(std::move(socket), gate.door, handler_, closing_);
+        std::make_shared<Session>(std::move(socket), gate.access, handler_, closing_);
     asio::co_spawn(io_, serve(gate, session), asio::detached);
   }
 
   asio::awaitable<void> serve(Gate& gate, std::shared_ptr<Session> session) {
     try {
       co_await session->serve();
-    } catch (const std::exception&) {  // no memory: the connection is given up, the fleet is not
+    } catch (const std::exception&) {  // no memory: drop the connection, keep the fleet
     }
     --gate.open;
     if (closing_ && open() == 0) io_.stop();

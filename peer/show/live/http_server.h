@@ -12,36 +12,37 @@
 
 namespace gv::http {
 
-/// The rules for who may come in through one listening socket.
-struct Door {
-  /// A Unix socket that only its owner can open: nobody is asked, and orders are taken.
+/// The rules by which one listening socket admits clients.
+struct Access {
+  /// True for a Unix socket that only its owner can open: every request is admitted, also orders.
   bool control = false;
-  /// The names of which Host must be one, in lower case: against pages whose name is made to lead
-  /// to us (DNS rebinding), which a browser would take for ours.
+  /// The allowed values of Host, in lower case. The check stops pages whose name is made to resolve
+  /// to this address (DNS rebinding), which a browser would treat as ours.
   std::vector<std::string> hosts{};
-  std::string token{};   ///< 32 hex digits; empty: nobody needs one
-  std::string cookie{};  ///< its name; of each port another one, since ports share their cookies
+  std::string token{};   ///< 32 hex digits; if empty, no token is needed
+  std::string cookie{};  ///< its name; differs by port, since all ports share cookies
 };
 
 struct Admission {
-  int status = 200;  ///< else 403
+  int status = 200;  ///< 200 or 403
   std::string_view why{};
-  bool keep_cookie = false;  ///< came with the token in its address: the answer sets the cookie
+  bool keep_cookie = false;  ///< the address had the token: the answer sets the cookie
 };
 
-/// The token is asked for as `?token=` of an address, as a cookie, or as `Authorization: Bearer`.
-Admission admit(const Door& door, const Request& request);
+/// Admits a client that gives the token as `?token=` in the address, as a cookie, or as
+/// `Authorization: Bearer`.
+Admission admit(const Access& access, const Request& request);
 
-/// `Set-Cookie: ...` of an admission that keeps it: sent to nobody else's pages, read by no script.
-std::string cookie_header(const Door& door);
+/// `Set-Cookie: ...` for an admission with `keep_cookie`: same-site, hidden from scripts.
+std::string cookie_header(const Access& access);
 
-/// 128 random bits as 32 hex digits. Throws std::runtime_error where the system has none.
+/// 128 random bits as 32 hex digits. Throws std::runtime_error if the system has none.
 std::string new_token();
 
-/// A reply to a client. A stream goes on behind the body until its source ends or the client goes.
+/// A reply to a client. A stream follows the body, until its source ends or the client disconnects.
 struct Answer {
-  /// Returns what is new since the last call; "": nothing; none: the stream ends. Called only when
-  /// everything before has been sent, so that a slow reader misses what came meanwhile.
+  /// Returns the text that is new since the last call, possibly empty; none ends the stream. Called
+  /// only after all earlier text was sent, so a slow reader skips states.
   using Source = std::function<std::optional<std::string>()>;
 
   int status = 200;
@@ -51,31 +52,30 @@ struct Answer {
   Source stream{};
 };
 
-/// One sentence, with its status.
+/// An answer of one sentence, with its status.
 Answer refusal(int status, std::string_view why);
 
 /// The status line, the headers and the body.
 std::string text_of(const Answer& answer);
 
-/// A listening socket (AF_INET, AF_INET6 or AF_UNIX) and who may come in.
+/// A listening socket (AF_INET, AF_INET6 or AF_UNIX) and its rules of admission.
 struct Listener {
   Descriptor socket;
-  Door door;
+  Access access;
 };
 
-inline constexpr int most_connections = 32;  ///< of each listener
+inline constexpr int most_connections = 32;  ///< per listener
 
-/// Answers requests on a thread and an Asio loop of its own, one a connection. Whatever a client
-/// does or leaves undone, it costs at most a connection: its head has 8 KiB and 5 seconds, an
-/// answer that it does not read is dropped after 5 seconds. The thread takes no signal.
+/// Answers requests, one per connection, on a thread and an Asio loop of its own. A client can cost
+/// at most one connection: it has 5 seconds to send a head of at most 8 KiB, and 5 seconds to read
+/// an answer, which is then dropped. The thread takes no signal.
 class Server {
  public:
-  /// Called on the server's thread for each request that was let in.
-  using Handler = std::function<Answer(const Request&, const Door&)>;
+  /// Called on the server's thread for each admitted request.
+  using Handler = std::function<Answer(const Request&, const Access&)>;
 
   Server(std::vector<Listener> listeners, Handler handler);
-  /// Ends the streams, which still get what their sources give at the end; waits a third of a
-  /// second for them at the most.
+  /// Ends the streams after a last text from their sources; waits at most 0.3 seconds for them.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;

@@ -61,14 +61,14 @@ std::vector<http::Listener> listen_at(LiveAddress& address, const std::string& t
     for (Descriptor& socket : listening_sockets(address.host, address.port)) {
       const SocketAddress own = address_of_socket(socket.get());
       address.port = own.port();
-      http::Door door{.hosts = {host_port_text(own.host(), own.port()),
-                                fmt::format("localhost:{}", own.port())},
-                      .token = token,
-                      .cookie = fmt::format("grapevine_{}", own.port())};
-      // Browsers leave out a port that is their usual one.
+      http::Access access{.hosts = {host_port_text(own.host(), own.port()),
+                                    fmt::format("localhost:{}", own.port())},
+                          .token = token,
+                          .cookie = fmt::format("grapevine_{}", own.port())};
+      // Browsers leave out the default port.
       if (own.port() == 80)
-        door.hosts.insert(door.hosts.end(), {"localhost", "127.0.0.1", "[::1]"});
-      listeners.push_back({std::move(socket), std::move(door)});
+        access.hosts.insert(access.hosts.end(), {"localhost", "127.0.0.1", "[::1]"});
+      listeners.push_back({std::move(socket), std::move(access)});
     }
   } catch (const std::runtime_error& wrong) {
     throw std::runtime_error(

@@ -17,19 +17,19 @@ struct LiveAddress {
   std::string text() const;  ///< "127.0.0.1:8080", "[::1]:8080"
 };
 
-/// `127.0.0.1:PORT`, `localhost:PORT` or `[::1]:PORT`. Throws std::invalid_argument on anything
-/// else: what is served is neither encrypted nor meant for other machines. `asked`: who asks, for
-/// the message.
+/// Parses `127.0.0.1:PORT`, `localhost:PORT` or `[::1]:PORT`. Throws std::invalid_argument for
+/// other addresses, because the page is not encrypted and not meant for other machines. `asked`
+/// names the option in the message.
 LiveAddress parse_live_address(const std::string& text, std::string_view asked = "--serve");
 
-/// Tells an address from the name of a run: an address ends with a colon and a number.
+/// Distinguishes an address from the name of a run: an address ends with a colon and a number.
 bool is_address(const std::string& text);
 
-/// A connection to what a run serves there; not open where nobody listens.
+/// Connects to a run that serves at this address. The descriptor is not open if no run listens.
 Descriptor connect_to(const LiveAddress& address);
 
-/// Listens there; `address` gets the port. Throws std::runtime_error when it is taken. The door
-/// asks for `token` (empty: for none) and for a Host that is this address.
+/// Listens at `address` and sets its port. Throws std::runtime_error if the port is taken. The
+/// access requires `token` (none if empty) and a Host that is this address.
 std::vector<http::Listener> listen_at(LiveAddress& address, const std::string& token);
 
 }  // namespace gv

@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t most_reply_bytes = 64U << 20;
 constexpr int patience_seconds = 5;
 
-/// `place`: the socket of a run, or its address.
+/// `place` is the socket of a run, or its address.
 [[noreturn]] void fail(const std::string& place, const std::string& what) {
   throw std::runtime_error(fmt::format("{}: {}", place, what));
 }
@@ -36,7 +36,7 @@ bool has_ended(int error) {
   return error == ECONNRESET || error == EPIPE;
 }
 
-/// Empty: the run ended at that moment.
+/// Sends the request and returns the reply; empty if the run ended at that moment.
 std::string exchange(const Descriptor& socket,
                      const std::string& place,
                      const std::string& request) {

@@ -13,24 +13,24 @@ struct LiveReply {
   std::string body;
 };
 
-/// Asks the run of this folder, on its socket. None: no run goes on there. Throws
-/// std::runtime_error when it does not answer within some seconds, or with what is not an answer.
+/// Sends a request to the socket of this folder's run. Returns none if no run is running there.
+/// Throws std::runtime_error if it does not answer within 5 seconds, or the answer is malformed.
 std::optional<LiveReply> ask_run(const std::string& folder,
                                  const std::string& method,
                                  const std::string& target);
 
-/// Its /state.json; none as above.
+/// Returns the run's /state.json; none as above.
 std::optional<RunView> view_of_run(const std::string& folder);
 
-/// Does the same for a run that serves at an address of this machine; `token` is that of its page,
-/// "" where it asks for none. None: nobody listens there.
+/// Returns the state of a run that serves at an address of this machine, or none if no run listens
+/// there. `token` is the token of its page, "" if it needs none.
 std::optional<RunView> view_at(const LiveAddress& address, const std::string& token);
 
-/// Gives an order (`/stop`, `/checkpoint`, `/record?rounds=N`); its number, none as above.
+/// Gives an order (`/stop`, `/checkpoint`, `/record?rounds=N`). Returns its number; none as above.
 std::optional<std::uint64_t> order_run(const std::string& folder, const std::string& target);
 
-/// Gives an order that concerns rounds to come, and waits for which ones the launcher has chosen.
-/// Throws std::runtime_error where the run does not go on, or refuses.
+/// Gives an order about future rounds, and waits until the launcher has chosen the rounds. Throws
+/// std::runtime_error if the run has ended or refuses.
 OrderAnswer order_rounds(const std::string& folder,
                          const std::string& target,
                          std::optional<OrderAnswer> RunView::*kind);

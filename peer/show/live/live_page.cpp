@@ -104,7 +104,7 @@ std::string share_bar(const ActivitySeconds& seconds) {
   return svg::image(width, 12, label, bars);
 }
 
-/// "3 (carl)" where there are several hosts.
+/// "3 (carl)" if the run has several hosts.
 std::string id_text(const RunView& view, PeerId peer) {
   const std::vector<std::string>& hosts = view.title.hosts;
   return peer < hosts.size() ? fmt::format("{} ({})", peer, svg::escape(hosts[peer]))
@@ -159,7 +159,7 @@ std::string actor_figures_of(const MetricsRow& row) {
 
 constexpr double width = 430, tall = 290, left = 74, right = 24, top = 30, bottom = 52;
 
-/// A line of a figure; where it has no value it has a gap.
+/// A line of a figure, with a gap for each row without a value.
 struct Line {
   std::string_view name;
   std::function<std::optional<double>(const MetricsRow&)> value;
@@ -182,7 +182,7 @@ Range range_of(const std::vector<MetricsRow>& curve, const std::vector<Line>& li
   return range;
 }
 
-/// Logarithmic where values of one sign span more than a factor of 20.
+/// Logarithmic if the values are positive and span more than a factor of 20.
 svg::Axis axis_of(Range range) {
   using Scale = svg::Axis::Scale;
   if (range.low > 0 && range.high > 20 * range.low)

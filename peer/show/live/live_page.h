@@ -12,20 +12,20 @@ namespace gv {
 // The parts of a run's page. Each is HTML without scripts and without style attributes, in which
 // everything that came from outside is escaped.
 
-/// Name, round, pace, what is left; how many peers there are.
+/// Name, round, pace, time left, number of peers.
 std::string live_head(const RunView& view);
-/// One row a peer.
+/// A table with one row per peer.
 std::string live_peers(const RunView& view);
 
-/// The whole page, as it is now; its script (30 lines) puts in later parts as they come.
+/// The whole page in its current state; its script (30 lines) inserts later parts as they arrive.
 std::string live_page(const RunView& view, const std::vector<MetricsRow>& curve);
-/// Lets the page run its one script and its one style, and talk to where it came from.
+/// The Content-Security-Policy: allows the page its one script, its one style, and its own origin.
 std::string live_page_policy();
 
 /// 'sha256-...' of an inline script or style (CSP Level 3, section 2.3.1).
 std::string csp_hash(std::string_view inline_text);
 
-/// The curves of a run over its rounds, each a figure of its own: loss, accuracy (where there is
+/// The curves of a run over its rounds, each a figure of its own: loss, accuracy (if the run has
 /// one) and consensus distance. Values that are not finite are left out.
 std::string live_figures(const std::vector<MetricsRow>& curve);
 

@@ -24,15 +24,15 @@ namespace {
 
 /// The answers of a run: `/` (its page), `/events` (the page's parts as server-sent events when
 /// they change; `/events?json`: whole states), `/state.json`, `/metrics`, `/healthz`; and through a
-/// door for control `POST /stop`, `POST /checkpoint` and `POST /record?rounds=N`. What is asked for
-/// twice between two states is made once.
+/// access with `control` also `POST /stop`, `POST /checkpoint` and `POST /record?rounds=N`. A text
+/// asked for twice is made once per state.
 class LiveRoutes {
  public:
   LiveRoutes(ObservedRun run, Orders& orders);
-  http::Answer answer(const http::Request& request, const http::Door& door);
+  http::Answer answer(const http::Request& request, const http::Access& access);
 
  private:
-  /// A text of a state, or of a curve, until there is a newer one.
+  /// A text made from a state or a curve, kept until there is a newer one.
   struct Part {
     std::shared_ptr<const void> of{};
     std::string text{};
@@ -61,7 +61,7 @@ constexpr auto between_peers = std::chrono::seconds(1);
 constexpr const char* methods =
     "GET; and POST for /stop, /checkpoint and /record?rounds=N on the run's own socket";
 
-/// HTML Living Standard, section 9.2: each line of the data has a `data:` of its own.
+/// Formats an event (HTML Living Standard, section 9.2): each line of data has its own `data:`.
 std::string sse(std::string_view name, std::string_view data) {
   std::string text = fmt::format("event: {}\n", name);
   while (!data.empty()) {
@@ -72,7 +72,7 @@ std::string sse(std::string_view name, std::string_view data) {
   return text + "\n";
 }
 
-/// 0: not a number of rounds.
+/// Returns the number of rounds in the query; 0 if it is not a valid number of rounds.
 std::uint64_t rounds_in(std::string_view query) {
   constexpr std::uint64_t most = 100'000;
   const std::string_view text = http::query_value(query, "rounds").value_or("");
@@ -112,9 +112,9 @@ const std::string& LiveRoutes::state_json() {
   return part(json_, view(), [](const RunView& view) { return json_of(view).dump(); });
 }
 
-http::Answer LiveRoutes::answer(const http::Request& request, const http::Door& door) {
+http::Answer LiveRoutes::answer(const http::Request& request, const http::Access& access) {
   const std::string& path = request.path;
-  if (door.control && request.method == "POST") return order(request);
+  if (access.control && request.method == "POST") return order(request);
   if (request.method != "GET") return http::refusal(405, methods);
   if (path == "/") return page();
   if (path == "/events") return events(request.query == "json");
@@ -195,7 +195,7 @@ std::optional<std::string> LiveRoutes::next_events(Follower& follower) {
   return text + (follower.ended ? sse("end", "ended") : "");
 }
 
-/// Reads the curve of a resumed run; a damaged file costs the page its beginning and no more.
+/// Reads the curve of a resumed run; if the file is damaged, the page lacks only this beginning.
 std::vector<MetricsRow> past_of(const RunFolder& folder) {
   const std::string path = folder.file("metrics.jsonl");
   if (!std::filesystem::exists(path)) return {};
@@ -229,8 +229,8 @@ class LiveService::Impl {
       note = fmt::format("grapevine top cannot see this run: {}", e.what());
     }
     server_.emplace(std::move(listeners),
-                    [this](const http::Request& request, const http::Door& door) {
-                      return routes_.answer(request, door);
+                    [this](const http::Request& request, const http::Access& access) {
+                      return routes_.answer(request, access);
                     });
   }
 

@@ -11,16 +11,16 @@
 namespace gv {
 
 struct LiveOptions {
-  std::string serve{};    ///< "127.0.0.1:8080"; empty: the run's own socket only
-  bool no_token = false;  ///< whoever is on this machine may look
+  std::string serve{};    ///< "127.0.0.1:8080"; if empty, only the run's own socket
+  bool no_token = false;  ///< every user of this machine may look
 };
 
-/// Shows a run to others while it goes on: on FOLDER/live.sock, and over HTTP where that is asked
-/// for. What it cannot open costs the run nothing but a note.
+/// Shows a run to others while it is running: on FOLDER/live.sock, and over HTTP if requested. If
+/// the socket cannot be opened, the run continues and `note` has the reason.
 class LiveService {
  public:
-  /// Throws std::invalid_argument for a wrong address, std::runtime_error for one that is taken and
-  /// where a run goes on in this folder already.
+  /// Throws std::invalid_argument for a wrong address, std::runtime_error for one that is taken or
+  /// if another run is running in this folder.
   LiveService(RunTitle title, const RunFolder& folder, const LiveOptions& options);
   ~LiveService();
   LiveService(const LiveService&) = delete;
@@ -28,9 +28,9 @@ class LiveService {
 
   Feed& feed();
   Orders& orders();
-  /// The page's address with its token; empty: there is no page.
+  /// The page's address with its token; empty if there is no page.
   const std::string& url() const;
-  /// Says why there is no live.sock; empty: there is.
+  /// Reason why there is no live.sock; empty if there is one.
   const std::string& note() const;
 
  private:

@@ -18,7 +18,7 @@ std::string path_in(const std::string& folder) {
   return folder + "/" + live_socket_name;
 }
 
-/// The address of a socket in a folder, which is kept open as long as the address is used.
+/// The address of a socket in a folder; keeps the folder open while the address is used.
 class Address {
  public:
   explicit Address(const std::string& folder) {
@@ -53,8 +53,8 @@ Descriptor listen_live(const std::string& folder) {
   if (connect_live(folder).open()) refuse(folder, "a run is already running in this folder");
   ::unlink(path_in(folder).c_str());
   Descriptor socket = new_socket(SOCK_NONBLOCK);
-  // Before bind(2), which on Linux gives the file the mode of the socket: at no moment is it open
-  // to others.
+  // Set the mode before bind(2), which on Linux gives it to the file: the file is never open to
+  // other users.
   if (!socket.open() || ::fchmod(socket.get(), 0600) != 0) refuse(folder, std::strerror(errno));
   const Address address(folder);
   if (::bind(socket.get(), address.get(), Address::size()) != 0 ||

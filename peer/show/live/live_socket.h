@@ -8,13 +8,12 @@ namespace gv {
 
 inline constexpr const char* live_socket_name = "live.sock";
 
-/// Listens at FOLDER/live.sock, which only its owner can open; a socket that a killed run has left
-/// there is replaced. A path that is longer than a socket's address may be is reached through the
-/// folder's descriptor. Throws std::runtime_error with the path and the reason, also where somebody
-/// listens there already.
+/// Listens at FOLDER/live.sock, which only its owner can open, and replaces a socket left by a
+/// killed run. A path longer than a socket's address is reached through the folder's descriptor.
+/// Throws std::runtime_error with path and reason, also if a run already listens there.
 Descriptor listen_live(const std::string& folder);
 
-/// Connected with the run of this folder; not open: nobody listens there (any more).
+/// Connects to the run of this folder. The descriptor is not open if no run listens there.
 Descriptor connect_live(const std::string& folder);
 
 /// Removes FOLDER/live.sock at its end.

@@ -138,10 +138,10 @@ double field(std::string_view text, int k) {
 constexpr auto between_looks = std::chrono::seconds(1);
 constexpr double pace_seconds = 5;
 constexpr std::size_t n_losses = 32;
-/// Peers say where they are four times a second, each at its own moment; in between one is taken to
-/// continue at the fleet's pace, for so long.
+/// A peer reports its round four times a second, at its own moments. Between reports it is assumed
+/// to continue at the fleet's pace, for at most this time.
 constexpr double most_guessed_seconds = 0.4;
-/// The error of such a guess; a lag below is none.
+/// Error of such a guess, seconds. A smaller lag is shown as none.
 constexpr double guess_error_seconds = 0.05;
 
 bool runs(const PeerState& peer) {
@@ -153,7 +153,7 @@ bool lives(const PeerState& peer) {
   return runs(peer) || peer.stage == PeerState::Stage::starting;
 }
 
-/// Counts by how many rounds at least each is behind the furthest, as that one was heard.
+/// Sets each lag: the least number of rounds by which a peer is later than the furthest.
 void add_lags(RunView& view) {
   Round furthest = 0;
   for (const PeerView& p : view.peers) furthest = std::max(furthest, p.state.round);
@@ -293,7 +293,7 @@ std::optional<ProcessUsage> usage_of(pid_t pid) {
   const ssize_t count = ::read(file.get(), buffer.data(), buffer.size() - 1);
   if (count <= 0) return std::nullopt;
   std::string_view text(buffer.data(), static_cast<std::size_t>(count));
-  // The name is the second field and may hold anything; the last `)` ends it.
+  // The second field is the name, which may hold any byte; the last `)` ends it.
   const std::size_t name_end = text.rfind(") ");
   if (name_end == std::string_view::npos) return std::nullopt;
   text.remove_prefix(name_end + 2);  // now field 0 is `state`, the third of proc(5)

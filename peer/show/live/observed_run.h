@@ -20,46 +20,46 @@
 
 namespace gv {
 
-/// The part of a view that does not change while a run goes on.
+/// The part of a view that stays constant during a run.
 struct RunTitle {
   std::string name{};
   std::string folder{};
   std::string method{};                  ///< "d-psgd lian"
   std::string graph{};                   ///< "ring"
-  std::vector<std::string> hosts{};      ///< by peer; empty: all on one machine
-  std::optional<double> stop_seconds{};  ///< of training, after which it ends; none: no such end
+  std::vector<std::string> hosts{};      ///< by peer; empty if all are on one machine
+  std::optional<double> stop_seconds{};  ///< limit of training time; none if unlimited
 };
 
-/// A peer as it is shown.
+/// A peer for display.
 struct PeerView {
   PeerState state;
-  Round lag = 0;  ///< rounds behind the furthest
+  Round lag = 0;  ///< rounds less than the furthest peer's
   std::optional<double> cpu_seconds{};
-  std::optional<double> cpu_share{};  ///< of one core, of late
+  std::optional<double> cpu_share{};  ///< recent share of one core
   std::optional<std::uint64_t> memory_bytes{};
-  std::optional<double> out_rate{};  ///< bytes per second on the wire
+  std::optional<double> out_rate{};  ///< bytes sent per second
 };
 
-/// A run as it is shown: to `top`, to a page, to a scraper.
+/// A run for display: in `top`, on a page, for a scraper.
 struct RunView {
   RunTitle title;
   FleetState::Phase phase = FleetState::Phase::starting;
   double seconds = 0;
   Round round = 0;
-  Round first = 0;  ///< in which it began: not 0 where it was resumed
+  Round first = 0;  ///< first round of this run; above 0 if it was resumed
   std::optional<Round> rounds{};
-  double rate = 0;  ///< rounds per second, of late
+  double rate = 0;  ///< recent rounds per second
   std::vector<PeerView> peers{};
   std::optional<MetricsRow> latest{};
-  std::vector<double> losses{};  ///< of the mean model at the last evaluations, at most 32
+  std::vector<double> losses{};  ///< mean model's, at the last 32 evaluations
   std::optional<OrderAnswer> checkpoint{};
   std::optional<OrderAnswer> record{};
 
   std::size_t alive() const;
-  /// Returns the part of the run that is over, by rounds or by time, whichever ends it first;
-  /// nothing if neither end is known.
+  /// Returns the completed part of the run, by rounds or by time, whichever ends it first; nothing
+  /// if neither limit is known.
   std::optional<double> part_over() const;
-  /// Returns the seconds until that end; nothing unless it trains and the end can be told.
+  /// Returns the seconds until that end; nothing unless the run trains and they can be estimated.
   std::optional<double> seconds_left() const;
 };
 
@@ -68,14 +68,14 @@ std::string_view word_of(PeerState::Stage stage);
 
 /// {"schema":"grapevine.live/1","name":..,"phase":"training","round":..,"peers":[{..},..],..}
 Json json_of(const RunView& view);
-/// Throws std::runtime_error that says what is missing.
+/// Throws std::runtime_error that names the missing field.
 RunView parse_view(const JsonValue& json);
 
-/// Hands what the launcher knows to the thread that shows it. Putting takes a lock for as long as a
-/// pointer is swapped, however many look on and however slow they are.
+/// Passes the launcher's state to the thread that shows it. `put` holds a lock only while it swaps
+/// a pointer, whatever the number and speed of the readers.
 class Feed {
  public:
-  /// `past`: the evaluations of a run that is resumed.
+  /// `past` holds the earlier evaluations of a resumed run.
   explicit Feed(std::vector<MetricsRow> past = {});
 
   void put(FleetState state);
@@ -83,7 +83,7 @@ class Feed {
 
   /// The newest state; null before the first.
   std::shared_ptr<const FleetState> state() const;
-  /// The evaluations so far, thinned out where there are many.
+  /// All evaluations until now, thinned out if there are many.
   std::shared_ptr<const std::vector<MetricsRow>> curve() const;
 
  private:
@@ -92,18 +92,18 @@ class Feed {
   std::shared_ptr<const std::vector<MetricsRow>> curve_;
 };
 
-/// The time and memory that a process has used so far.
+/// Time and memory that a process has used.
 struct ProcessUsage {
-  double cpu_seconds = 0;          ///< of all its threads
+  double cpu_seconds = 0;          ///< sum over its threads
   double age_seconds = 0;          ///< since it was started
   std::uint64_t memory_bytes = 0;  ///< resident
 };
 
-/// Reads /proc/PID/stat (proc(5)); none: there is no such process any more.
+/// Reads /proc/PID/stat (proc(5)); returns none if the process has ended.
 std::optional<ProcessUsage> usage_of(pid_t pid);
 
-/// A run as the server's thread sees it: what the feed says, what /proc says of the processes (once
-/// a second at the most), and how fast things go of late. Looks only when it is asked.
+/// A run as the server's thread sees it: the feed's state, the processes' usage from /proc (read at
+/// most once a second), and recent rates. Does nothing between calls.
 class ObservedRun {
  public:
   using Clock = std::chrono::steady_clock;
@@ -112,7 +112,7 @@ class ObservedRun {
               const Feed& feed,
               std::function<std::optional<ProcessUsage>(pid_t)> usage = usage_of);
 
-  /// Returns the run as of `now`; the same object until there is something new.
+  /// Returns the run as of `now`; returns the previous object if nothing has changed.
   std::shared_ptr<const RunView> view(Clock::time_point now);
   std::shared_ptr<const std::vector<MetricsRow>> curve() const { return feed_.curve(); }
 
@@ -120,7 +120,7 @@ class ObservedRun {
   struct Usage {
     pid_t pid = 0;
     std::optional<ProcessUsage> last{};
-    std::optional<double> share{};  ///< of a core
+    std::optional<double> share{};  ///< share of one core
   };
   void look_at_processes(const FleetState& state, Clock::time_point now);
   double rate_of(const FleetState& state);
@@ -133,7 +133,7 @@ class ObservedRun {
   std::shared_ptr<const RunView> view_;
   std::optional<Clock::time_point> looked_;
   std::map<PeerId, Usage> usages_;
-  std::deque<std::pair<double, Round>> pace_;  ///< seconds, round; of the last seconds
+  std::deque<std::pair<double, Round>> pace_;  ///< (seconds, round) of the last few seconds
 };
 
 }  // namespace gv

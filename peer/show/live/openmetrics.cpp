@@ -23,7 +23,7 @@ std::string escaped(std::string_view value) {
   return out;
 }
 
-/// Writes a number as both formats want it; whole ones without an exponent.
+/// Writes a number as both formats require it; whole numbers without an exponent.
 std::string number(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
@@ -35,8 +35,7 @@ class Text {
  public:
   explicit Text(MetricsFormat format) : open_(format == MetricsFormat::openmetrics) {}
 
-  /// The family's name is without `_total`; OpenMetrics names it so in its head, the older format
-  /// as its samples are called.
+  /// Takes the name without `_total`. OpenMetrics writes that, the older format the samples' name.
   void family(std::string_view name, std::string_view type, std::string_view help) {
     name_ = name;
     const bool counter = type == "counter";
@@ -99,7 +98,7 @@ std::string peer_label(const PeerView& peer) {
 
 using Value = std::function<std::optional<double>(const PeerView&)>;
 
-/// A family with one sample for each peer that knows the value; none at all: no family.
+/// Adds a family with one sample for each peer that has the value; no family if none has it.
 void add_by_peer(Text& text,
                  const RunView& view,
                  std::string_view name,
@@ -130,7 +129,7 @@ void add_peers(Text& text, const RunView& view) {
               view,
               "grapevine_peer_lag_rounds",
               "gauge",
-              "Rounds behind the peer that is furthest ahead.",
+              "Number of rounds that the peer lags the one that is furthest ahead.",
               [](auto& p) { return static_cast<double>(p.lag); });
   add_by_peer(
       text, view, "grapevine_peer_restarts", "counter", "Times started again.", [](auto& p) {

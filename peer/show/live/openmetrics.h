@@ -12,13 +12,13 @@ enum class MetricsFormat : std::uint8_t {
   openmetrics,  ///< 1.0.0
 };
 
-/// Chooses by the Accept header of a scraper: OpenMetrics where it asks for it.
+/// Chooses OpenMetrics if a scraper's Accept header names it, otherwise Prometheus.
 MetricsFormat metrics_format(std::string_view accept);
 std::string_view content_type(MetricsFormat format);
 
 /// The run as gauges and counters: grapevine_round, _loss, _accuracy_ratio, _consensus_distance,
-/// _sent_bytes_total{peer}, _state_seconds_total{peer,state}, _peer_up{peer} and so on; waits for
-/// neighbours in fleets of up to 64 peers. What the run does not know is left out.
+/// _sent_bytes_total{peer}, _state_seconds_total{peer,state}, _peer_up{peer} and others; waits for
+/// neighbours in fleets of up to 64 peers. Unknown values are left out.
 /// https://prometheus.io/docs/instrumenting/exposition_formats/ and OpenMetrics 1.0.
 std::string metrics_text(const RunView& view, MetricsFormat format);
 

@@ -52,7 +52,7 @@ std::string newest_run() {
   return std::get<std::string>(*std::ranges::max_element(runs));
 }
 
-/// Finds checkpoints by their names, which checkpoint_store.cpp gives them.
+/// Finds checkpoints by the names that checkpoint_store.cpp gives them.
 std::set<Round> checkpoints_in(const fs::path& folder) {
   std::set<Round> rounds;
   std::error_code none;
@@ -75,7 +75,7 @@ std::string test_line(const JsonValue& test) {
       json_number(test, "loss"));
 }
 
-/// Tells of the actors; before the end of the warm-up there is no ratio.
+/// A line about the actors. Before the end of the warm-up there is no ratio.
 std::string actors_line(const JsonValue& json) {
   const JsonValue* const ratio = json.find("samples_per_insert");
   const bool known = ratio != nullptr && ratio->kind == JsonValue::Kind::number;
@@ -120,7 +120,7 @@ std::string summary_lines(const std::string& folder) {
   return text;
 }
 
-/// Tells the end of a run that has left no summary.
+/// Describes the end of a run that has left no summary.
 std::string last_words(const std::string& folder) {
   std::string text = fmt::format(
       "ended      without a summary: it was killed, or no peer finished; what the peers said is "
@@ -163,7 +163,7 @@ std::set<Round> common_checkpoints(const std::string& folder) {
   return common.value_or(std::set<Round>{});
 }
 
-/// Returns what newest_common_round (resume.h) says once it has looked into the files.
+/// Returns the round that newest_common_round (resume.h) chooses after looking into the files.
 std::optional<Round> resume_round(const std::string& folder) {
   const std::set<Round> common = common_checkpoints(folder);
   const std::optional<Round> held = round_before_loss(folder);

@@ -20,7 +20,7 @@ constexpr std::size_t bar_columns = 22;
 constexpr std::array<std::string_view, activities> bar_marks{
     "▓", "▒", "▚", "·", "░", "e", "s", " "};
 
-/// Parts between two spaces, as many as fit.
+/// Joins the parts with two spaces, as many parts as fit.
 std::string joined(const std::vector<std::string>& parts, std::size_t columns) {
   std::string line;
   for (const std::string& part : parts) {
@@ -47,7 +47,7 @@ std::string title_line(const RunView& view, std::size_t columns) {
                 columns);
 }
 
-/// Their losses are minus their returns, which rise.
+/// The line of a fleet of agents: losses are minus the returns, so the signs are turned.
 std::string agents_line(const MetricsRow& row, std::vector<double> losses, std::size_t columns) {
   for (double& loss : losses) loss = -loss;
   std::string acting;
@@ -148,7 +148,7 @@ std::string peer_line(const PeerView& peer, bool activities) {
   return fmt::format("{} {:>11}  {}  {}", front, out, bar(*p.activities), waits_for(p));
 }
 
-/// Chooses those that are worth a line when there are too few lines for all, by id.
+/// Chooses the most important peers if there are too few lines for all; sorts them by id.
 std::vector<const PeerView*> chosen(const RunView& view, std::size_t most) {
   std::vector<const PeerView*> peers;
   for (const PeerView& peer : view.peers) peers.push_back(&peer);
@@ -208,8 +208,8 @@ std::string top_screen(const RunView& view, std::size_t columns, std::size_t lin
       title_line(view, columns), model_line(view, columns), head(activities)};
   for (const PeerView* const peer : peers) text.push_back(peer_line(*peer, activities));
   if (peers.size() < view.peers.size())
-    text.push_back(fmt::format("and {} more peers, none of them further behind",
-                               view.peers.size() - peers.size()));
+    text.push_back(
+        fmt::format("and {} more peers, none with a larger lag", view.peers.size() - peers.size()));
   for (const std::string& hint : hints) text.push_back("! " + hint);
   std::string out;
   for (const std::string& line : text) out += cut_to_columns(line, columns) + "\n";

@@ -8,14 +8,14 @@
 
 namespace gv {
 
-/// A run as a table of at most `columns` (60 and more) x `lines` (6 and more); with fewer lines
-/// than peers, those that are lost or furthest behind. No newline at the end.
+/// A run as a table of at most `columns` (60 and more) x `lines` (6 and more). With fewer lines
+/// than peers, it lists the lost and the slowest peers. No newline at the end.
 std::string top_screen(const RunView& view, std::size_t columns, std::size_t lines);
 
-/// Says whom a large part of the fleet's time is waited for, the worst first; three at most.
+/// Names at most three peers, the worst first, for which others wait a large part of the time.
 std::vector<std::string> hold_up_texts(const RunView& view);
 
-/// The loss as eight heights, the lowest value lowest.
+/// The values as characters of eight heights.
 std::string sparkline(const std::vector<double>& values);
 
 }  // namespace gv

@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 #include "peer/record/runs/stored_run.h"
-#include "peer/show/page/picture_file.h"
 #include "peer/show/page/report_sections.h"
+#include "peer/show/page/svg_file.h"
 #include "peer/study/predict/forecast/wall_clock.h"
 
 namespace gv {
@@ -20,9 +20,9 @@ namespace {
 
 constexpr std::string_view speed_up = "speed-up";
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-/// An axis is logarithmic where its values differ by more than this factor.
+/// An axis is logarithmic if its values differ by more than this factor.
 constexpr double wide_range = 7;
-/// The number of lines that find room for their names at their ends.
+/// Maximum number of lines whose names fit at their ends.
 constexpr std::size_t most_without_legend = 8;
 
 Measure measure_of(const AnswerAxes& axes) {
@@ -50,7 +50,7 @@ Spot spot_of(const Contender& contender, const AnswerAxes& axes) {
   return spot;
 }
 
-/// The time at the least x over each, of what was measured and of the model by itself.
+/// Replaces each time by the time at the least x divided by it, for measured and modelled times.
 void divide(Spots& spots) {
   const Spot first = spots.begin()->second;
   for (auto& [x, spot] : spots) {
@@ -160,7 +160,7 @@ class AxisPanels {
   const AnswerAxes& axes_;
   std::string_view unit_;
   std::map<std::string, Panel, ShorterFirst> panels_;
-  std::map<std::string, std::size_t> series_;  ///< of every line's name
+  std::map<std::string, std::size_t> series_;  ///< by the name of the line
 };
 
 PictureLegend legend_of(const std::vector<GroupRow>& rows) {
@@ -208,7 +208,7 @@ std::optional<double> models_sent(const StoredRun& run, std::size_t n) {
   return std::nullopt;
 }
 
-/// Computes the seconds of one gradient, in the mean over the seeds.
+/// Returns the seconds of one gradient, as the mean over the seeds.
 std::optional<double> gradient_seconds(const Contender& contender, std::size_t trainers) {
   double seconds = 0;
   double rounds = 0;

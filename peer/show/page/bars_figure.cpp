@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "peer/show/page/figures.h"
+#include "peer/show/page/page_figures.h"
 #include "peer/show/page/svg.h"
 
 namespace gv {

@@ -4,19 +4,19 @@
 
 #include <fmt/format.h>
 
-#include "graph/predict/mixing.h"
-#include "peer/show/page/figures.h"
+#include "graph/predict/mixing_rates.h"
+#include "peer/show/page/page_figures.h"
 #include "peer/show/page/svg.h"
 
 namespace gv {
 namespace {
 
 constexpr double width = 860, tall = 380, left = 70, right = 24, top = 34, bottom = 52;
-constexpr double lowest = 1e-4;      ///< of the figure
-constexpr double most_rounds = 1e9;  ///< of the figure, whatever the slowest needs
+constexpr double lowest = 1e-4;      ///< bottom of the y axis
+constexpr double most_rounds = 1e9;  ///< most rounds on the x axis, even if a graph needs more
 constexpr std::size_t n_points = 160;
 
-/// Returns the figure's last round: a little more than the slowest that ever arrives needs.
+/// Returns the figure's last round: 5 % more than the slowest graph that converges needs.
 double last_round(const std::vector<GraphRow>& rows) {
   double last = 8;
   for (const GraphRow& row : rows) {
@@ -47,7 +47,7 @@ std::vector<double> sampled_rounds(const svg::Axis& x) {
   return rounds;
 }
 
-/// Ends on the figure's lower border, where a straight line between two rounds meets it.
+/// The line ends at the figure's lower border, interpolated between two rounds.
 std::vector<svg::Point> curve(const GraphRow& row,
                               const std::vector<double>& rounds,
                               const svg::Axis& x,
@@ -70,7 +70,7 @@ std::vector<svg::Point> curve(const GraphRow& row,
   return points;
 }
 
-/// Marks where the worst start is at a thousandth; circles in one place lie around each other.
+/// Marks the round with the worst start at a thousandth. Circles at one place are concentric.
 std::string circles(const std::vector<GraphRow>& rows, const svg::Axis& x, double height) {
   std::string out;
   std::vector<double> places;

@@ -10,15 +10,15 @@
 
 #include <fmt/format.h>
 
-#include "graph/predict/mixing.h"
-#include "peer/show/page/figures.h"
+#include "graph/predict/mixing_rates.h"
+#include "peer/show/page/page_figures.h"
 #include "peer/show/page/report_page.h"
 #include "peer/show/page/svg.h"
 
 namespace gv {
 namespace {
 
-/// Heads of the columns and what they mean.
+/// Heads of the columns, and their meaning.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 13> columns{{
     {"topology", "graph of the exchanges; grapevine graph list describes the families"},
     {"peers", "in the fleet"},
@@ -121,18 +121,18 @@ std::string peers_text(const std::vector<GraphRow>& rows) {
                                      : fmt::format("{} to {} peers", low.peers(), high.peers());
 }
 
-/// The reader's first question, answered.
+/// Names the topology that averages fastest.
 std::string lead(const std::vector<GraphRow>& rows) {
   const auto gap = [](const GraphRow& r) { return r.spectrum.gap; };
   const GraphRow& best = *std::ranges::max_element(rows, {}, gap);
   std::string text = fmt::format("Weights: {}. ", rows.front().weights);
   if (rows.size() > 1 && best.spectrum.gap > 0) {
-    text +=
-        fmt::format("Fastest averaging: {}, a thousandth after {}, with {} neighbour{} to hear.",
-                    best.topology.name,
-                    rounds_text(best.spectrum),
-                    degree_cell(best),
-                    best.degree_max == 1 ? "" : "s");
+    text += fmt::format(
+        "Fastest averaging: {}, a thousandth after {}, with {} neighbour{} to receive from.",
+        best.topology.name,
+        rounds_text(best.spectrum),
+        degree_cell(best),
+        best.degree_max == 1 ? "" : "s");
   }
   return svg::escape(text);
 }

@@ -13,9 +13,9 @@ namespace gv::svg {
 namespace {
 
 constexpr double line_height = 15, per_character = 8.2, slack = 4, gap = 7;
-constexpr double key = 6;            ///< the side of the square in the colour of what is named
-constexpr double furthest = 90;      ///< that a name moves from its anchor
-constexpr double most_covered = 80;  ///< however much lies below a name
+constexpr double key = 6;            ///< side of the coloured square before a name
+constexpr double furthest = 90;      ///< largest distance of a name from its anchor
+constexpr double most_covered = 80;  ///< largest weight of the obstacles below a name
 
 double right_of(const Label& label) {
   return label.at.x + label_width(label.text);
@@ -77,7 +77,7 @@ std::vector<std::string> telling_names(const std::vector<std::string>& names) {
   std::vector<std::string> out;
   for (const std::string& name : names) {
     std::size_t end = name.find(' ');
-    // Told apart where no other name begins with these words, whatever comma is behind them.
+    // Long enough if no other name begins with these words, ignoring a comma after them.
     const auto begins = [&](const std::string& other) {
       std::string words = name.substr(0, end);
       if (words.ends_with(',')) words.pop_back();
@@ -114,7 +114,7 @@ struct Step {
 constexpr Step times[] = {{1e-6, "us"}, {1e-3, "ms"}, {1, "s"}, {60, "min"}, {3600, "h"}};
 constexpr Step sizes[] = {{1, "B"}, {1e3, "kB"}, {1e6, "MB"}, {1e9, "GB"}, {1e12, "TB"}};
 
-/// The largest step of which the value has at least two.
+/// The largest step that fits at least twice into the value.
 Unit among(std::span<const Step> steps, double value) {
   const Step* best = &steps.front();
   for (const Step& step : steps)

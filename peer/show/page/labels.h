@@ -4,38 +4,38 @@
 #include <string>
 #include <vector>
 
-#include "peer/show/page/figures.h"
+#include "peer/show/page/page_figures.h"
 #include "peer/show/page/svg.h"
 
 namespace gv::svg {
 
-/// A name beside what it names: its anchor on the picture, and where its text begins.
+/// A name in a picture: its anchor, and the place of its text.
 struct Label {
   Point anchor;
   std::string text;
-  std::size_t owner = 0;  ///< which of the caller's things it names
+  std::size_t owner = 0;  ///< caller's index of the named thing
   Point at{};             ///< set by place_labels
 };
 
-/// Returns how wide a text is at the size for narrow screens; fonts differ, so rather too much.
+/// Returns the width of a text at the size for narrow screens, rounded up since fonts differ.
 double text_width(const std::string& text);
 
-/// Does the same for a name with the square in its colour before it.
+/// Returns the width of a name with its coloured square.
 double label_width(const std::string& text);
 
-/// Puts each name to the right of its anchor, moved up or down as little as keeps it off the names
-/// before it, and off the obstacles as far as that goes, inside the picture of this width between
-/// `top` and `bottom`. What finds no room is left out.
+/// Puts each name to the right of its anchor, inside the picture of this width between `top` and
+/// `bottom`. A name moves up or down as little as needed to avoid the names before it and, if
+/// possible, the obstacles. Names that do not fit are left out.
 std::vector<Label> place_labels(std::vector<Label> labels,
                                 const std::vector<Point>& obstacles,
                                 double width,
                                 double top,
                                 double bottom);
 
-/// Cuts each name to what must be said to tell it from the others: its first words.
+/// Cuts each name to the first words that distinguish it from the others.
 std::vector<std::string> telling_names(const std::vector<std::string>& names);
 
-/// The square and the text, with a thin line to the anchor where one had to move away.
+/// Draws the square and the text, with a thin line to the anchor if the name was moved away.
 std::string draw(const Label& label);
 
 }  // namespace gv::svg

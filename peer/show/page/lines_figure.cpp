@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "peer/show/page/figures.h"
 #include "peer/show/page/labels.h"
+#include "peer/show/page/page_figures.h"
 #include "peer/show/page/svg.h"
 
 namespace gv {
@@ -32,14 +32,14 @@ struct Range {
   bool empty() const { return low > high; }
 };
 
-/// Beyond these a range of the axis would overflow, or vanish.
+/// Values outside these bounds would make an axis' range overflow or vanish.
 constexpr double largest = 1e300, least_of_logarithms = 1e-300;
 
 bool can_be_drawn(const LinePlot& plot, double y) {
   return std::abs(y) <= largest && (!plot.log_y || y >= least_of_logarithms);
 }
 
-/// The last x at which the line has a value; none when it has none.
+/// The last x at which the line has a value; none if it has none.
 std::optional<double> end_of(const LinePlot& plot, const PlotLine& line) {
   for (std::size_t k = line.x.size(); k > 0; --k)
     if (can_be_drawn(plot, line.y[k - 1])) return line.x[k - 1];
@@ -104,7 +104,7 @@ std::vector<std::vector<Point>> pieces(const Plane& plane,
   return out;
 }
 
-/// Draws the band between the least and the most, where both are known.
+/// Draws the band between the least and the most, for each x with both values.
 std::string band(const Plane& plane, const PlotLine& line) {
   if (line.low.empty()) return "";
   std::vector<double> low = line.low;
@@ -171,7 +171,7 @@ std::vector<std::string> end_names(const LinePlot& plot) {
   names = svg::telling_names(names);
   std::vector<std::string> cut;
   for (const std::string& name : names) cut.push_back(svg::shortened(name, longest_name));
-  // What is cut alike is told apart by its last words.
+  // Names that are equal after the cut keep their last words as well.
   for (std::size_t k = 0; k < names.size(); ++k)
     names[k] =
         std::ranges::count(cut, cut[k]) == 1 ? cut[k] : svg::squeezed(names[k], longest_name);
@@ -242,7 +242,7 @@ std::string lines_figure(const LinePlot& plot) {
   std::string title = plot.x_title;
   if (!unit.name.empty()) title += ", " + unit.name;
   if (plane.x.low() > 0) title += " (logarithmic)";
-  // Few points are read off by their places: a logarithmic axis has ticks between its decades.
+  // With few points, their places are read: a logarithmic axis needs ticks between its decades.
   const int x_ticks = plot.log_x ? 9 : 5;
   const int y_ticks = plot.points && plot.log_y ? 9 : 6;
   std::string content = svg::axes(plane.x, plane.y, title, plot.y_title, x_ticks, y_ticks);
@@ -262,8 +262,8 @@ std::string lines_figure(const LinePlot& plot) {
 namespace gv::svg {
 namespace {
 
-/// Keeps of a strip no wider than `width` the first point, the lowest, the highest and the last:
-/// what a curve of a million points shows there. So the quadratic worst case below stays small.
+/// Keeps the first, the lowest, the highest and the last point of each strip of this width, which
+/// is all that is visible of a million points. This bounds the quadratic worst case below.
 std::vector<Point> thinned(const std::vector<Point>& points, double width) {
   std::vector<Point> out;
   std::size_t first = 0;

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "peer/show/page/figures.h"
 #include "peer/show/page/labels.h"
+#include "peer/show/page/page_figures.h"
 #include "peer/show/page/svg.h"
 #include "peer/study/compare/first_map.h"
 
@@ -94,7 +94,7 @@ std::string cells(const FirstMap& map, const std::vector<char>& letters) {
   return out;
 }
 
-/// Places a value on the axis by ratio; what lies beyond it stands at its border.
+/// Places a value on the axis by ratio; a value beyond the axis is placed at its border.
 double at_axis(const std::vector<double>& axis, double value, double from, double step) {
   const double ratio = std::log(axis.back() / axis.front());
   const double inside = std::clamp(value, axis.front(), axis.back());

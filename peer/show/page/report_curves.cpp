@@ -50,13 +50,13 @@ bool is_return(CurveFigure figure) {
   return figure == CurveFigure::mean_return || figure == CurveFigure::local_return;
 }
 
-/// Half of the 95 % interval of a mean over so many seeds.
+/// Half of the 95 % interval of a mean over this number of seeds.
 double half_width(double deviation, std::size_t seeds) {
   const auto n = static_cast<double>(seeds);
   return student_t_quantile(0.975, n - 1) * deviation / std::sqrt(n);
 }
 
-/// The band is the interval of the mean, as `compare` says it; of two seeds, who give none, both.
+/// The band is the interval of the mean, as in `compare`; for two seeds it spans both values.
 PlotLine line_of(const GroupView& view, CurveAxis axis, CurveFigure figure) {
   PlotLine line{.name = view.name, .series = view.series};
   const std::size_t seeds = view.group().runs.size();
@@ -92,7 +92,7 @@ std::string cell(Quantity unit, const std::optional<double>& value) {
   return value ? quantity_text(unit, *value) : "-";
 }
 
-/// Lists what each line says at its end and where it meets the target.
+/// Lists the value of each line at its end, and the place at which it meets the target.
 DataTable ends_of(const LinePlot& plot) {
   DataTable table{{"", plot.x_title + " at the end", plot.y_title, "band from", "to"}, {}};
   if (plot.target) table.heads.push_back(fmt::format("{:.5g} after", *plot.target));
@@ -127,8 +127,8 @@ void aim(LinePlot& plot, CurveFigure what, const std::optional<CompareTarget>& t
     if (!line.reached) line.reached = meets(line, *plot.target, from_below);
 }
 
-/// Returns what the comparison says that it cost to get to the target, so that page and table
-/// agree; nothing where it has no such measure, or a seed misses the target.
+/// Returns the cost to reach the target by the comparison, so that page and table agree; nothing if
+/// it has no such measure, or a seed misses the target.
 std::optional<double> cost_along(const Contender& contender, CurveAxis axis) {
   const auto mean = [&](Measure measure) -> std::optional<double> {
     const auto summary = summary_of(contender, measure);
@@ -195,7 +195,7 @@ LinePlot models_plot(const StoredRun& run,
   return plot;
 }
 
-/// Draws the returns of agents: their losses are minus these, and tell no more.
+/// Draws the returns of agents. Their losses are minus these, and are not drawn.
 std::vector<Figure> return_figures(const StoredRun& run,
                                    const std::optional<CompareTarget>& target) {
   std::vector<Figure> figures;

@@ -122,7 +122,7 @@ std::string glossary() {
   return out + "</dl>\n";
 }
 
-/// Letters and digits, and a hyphen for whatever is between them.
+/// Appends the letters and digits, with one hyphen for all other characters in between.
 void add_words(const std::string& title, std::string& name) {
   bool gap = !name.empty();
   for (const char c : title) {
@@ -137,7 +137,7 @@ void add_words(const std::string& title, std::string& name) {
   }
 }
 
-/// A picture is one image, or several next to each other. What a legend holds is none.
+/// Returns the images of a picture: one, or several next to each other, without those of a legend.
 std::vector<std::string> images_of(const std::string& picture) {
   constexpr std::string_view open = "<svg ", close = "</svg>";
   std::vector<std::string> images;
@@ -217,7 +217,7 @@ std::string report_page(const RunReport& report) {
   for (const ReportSection& s : report.sections) out += section(s);
   if (!report.missing.empty())
     out += fmt::format(
-        "<p class=\"note missing\">Not shown, because these runs have no records of it: {}.</p>\n",
+        "<p class=\"note missing\">Not shown, because these runs did not record it: {}.</p>\n",
         svg::escape(fmt::format("{}", fmt::join(report.missing, "; "))));
   if (const std::string diff = fleet_diff(report.keys); !diff.empty())
     out += fmt::format(

@@ -14,15 +14,15 @@ struct DataTable {
   std::vector<std::vector<std::string>> rows;
 };
 
-/// A table that scrolls by itself where it is wider than the page. Cells are escaped.
+/// A table that scrolls by itself if it is wider than the page. Cells are escaped.
 std::string table_html(const DataTable& table);
 
-/// A figure of a page: its title, a sentence on how it is read, the picture and, folded, its
+/// A figure of a page: its title, a sentence on how to read it, the picture and, folded, its
 /// numbers.
 struct Figure {
   std::string title;
   std::string note = {};
-  std::string picture = {};  ///< SVG, or several beside each other
+  std::string picture = {};  ///< one SVG, or several in a row
   DataTable numbers = {};
   bool wide = false;  ///< takes the whole width; a narrow screen scrolls it
 };
@@ -41,13 +41,13 @@ struct FleetKeys {
   std::map<std::string, std::string> keys;
 };
 
-/// The keys whose value is not the same in all, a column per group ("-" where a group does not set
-/// it); below, folded, what they have in common. Empty without groups.
+/// The keys whose values differ between groups, a column per group ("-" if a group does not set
+/// it); below, folded, the common keys. Empty without groups.
 std::string fleet_diff(const std::vector<FleetKeys>& groups);
 
-/// Figures beside each other, and those that only who asks will want to see.
+/// Figures in a row, and folded ones for readers that want details.
 struct ReportRow {
-  std::string name = {};  ///< a heading, where a section has several rows
+  std::string name = {};  ///< heading, if a section has several rows
   std::vector<Figure> figures = {};
   std::vector<Figure> folded = {};
 };
@@ -60,7 +60,7 @@ struct ReportSection {
   std::vector<ReportRow> rows = {};
 };
 
-/// A sentence, and what else a reader should know about it.
+/// A sentence, and remarks on it.
 struct Finding {
   std::string text;
   std::vector<std::string> remarks = {};
@@ -69,15 +69,15 @@ struct Finding {
 /// A report in the order of the page: sentences first, then pictures, then numbers.
 struct RunReport {
   std::string title;
-  std::string lead;  ///< what was run, in one line
+  std::string lead;  ///< one line on the runs
   std::vector<Finding> findings = {};
-  std::vector<std::pair<std::string, std::string>> tiles = {};  ///< a figure, and what it is
-  /// Names of the groups in the order of their colours; empty where there is one.
+  std::vector<std::pair<std::string, std::string>> tiles = {};  ///< a figure, and its name
+  /// Names of the groups in the order of their colours; empty if there is one group.
   std::vector<std::pair<std::size_t, std::string>> legend = {};
   std::vector<ReportSection> sections = {};
-  std::vector<std::string> missing = {};  ///< figures whose data nobody recorded
+  std::vector<std::string> missing = {};  ///< figures whose data no run recorded
   std::vector<FleetKeys> keys = {};
-  DataTable runs = {};  ///< how each was made
+  DataTable runs = {};  ///< folder, program version and processor of each run
   std::vector<std::string> notes = {};
 };
 
@@ -90,7 +90,7 @@ struct NamedFigure {
   std::string picture;
 };
 
-/// All that have a picture, in the order of the page; no two of one name.
+/// All figures with a picture, in the order of the page, with unique names.
 std::vector<NamedFigure> named_figures(const RunReport& report);
 
 }  // namespace gv

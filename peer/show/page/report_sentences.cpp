@@ -16,7 +16,7 @@
 namespace gv {
 namespace {
 
-/// Beyond these many sections only their verdicts are said, without the reasons.
+/// Maximum numbers of sections with reasons, of sections with a verdict, and of remarks.
 constexpr std::size_t most_explained = 4, most_verdicts = 12, most_remarks = 4;
 
 std::string capitalized(std::string text) {
@@ -24,7 +24,7 @@ std::string capitalized(std::string text) {
   return text;
 }
 
-/// Says what all runs have in common, or how many values there are.
+/// Returns the value that all runs have, or the number of different values.
 template <class Value>
 std::string shared(const Comparison& c, Value value, const char* many) {
   std::set<std::string> values;
@@ -42,7 +42,7 @@ std::string seeds_text(const Comparison& c) {
   return fmt::format("{} to {} seeds", c.seeds_least, c.seeds_most);
 }
 
-/// "Peers: 0 on anna, 1 on ben.": figures number them.
+/// "Peers: 0 on anna, 1 on ben."; figures have only the numbers.
 std::string hosts_sentence(const std::vector<std::string>& hosts) {
   constexpr std::size_t most = 32;
   std::vector<std::string> parts;
@@ -51,7 +51,7 @@ std::string hosts_sentence(const std::vector<std::string>& hosts) {
   return fmt::format("Peers: {}{}.", fmt::join(parts, ", "), hosts.size() > most ? ", ..." : "");
 }
 
-/// "computed 54 %, waited 31 % for the wire": the states that take at least a fiftieth.
+/// "computed 54 %, waited 31 % for the wire": the states that take at least 2 %.
 std::string states_sentence(const StateSeconds& states) {
   std::vector<std::size_t> order;
   for (std::size_t k = 0; k < n_states; ++k)
@@ -63,7 +63,7 @@ std::string states_sentence(const StateSeconds& states) {
   return fmt::format("Time of a peer: {}.", fmt::join(parts, ", "));
 }
 
-/// The contender of a section that is the best in a measure; nothing where none has it.
+/// The contender of a section that is the best in a measure; nothing if none has a value.
 std::optional<Tile> least_of(const Comparison& c, const Section& section, Measure measure) {
   std::optional<double> least;
   std::string who;
@@ -80,7 +80,7 @@ std::optional<Tile> least_of(const Comparison& c, const Section& section, Measur
   return Tile{value, (c.target ? "to the target: " : "to the end: ") + who};
 }
 
-/// Tells of the actors; before the end of the warm-up there is no ratio.
+/// A sentence on the actors. Before the end of the warm-up there is no ratio.
 std::string actors_sentence(const MetricsRow& end) {
   const auto actors = static_cast<std::size_t>(std::llround(*end.actors));
   std::string text = fmt::format("{} actors were alive at the end", actors);
@@ -157,7 +157,7 @@ std::vector<Finding> run_findings(const StoredRun& run) {
   if (end.actors) findings.push_back({actors_sentence(end)});
   if (run.validated && run.test_accuracy)
     findings.push_back(
-        {fmt::format("These figures are from the validation set; on the test set, evaluated once, "
+        {fmt::format("The figures are from the validation set; on the test set, evaluated once, "
                      "the saved model has accuracy {:.4f}.",
                      *run.test_accuracy)});
   if (run.r2 && run.rmse && std::isfinite(*run.r2))

@@ -11,8 +11,8 @@
 
 #include "graph/topologies.h"
 #include "peer/record/report/culprits.h"
-#include "peer/show/page/figures.h"
 #include "peer/show/page/labels.h"
+#include "peer/show/page/page_figures.h"
 #include "peer/show/page/report_sections.h"
 #include "peer/study/compare/critical_path.h"
 
@@ -46,7 +46,7 @@ Figure shares_of(const std::vector<SharesRow>& rows, const std::string& name) {
   return figure;
 }
 
-/// The mean over a group's runs; nothing where one of them recorded no states.
+/// The mean over a group's runs; nothing if a run recorded no states.
 std::optional<SharesRow> group_share(const GroupView& view) {
   SharesRow row{.name = view.name};
   const auto runs = static_cast<double>(view.group().runs.size());
@@ -64,14 +64,14 @@ std::string name_in(const std::vector<std::string>& hosts, std::uint64_t peer) {
   return peer_name(static_cast<PeerId>(peer), hosts);
 }
 
-/// No clock of a machine is there after 30,000 years.
+/// Returns whether a time is beyond 30,000 years, which no machine's clock shows.
 bool is_no_time(const StoredMoment& m) {
   constexpr double end_of_time = 1e12;
   return !(std::abs(m.begin) < end_of_time && std::abs(m.end) < end_of_time);
 }
 
-/// Moves all to a clock that begins with the first moment of all: peers write down their machine's,
-/// which began whenever it was switched on.
+/// Moves all moments to a clock that begins with the first one. Peers record their machine's clock,
+/// which began when the machine was switched on.
 std::vector<LaneMoments> since_the_start(std::vector<LaneMoments> peers) {
   double start = std::numeric_limits<double>::infinity();
   for (const LaneMoments& peer : peers)
@@ -87,14 +87,14 @@ std::vector<LaneMoments> since_the_start(std::vector<LaneMoments> peers) {
   return peers;
 }
 
-/// Returns which rounds a peer wrote down.
+/// Returns the rounds that a peer recorded.
 std::set<double> rounds_of(const LaneMoments& peer) {
   std::set<double> rounds;
   for (const StoredMoment& m : peer.moments) rounds.insert(m.round);
   return rounds;
 }
 
-/// The first of the last rounds that follow each other and are known of all peers.
+/// The first of the last consecutive rounds that all peers recorded.
 std::vector<double> common_window(const std::vector<LaneMoments>& peers) {
   std::map<double, std::size_t> known;
   for (const LaneMoments& peer : peers)
@@ -130,7 +130,7 @@ std::pair<double, double> span_of(const Timeline& t) {
   return span;
 }
 
-/// Shows what an actor did between these seconds.
+/// The moments of an actor between these seconds.
 TimelineLane lane_between(const LaneMoments& actor,
                           const std::vector<std::string>& hosts,
                           double begin,
@@ -143,7 +143,7 @@ TimelineLane lane_between(const LaneMoments& actor,
   return lane;
 }
 
-/// Empty where a peer is missing: then nobody knows whom the others waited for.
+/// Empty if a peer is missing: the waits for that peer are then unknown.
 std::vector<CriticalPoint> critical_points(const std::vector<LaneMoments>& peers,
                                            const std::set<double>& window) {
   std::vector<std::vector<StoredMoment>> moments;
@@ -175,7 +175,7 @@ DataTable timeline_table(const Timeline& t) {
   return table;
 }
 
-/// Places the peers as the graph is usually drawn; none for a circle.
+/// Places the peers as in the usual drawing of the graph; empty for a circle.
 std::vector<svg::Point> places_by(const std::string& topology, std::size_t peers) {
   try {
     return layout(parse_topology(topology), static_cast<PeerId>(peers));

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "peer/record/runs/groups.h"
-#include "peer/show/page/figures.h"
 #include "peer/show/page/labels.h"
+#include "peer/show/page/page_figures.h"
 #include "peer/show/page/report_sections.h"
 
 namespace gv {
@@ -43,7 +43,7 @@ std::string name_of(const StoredRun& run) {
   return name.empty() ? run.algorithm : name;
 }
 
-/// Infinite for a run that missed the target, or whose loss is no number: it ranks behind.
+/// Infinite for a run that missed the target, or whose loss is not finite: it ranks last.
 double score_of(const StoredRun& run, const std::optional<CompareTarget>& target) {
   constexpr double missed = std::numeric_limits<double>::infinity();
   if (!target) {
@@ -55,7 +55,7 @@ double score_of(const StoredRun& run, const std::optional<CompareTarget>& target
   return cost ? cost->rounds : missed;
 }
 
-/// Returns the end's figure, lower for better: it tells apart those that got there equally soon.
+/// Returns the final figure, lower is better: it ranks runs that reached the target equally soon.
 double end_of(const StoredRun& run, const std::optional<CompareTarget>& target) {
   if (!target) return 0;
   const double end = figure_of(run.evaluations.back(), *target).value_or(0);
@@ -76,7 +76,7 @@ double median(std::vector<double> values) {
 /// The trials of one method: the seeds of each point, by its keys.
 using Points = std::map<Keys, std::vector<const StoredRun*>>;
 
-/// Numeric keys of which the points have more than one value.
+/// Numeric keys that have more than one value in the points.
 std::set<std::string> knobs_of(const Points& points) {
   std::set<std::string> knobs;
   for (const auto& [key, value] : points.begin()->first) {
@@ -92,7 +92,7 @@ std::set<std::string> knobs_of(const Points& points) {
 
 constexpr std::size_t most_lines = 8;
 
-/// Tells those that train from those that serve, which compute no gradient.
+/// Distinguishes peers that train from servers, which compute no gradient.
 bool trains(const QueueRounds& peer) {
   return std::ranges::any_of(peer.rounds, [](const StoredRounds& row) {
     return row.states[static_cast<std::size_t>(Activity::compute)] > 0;
@@ -105,7 +105,7 @@ double longest(const QueueRounds& peer) {
   return most;
 }
 
-/// A row's rounds count as long as they took.
+/// The mean queue, each row of rounds weighted by its time.
 double mean(const QueueRounds& peer) {
   double sum = 0, time = 0;
   for (std::size_t k = 0; k + 1 < peer.rounds.size(); ++k) {
@@ -116,7 +116,7 @@ double mean(const QueueRounds& peer) {
   return time > 0 ? sum / time : 0;
 }
 
-/// Steps, since each row says what its rounds had at the most.
+/// A step line, since each row has the maximum of its rounds.
 PlotLine line_of(const QueueRounds& peer, std::size_t series, double first) {
   PlotLine line{.name = fmt::format("server {}", peer.peer), .series = series};
   for (std::size_t k = 0; k < peer.rounds.size(); ++k) {

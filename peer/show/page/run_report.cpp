@@ -10,14 +10,14 @@
 #include <fmt/ranges.h>
 
 #include "peer/record/runs/stored_run.h"
-#include "peer/show/page/figures.h"
 #include "peer/show/page/labels.h"
+#include "peer/show/page/page_figures.h"
 #include "peer/show/page/report_sections.h"
 
 namespace gv {
 namespace {
 
-/// The figures that one run fills are shown for so many groups, and folded for so many more.
+/// Numbers of groups whose figures of one run are shown, and shown folded.
 constexpr std::size_t open_groups = 2, folded_groups = 6;
 constexpr std::size_t most_listed_runs = 200;
 constexpr std::size_t most_queues = 64;
@@ -28,29 +28,29 @@ struct Sections {
       "One line per group, the mean of its seeds. A band is the 95 % interval of that mean "
       "(Student's t), or the range of two seeds. A seed that has ended keeps its last value. The "
       "first line to cross the dotted line wins; a dot marks where."};
-  ReportSection learning{"How it learned"};
+  ReportSection learning{"Learning curves"};
   ReportSection shares{"Where the time goes",
                        "A peer is in exactly one state at a time, so the segments add up to its "
                        "wall clock, evaluations and checkpoints included."};
   ReportSection map{
-      "Who is first where",
+      "Fastest method by network",
       "The method that reaches the target first on each network; one map per problem."};
   ReportSection timeline{
       "A few rounds",
       "The activity of each peer, on one clock. A thin line begins a round; the thick line is the "
       "critical path, on which the end of the last round depended."};
-  ReportSection waiting{"Who waits for whom",
+  ReportSection waiting{"Waiting of each peer for each other",
                         "Wide, warm edges mean that both ends waited long for each other. In the "
                         "matrix the row waits for the column."};
   ReportSection agreement{"Agreement", "Distance between the peers' models."};
-  ReportSection ratio{"Predicted beside measured"};
+  ReportSection ratio{"Prediction and measurement"};
   ReportSection tuning{"Tuning", "Every trial; the best is ringed, a cross missed the target."};
   ReportSection staleness{"Staleness", "Age in rounds of the models that a peer mixed with."};
   ReportSection queue{
       "Queues", "Messages that waited for a server. If its queue grows, all peers wait for it."};
 };
 
-/// Adds a figure to the last row, the first one where there is none.
+/// Adds a figure to the last row, or to a new row if there is none.
 void add(ReportSection& section, Figure figure) {
   if (section.rows.empty()) section.rows.emplace_back();
   if (!figure.picture.empty()) section.rows.back().figures.push_back(std::move(figure));
@@ -78,7 +78,7 @@ std::string name_in(const GroupRow& row, const GroupView& view) {
   return view.name + ", " + row.name;
 }
 
-/// Actors stand behind all others.
+/// Returns the first actor. Actors have the highest numbers.
 std::uint64_t first_actor(const StoredRun& run) {
   const auto said = run.keys.find("agent.actors");
   if (said == run.keys.end()) return run.peers;
@@ -87,14 +87,14 @@ std::uint64_t first_actor(const StoredRun& run) {
   return run.peers - std::min(actors, run.peers);
 }
 
-/// Adds what the folder of one run of a group holds beside its metrics.
+/// Adds the data, other than metrics, in the folder of one run of a group.
 void add_run_figures(const StoredRun& run, const std::string& name, Sections& s) {
   const std::vector<PeerTotals> totals = read_peer_totals(run.path);
   if (!totals.empty()) {
     add_few(s.waiting, waiting_figure(waiting_of(totals, run.hosts, run.topology), name));
     add_few(s.staleness, staleness_figure(totals, name));
   }
-  // Servers stand behind the others.
+  // Servers have the highest numbers.
   std::vector<QueueRounds> queues;
   for (const PeerTotals& peer :
        totals | std::views::drop(totals.size() - std::min(totals.size(), most_queues)))
@@ -153,7 +153,7 @@ void add_row(const GroupRow& row,
   add(race ? s.agreement : s.learning, std::move(agreement));
 }
 
-/// Says in words what nobody recorded.
+/// Lists the data that no run recorded, in words.
 std::vector<std::string> missing_in(const Sections& s) {
   std::vector<std::string> missing;
   const auto say = [&](const ReportSection& section, const char* words) {
@@ -165,7 +165,7 @@ std::vector<std::string> missing_in(const Sections& s) {
   return missing;
 }
 
-/// Notes what all runs say alike; else adds it as a column, the last of the table.
+/// Adds a note if all runs have one text; otherwise adds it as the table's last column.
 void add_column(DataTable& table,
                 const char* head,
                 const char* words,

@@ -8,11 +8,10 @@
 
 namespace gv {
 
-/// The report of one run or of many; `tuned`: the trials by which their rates were found; `maps`:
-/// who is first where, if that was asked. Reads
-/// more from their folders where a figure needs it (who waited for whom, the moments of eight
-/// rounds). Throws UnusableRun for what is damaged, std::invalid_argument where runs cannot be
-/// compared (see compare_runs).
+/// The report of one run or of many. `tuned` has the trials by which their rates were found;
+/// `maps`, if requested, show which method is first on which network. Reads more from the runs'
+/// folders if a figure needs it (waits between peers, the moments of eight rounds). Throws
+/// UnusableRun for damaged files, std::invalid_argument if compare_runs rejects the runs.
 RunReport make_report(const std::vector<StoredRun>& runs,
                       const CompareOptions& options,
                       const std::vector<StoredRun>& tuned = {},

@@ -3,15 +3,15 @@
 
 #include <fmt/format.h>
 
-#include "peer/show/page/figures.h"
 #include "peer/show/page/labels.h"
+#include "peer/show/page/page_figures.h"
 #include "peer/show/page/svg.h"
 
 namespace gv {
 namespace {
 
 constexpr double width = 520, right = 14;
-constexpr std::size_t longest_name = 22;  ///< of a dense row
+constexpr std::size_t longest_name = 22;  ///< characters in a dense row
 
 /// The places of a row's parts, from its upper border.
 struct Rows {
@@ -23,7 +23,7 @@ constexpr Rows spacious{
 constexpr Rows dense{
     .left = 78, .height = 19, .bar_top = 2, .bar = 11, .hidden = 4, .label = 0, .named = false};
 
-/// Above so many rows they are thin: without room for what the wire did meanwhile.
+/// Maximum number of dense rows. A figure of more rows has thin ones, without the hidden transfers.
 constexpr std::size_t most_dense_rows = 24;
 constexpr Rows thin{
     .left = 40, .height = 8, .bar_top = 5, .bar = 6, .hidden = 0, .label = 0, .named = false};
@@ -60,7 +60,7 @@ std::string hatch(svg::Point corner, double wide, double tall) {
   return d;
 }
 
-/// The segments of all rows, state by state, so that the pointer on one leaves its like visible.
+/// The segments of all rows, state by state: pointing at one keeps those of its state visible.
 std::string segments(const std::vector<SharesRow>& rows, const svg::Axis& x, const Rows& form) {
   std::string out;
   for (std::size_t state = 0; state < n_states; ++state) {
@@ -96,7 +96,7 @@ std::string hidden_parts(const std::vector<SharesRow>& rows, const svg::Axis& x,
   return out;
 }
 
-/// Names what takes at least a hundredth, the largest first, as far as the line goes.
+/// Names the states with at least 1 %, the largest first, as many as fit on the line.
 std::string segment_names(const SharesRow& row, double from, double baseline) {
   std::vector<std::size_t> states;
   for (std::size_t state = 0; state < n_states; ++state)

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "peer/show/page/figures.h"
+#include "peer/show/page/page_figures.h"
 #include "peer/show/page/svg.h"
 
 namespace gv {
@@ -15,7 +15,7 @@ constexpr std::size_t n_bins = 320;  ///< a little more than two pixels each
 
 using Bins = std::array<double, n_bins>;
 
-/// Counts the modes in each place; a period's product has no place here, so its first value counts.
+/// Counts the modes in each bin; a product over a period has no bin, so its first value counts.
 Bins bins_of(const Modes& modes, bool moduli) {
   Bins bins{};
   const double share = 1.0 / static_cast<double>(modes.samples.size());
@@ -29,7 +29,7 @@ Bins bins_of(const Modes& modes, bool moduli) {
   return bins;
 }
 
-/// Shows the ends alone, where the modes are not known.
+/// Shows only the ends, if the modes are not known.
 Bins bins_of(const Spectrum& s) {
   Bins bins{};
   for (const double value : {s.lambda2.value_or(s.slem), s.lambda_n.value_or(s.slem)})
@@ -37,7 +37,7 @@ Bins bins_of(const Spectrum& s) {
   return bins;
 }
 
-/// Heights grow with the square root, so that a single mode beside a hundred can be seen.
+/// Heights grow with the square root, so that a single mode next to a hundred is visible.
 std::string bars(const Bins& bins, const svg::Axis& x, double bottom, std::size_t series) {
   const double most = *std::ranges::max_element(bins);
   std::string path;
@@ -51,7 +51,7 @@ std::string bars(const Bins& bins, const svg::Axis& x, double bottom, std::size_
   return fmt::format("<path d=\"{}\" class=\"bar {}\"/>\n", path, svg::series(series));
 }
 
-/// Draws what lies outside the moduli that occur: the gap, on both sides.
+/// Draws the gap on both sides: the moduli that no mode has.
 std::string free_part(const Spectrum& s, const svg::Axis& x, double bottom) {
   const double high = s.lambda2.value_or(s.slem);
   const double low = s.lambda_n.value_or(0);

@@ -8,8 +8,8 @@
 
 namespace gv {
 
-/// The states of a peer: it is in exactly one of them at a time, so they add up to its wall clock.
-/// The order is that of the files of a run folder.
+/// The states of a peer, which is always in exactly one, so that they add up to its wall clock. The
+/// order is that of the files of a run folder.
 constexpr std::size_t n_states = activities;
 using StateSeconds = std::array<double, n_states>;
 

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "peer/show/page/figures.h"
 #include "peer/show/page/labels.h"
+#include "peer/show/page/page_figures.h"
 #include "peer/show/page/svg.h"
 
 namespace gv {
@@ -102,7 +102,7 @@ std::string state_paths(const std::vector<LaneStrokes>& lanes, double height) {
   return out;
 }
 
-/// A tick in the lane where a round begins; over the first lane, its number where there is room.
+/// A tick in its lane for each start of a round; above the first lane its number, if there is room.
 std::string round_marks(
     const Timeline& t, std::size_t lanes, const svg::Axis& x, double begin, double height) {
   std::string d;

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "graph/topologies.h"
-#include "peer/show/page/figures.h"
+#include "peer/show/page/page_figures.h"
 
 namespace gv {
 namespace {
@@ -16,7 +16,7 @@ using svg::Point;
 constexpr double side = 260, margin = 24;
 constexpr PeerId most_labels = 24;
 
-/// Rows and columns, when the graph is drawn as a lattice; else open.
+/// Rows and columns, if the graph is drawn as a lattice; otherwise an empty shape.
 LatticeShape lattice_of(const TopologySpec& spec) {
   if (spec.family->drawing != Drawing::lattice) return {};
   const LatticeShape shape = spec.parameters.shape();
@@ -78,14 +78,14 @@ std::string stroke(Point a, Point b) {
       "M{} {}L{} {}", svg::length(a.x), svg::length(a.y), svg::length(b.x), svg::length(b.y));
 }
 
-/// The way from one lattice coordinate to another, the short way round.
+/// The shorter way from one lattice coordinate to another on a ring of `length`.
 int short_way(PeerId from, PeerId to, PeerId length) {
   const int way = static_cast<int>(to) - static_cast<int>(from);
   if (std::abs(way) <= 1) return way;
   return way > 0 ? way - static_cast<int>(length) : way + static_cast<int>(length);
 }
 
-/// A straight line, or two half lines where the edge goes round the border.
+/// A straight line, or two half lines if the edge crosses the border.
 std::string lattice_edge(Edge e, const LatticeShape& l, Point a, Point b) {
   const int down = short_way(e.first / l.columns, e.second / l.columns, l.rows);
   const int right = short_way(e.first % l.columns, e.second % l.columns, l.columns);
@@ -97,7 +97,7 @@ std::string lattice_edge(Edge e, const LatticeShape& l, Point a, Point b) {
          stroke(b, {b.x - half * step.x, b.y - half * step.y});
 }
 
-/// A triangle that ends at the rim of the peer that hears.
+/// A triangle that ends at the rim of the receiving peer.
 std::string arrow_head(Point from, Point to, double radius) {
   const double distance = std::hypot(to.x - from.x, to.y - from.y);
   if (distance <= radius) return "";

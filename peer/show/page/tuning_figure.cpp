@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "peer/show/page/figures.h"
+#include "peer/show/page/page_figures.h"
 #include "peer/show/page/svg.h"
 
 namespace gv {
@@ -50,7 +50,7 @@ Axis axis_over(Values v, double from, double to, double spread) {
   return {Axis::Scale::linear, v.low - room, v.high + room, from, to};
 }
 
-/// Ranks them as the sweep itself does.
+/// Ranks trials as the sweep does.
 bool is_better(const TuningTrial& a, const TuningTrial& b) {
   return std::pair(*a.score, a.then) < std::pair(*b.score, b.then);
 }

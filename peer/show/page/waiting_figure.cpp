@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "peer/record/report/culprits.h"
-#include "peer/show/page/figures.h"
 #include "peer/show/page/labels.h"
+#include "peer/show/page/page_figures.h"
 
 namespace gv {
 namespace {
@@ -20,7 +20,7 @@ constexpr int n_warmths = 5;
 
 using Pair = std::pair<std::size_t, std::size_t>;
 
-/// 1 .. n_warmths: in which fifth of the largest a wait lies.
+/// Returns 1 .. n_warmths: the fifth of the largest wait in which this one lies.
 int warmth(double value, double most) {
   return std::clamp(static_cast<int>(std::ceil(n_warmths * value / most)), 1, n_warmths);
 }
@@ -85,7 +85,7 @@ double spacing_of(const std::vector<Point>& at) {
   return least;
 }
 
-/// One step on a torus of this spacing instead of the long way across.
+/// One step across the border of a torus of this spacing, instead of the long way.
 double short_way(double way, double spacing) {
   return std::abs(way) <= 1.5 * spacing ? way : -std::copysign(spacing, way);
 }
@@ -103,7 +103,7 @@ std::string edge_path(Point a, Point b, double spacing, bool wraps) {
          stroke(b, {b.x - 0.5 * step.x, b.y - 0.5 * step.y});
 }
 
-/// `share`: of the longest wait; `widest`: pixels.
+/// `share` is that of the longest wait; `widest` is in pixels.
 std::string draw_edge(const EdgeWait& edge, const std::string& d, double share, double widest) {
   return fmt::format(
       "<g class=\"one\"><title>{}</title><path d=\"{}\" class=\"wait e{}\" "
@@ -114,7 +114,7 @@ std::string draw_edge(const EdgeWait& edge, const std::string& d, double share, 
       svg::length(1.2 + (widest - 1.2) * share));
 }
 
-/// Cells of peers x peers, or of blocks of them.
+/// Cells of peers x peers, or of blocks of peers.
 struct Cells {
   std::size_t count = 0, block = 1;
   std::map<Pair, double> seconds;  ///< row and column; the mean of a block
@@ -155,7 +155,7 @@ std::string matrix_labels(const Cells& cells, double cell) {
   return out;
 }
 
-/// Says what the colours mean.
+/// The legend of the colours.
 std::string warmth_scale(double most, double y) {
   std::string out;
   for (int k = 1; k <= n_warmths; ++k)

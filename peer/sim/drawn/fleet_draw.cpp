@@ -26,7 +26,7 @@ namespace {
 
 using Words = std::initializer_list<const char*>;
 
-/// The rows of the families that need no file of the user's.
+/// Returns the families that need no file.
 template <class Families>
 auto drawable(const Families& all) {
   const auto is_path = [](const GraphParameter& p) { return p.kind == GraphParameter::Kind::path; };
@@ -38,7 +38,7 @@ auto drawable(const Families& all) {
 
 class FleetDraw {
  public:
-  /// Lets chains divide one in six fleets of a row that may run on parts of a model.
+  /// Uses chains in one of six fleets if the method can run on parts of a model.
   FleetDraw(Rng rng, const AlgorithmRow& row) : rng_(rng), row_(row) {
     Rng apart = rng.derive("chains");
     if (row.by_coordinate && apart.below(6) == 0) stages_ = static_cast<PeerId>(2 + apart.below(3));
@@ -154,7 +154,7 @@ class FleetDraw {
     if (once_in(2)) set("train.local_steps", std::to_string(between(2, 5)));
   }
 
-  /// Apart from the other draws, so that fleets of earlier numbers stay what they were but for it.
+  /// Uses its own generator, so that the other draws of earlier fleet numbers stay the same.
   void draw_schedule() {
     Rng apart = rng_.derive("schedule");
     if (apart.below(4) != 0) return;
@@ -271,8 +271,8 @@ class FleetDraw {
     drawn_.until_ms = std::array{100, 500, 500, 2000}.at(rng_.below(4));
   }
 
-  /// Apart from the other draws, too: one in four fleets has a graph on which an accident leaves a
-  /// peer alone, and one in five is long enough for accidents to be noticed and to end.
+  /// Uses its own generator, too: one in four fleets has a graph on which an accident can isolate a
+  /// peer, and one in five runs long enough for accidents to be detected and to end.
   void draw_loneliness() {
     Rng apart = rng_.derive("loneliness");
     const std::string graph = std::array{"path", "ring", "star"}.at(apart.below(3));
@@ -284,8 +284,8 @@ class FleetDraw {
     if (apart.below(5) == 0) set_key(drawn_.keys, "stop.rounds", "500");
   }
 
-  /// Apart from the other draws, too: of every other chain of `all-reduce`, stages have copies. By
-  /// doubling they are a power of two.
+  /// Uses its own generator, too: stages have copies in half of the chains of `all-reduce`; with
+  /// doubling the number of copies is a power of two.
   void draw_copies() {
     Rng apart = rng_.derive("copies");
     if (stages_ == 1 || row_.kind != "all-reduce" || apart.below(2) == 0) return;
@@ -293,14 +293,14 @@ class FleetDraw {
       copies_.push_back(static_cast<PeerId>(1 + apart.below(row_.order == "doubling" ? 2 : 3)));
   }
 
-  /// Lists modules that stages begin with: the last stage has the last layer and one before it.
+  /// Lists the modules at which stages begin; the last stage has the last layer and the one before.
   std::string first_layers() const {
     std::vector<std::string> names;
     for (PeerId s = 1; s <= stages_; ++s) names.push_back(fmt::format("fc{}", s));
     return fmt::format("[{}]", fmt::join(names, ", "));
   }
 
-  /// Apart from the other draws, too: of every fourth other chain, two members have each stage.
+  /// Uses its own generator, too: stages have two members in a quarter of the other chains.
   void draw_members() {
     Rng apart = rng_.derive("tensor");
     if (stages_ > 1 && copies_.empty() && apart.below(4) == 0) tensor_ = 2;
@@ -324,8 +324,8 @@ class FleetDraw {
     if (!copies_.empty()) set("parallel.copies", fmt::format("[{}]", fmt::join(copies_, ", ")));
   }
 
-  /// Apart from the other draws, too: of every other chain that takes no local steps, minibatches
-  /// follow each other. Whether they do.
+  /// Uses its own generator, too: minibatches overlap in half of the chains without local steps.
+  /// Returns whether they do.
   bool draw_stream() {
     Rng apart = rng_.derive("stream");
     const auto takes_steps = [](const auto& key) {
@@ -340,20 +340,20 @@ class FleetDraw {
   Rng rng_;
   const AlgorithmRow& row_;
   PeerId stages_ = 1;
-  PeerId tensor_ = 1;             ///< members of each stage
-  std::vector<PeerId> copies_{};  ///< of each stage; empty: one
+  PeerId tensor_ = 1;             ///< members per stage
+  std::vector<PeerId> copies_{};  ///< copies per stage; none: one each
   PeerId n_ = 0;
   DrawnFleet drawn_;
 };
 
 constexpr std::uint64_t most_attempts = 5000;
 
-/// The keys that decide together whether a fleet is possible: no one of them is wrong in itself.
+/// Keys that may be refused because of each other, although each is valid by itself.
 const std::set<std::string, std::less<>> refusable{
     "algorithm", "topology", "robust", "data", "train", "peers"};
 
-/// The key at the top that a diagnostic is about, "fleet:LINE:COLUMN" or "fleet: KEY": fleet_text()
-/// gives each a line of its own.
+/// Returns the top-level key of a diagnostic at "fleet:LINE:COLUMN" or "fleet: KEY"; fleet_text()
+/// writes each on its own line.
 std::string refused_key(const Diagnostic& diagnostic, const std::string& text) {
   const std::size_t colon = diagnostic.where.find(':');
   if (colon == std::string::npos) return diagnostic.where;
@@ -372,7 +372,7 @@ DrawnFleet draw(std::uint64_t number,
                 std::uint64_t attempt,
                 std::span<const AlgorithmRow* const> rows) {
   const Rng rng = Rng(number).derive("fleet");
-  // What its fleets may be is no reason for a row to be drawn less often.
+  // The row is drawn before the attempts, so that refusals do not make it rarer.
   const AlgorithmRow& row = *rows[Rng(rng).below(rows.size())];
   return FleetDraw(rng.derive("keys").derive(attempt), row).draw(number);
 }
@@ -394,7 +394,7 @@ std::vector<const AlgorithmRow*> rows_named(const std::string& name) {
   return rows;
 }
 
-// From what is drawn to a fleet that can be judged.
+// Checks and reading of drawn fleets.
 
 bool stays_small(const Assembly& fleet) {
   constexpr double most = 1e3;

@@ -7,8 +7,8 @@
 namespace gv {
 namespace {
 
-/// Sorts keys by the first word of their paths, in the order in which these words come; what is
-/// left of a path is below it.
+/// Groups keys by the first word of their paths, in order of appearance; the rest of a path is the
+/// key within the group.
 std::vector<std::pair<std::string, FlatKeys>> sections(const FlatKeys& keys) {
   std::vector<std::pair<std::string, FlatKeys>> sections;
   for (const auto& [path, value] : keys) {

@@ -7,14 +7,14 @@
 
 namespace gv {
 
-/// The fleet file that says these keys, a line for each that stands at the top: the inverse of
-/// flat_keys. Keys of one section need not stand together.
+/// Returns the fleet file with these keys, one line per top-level key: the inverse of flat_keys.
+/// Keys of one section need not be adjacent.
 std::string fleet_text(const FlatKeys& keys);
 
-/// "" where the key is not there.
+/// Returns the value; empty if the key is missing.
 std::string value_of(const FlatKeys& keys, std::string_view path);
 void set_key(FlatKeys& keys, std::string_view path, std::string value);
-/// The key itself, and all that stand below it.
+/// Erases the key and all keys below it.
 void erase_keys(FlatKeys& keys, std::string_view path);
 
 }  // namespace gv

@@ -22,14 +22,14 @@
 namespace gv {
 namespace {
 
-/// A smaller fleet takes other turns: it may break the rule under another seed.
+/// A smaller fleet behaves differently, so it may break the rule under another seed only.
 constexpr std::uint64_t seeds_to_try = 20;
 constexpr int most_runs = 1500;
-/// A run with a key left out may be as long as the key's default says.
+/// Without a key, a run may be as long as the key's default allows.
 constexpr std::uint64_t most_events_of_a_run = 200'000;
 
-/// The keys that stay: without a latency what peers tell each other for ever happens in one
-/// instant, and the usual data are large.
+/// Keys that stay: without latency, endless exchanges would take no time, and the default data are
+/// large.
 const std::set<std::string, std::less<>> needed{"version",
                                                 "stop",
                                                 "stop.rounds",
@@ -65,7 +65,7 @@ class Shrinking {
  private:
   bool over() const { return runs_ >= most_runs || (with_.interrupted && with_.interrupted()); }
 
-  /// Returns what the same rule says of this run; nothing: it holds, or the fleet is none.
+  /// Returns this run's violations of the same rule; nothing if it holds or the fleet is invalid.
   std::optional<std::vector<std::string>> broken(const DrawnRun& run) {
     ++runs_;
     try {
@@ -108,7 +108,7 @@ class Shrinking {
     return run.keys.size() < best_.run.keys.size() && accept(std::move(run));
   }
 
-  /// Peers that are all alike, on one machine.
+  /// Makes all peers equal, on one machine.
   bool make_plain() {
     DrawnRun run = best_.run;
     if (!value_of(run.keys, "peers").starts_with('[')) return false;
@@ -139,7 +139,7 @@ class Shrinking {
     return run.until_ms < best_.run.until_ms && accept(std::move(run));
   }
 
-  /// Whole sections first, and then the keys that are left.
+  /// Tries whole sections first, then the remaining keys.
   bool leave_out_keys() {
     std::set<std::string> paths;
     for (const auto& [path, value] : best_.run.keys) {
@@ -168,7 +168,7 @@ class Shrinking {
   int runs_ = 0;
 };
 
-/// The bound on the events of a seed, which as a rule has some ten thousand.
+/// Limit of events for a seed, which usually has about ten thousand.
 constexpr std::uint64_t most_events_of_a_seed = 20'000'000;
 
 /// The outcome of one fleet.
@@ -243,7 +243,7 @@ class DrawnSwarm {
     return drawn;
   }
 
-  /// Tells of a fleet: in their order, and while no other thread tells.
+  /// Reports fleets in order, one thread at a time.
   void tell(Drawn drawn) {
     ++next_told_;
     ++result_.fleets;
@@ -273,11 +273,11 @@ class DrawnSwarm {
   std::vector<const AlgorithmRow*> rows_;
   std::atomic<std::uint64_t> next_;
   std::atomic<bool> failed_now_ = false;
-  std::mutex mutex_;  ///< of what is below
+  std::mutex mutex_;  ///< protects the members below
   std::exception_ptr failed_;
-  std::map<std::uint64_t, Drawn> waiting_;  ///< for the fleets before them to be told
+  std::map<std::uint64_t, Drawn> waiting_;  ///< until the fleets before them are reported
   std::uint64_t next_told_;
-  std::set<std::pair<std::string, std::string>> told_;  ///< rows and kinds of violation
+  std::set<std::pair<std::string, std::string>> told_;  ///< rows and kinds of violations
   DrawResult result_;
 };
 

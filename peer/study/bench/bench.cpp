@@ -10,7 +10,7 @@
 #include "optim/models/model.h"
 #include "optim/rl/acting.h"
 #include "optim/rl/environments.h"
-#include "optim/rl/memory.h"
+#include "optim/rl/replay_memory.h"
 #include "optim/stopwatch.h"
 #include "optim/train/host_replica.h"
 #include "optim/train/predictor.h"
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint32_t side_by_side[] = {1, 8, 64};
 constexpr double explore = 0.05;
-constexpr int calls = 100;  ///< in one measurement: the clock's own time does not count then
+constexpr int calls = 100;  ///< per measurement: reading the clock is negligible
 
 double steps_per_second(const EnvironmentRow& row,
                         const NeuralNetwork& network,
@@ -38,7 +38,7 @@ double steps_per_second(const EnvironmentRow& row,
   return environments / time.seconds;
 }
 
-/// Fills a memory with transitions that are numbers of any kind: what they mean takes no time.
+/// Fills a memory with arbitrary numbers: the values do not change the time.
 Memory full_memory(const EnvironmentRow& row, std::uint32_t places) {
   const auto numbers = static_cast<std::uint32_t>(row.seen.elements());
   Memory memory({.places = places,
@@ -71,7 +71,7 @@ void measure_memory(Memory memory, std::uint32_t batch, double seconds, AgentBen
   report.judge_seconds = median_time(repetition, draw_and_judge).seconds;
 }
 
-/// The CUDA devices that answer, where the fleet's peers may train on them.
+/// Returns the CUDA devices that answer, if the fleet's peers may train on them.
 std::vector<Device> cuda_devices(const Assembly& fleet) {
   std::vector<Device> devices;
   if (!stays_on_the_cpu(fleet, 0).why.empty()) return devices;
@@ -79,7 +79,7 @@ std::vector<Device> cuda_devices(const Assembly& fleet) {
   return devices;
 }
 
-/// Lists what is measured, without batch and figures.
+/// Returns a row without batch and figures for each device to measure.
 std::vector<DeviceRow> targets(const Assembly& fleet) {
   std::set<int> threads;
   for (const PeerSpec& peer : fleet.fleet.peers)

@@ -44,20 +44,21 @@
 namespace gv {
 namespace {
 
-/// The memory that the processes of one measurement share.
+/// Memory shared by the processes of one measurement.
 struct Gathering {
   static constexpr std::size_t most = 64;
   std::uint32_t processes = 0;
   std::atomic<std::uint32_t> listening{0};
   std::atomic<std::uint16_t> ports[most] = {};
-  double seconds[most] = {};      ///< what each measured
-  double cpu_seconds[most] = {};  ///< and how long its threads worked for it, all together
+  double seconds[most] = {};      ///< wall-clock time of each process
+  double cpu_seconds[most] = {};  ///< CPU time of each process, all threads
 
-  /// Publishes a process's port, and waits for those of all.
+  /// Publishes a process's port and waits for those of all processes.
   std::vector<std::uint16_t> exchange_ports(std::uint32_t rank, std::uint16_t port);
 };
 
-/// Measures one process, all its threads, and writes what a round took into the gathering.
+/// Measures time and CPU time of a process, all threads, and writes them per round to the
+/// gathering.
 class Stopwatches {
  public:
   Stopwatches(Gathering& gathering, std::uint32_t rank) : gathering_(gathering), rank_(rank) {}
@@ -71,7 +72,7 @@ class Stopwatches {
   double cpu_began_ = 0;
 };
 
-/// The figures that the processes wrote into the arrays of these names, by rank.
+/// The figures that the processes wrote into the arrays of the same names, by rank.
 struct Measured {
   std::vector<double> seconds, cpu_seconds;
 };
@@ -123,8 +124,8 @@ SocketAddress loopback(std::uint16_t port) {
   return known_addresses(loopback_host(), port).front();
 }
 
-/// A socket with the options of the peers' own, and these buffers: the window that a connection
-/// offers is fixed as it is made, so a listening one hands them on.
+/// Returns a socket with the peers' options and these buffers. The window of a connection is fixed
+/// when it is made, so accepted connections inherit the listening socket's buffers.
 int new_socket(int buffer) {
   const int fd = ::socket(loopback(0).bytes.ss_family, SOCK_STREAM, 0);
   if (fd < 0) fail("socket");
@@ -152,7 +153,7 @@ Listener listen_somewhere(int buffer) {
   return listener;
 }
 
-/// One neighbour: how far this round's vector has gone out and come in.
+/// A neighbour, and how much of this round's vector was sent and received.
 struct Neighbour {
   int fd;
   std::vector<std::byte> received;
@@ -210,8 +211,8 @@ std::vector<std::uint16_t> Gathering::exchange_ports(std::uint32_t rank, std::ui
   return {ports, ports + processes};
 }
 
-/// Runs `body(rank, gathering)` in n new processes at once. The caller must have no other thread.
-/// Throws std::runtime_error when one of them fails; none outlives the call.
+/// Runs `body(rank, gathering)` in n new processes in parallel. The caller must have no other
+/// thread. Throws std::runtime_error if one of the processes fails; none outlives the call.
 Measured run_forked(std::uint32_t n, const std::function<void(std::uint32_t, Gathering&)>& body) {
   if (n > Gathering::most) throw std::invalid_argument("too many processes");
   SharedGathering shared;
@@ -240,12 +241,11 @@ Measured run_forked(std::uint32_t n, const std::function<void(std::uint32_t, Gat
   return {{result.seconds, result.seconds + n}, {result.cpu_seconds, result.cpu_seconds + n}};
 }
 
-/// Bare TCP between the neighbours of a ring of n processes, as a yardstick: per round each sends
-/// its vector of `bytes` bytes to both neighbours and receives theirs into vectors of its own.
-/// Plain sockets, one thread, pieces of 512 KiB, nothing checked and nothing computed.
-/// `socket_buffer`: bytes asked for with SO_SNDBUF and SO_RCVBUF; 0: whatever the system gives.
-/// What waits in a large one waits in memory and no longer in cache, so the best size is the
-/// machine's.
+/// Bare TCP between the neighbours of a ring of n processes, for comparison: in each round a
+/// process sends its vector of `bytes` bytes to both neighbours and receives theirs. Plain sockets,
+/// one thread, pieces of 512 KiB, no checks and no arithmetic. `socket_buffer`: bytes requested
+/// with SO_SNDBUF and SO_RCVBUF; 0 keeps the system's default. Data in a large buffer waits in
+/// memory instead of cache, so the best size depends on the machine.
 void plain_streams(std::uint32_t rank,
                    Gathering& gathering,
                    int socket_buffer,
@@ -316,10 +316,10 @@ Plan plan_of(PeerId self, PeerId n, std::size_t dimension, Averaging averaging) 
   return plan;
 }
 
-/// The way in which payloads travel.
+/// The transport of payloads.
 struct Carriage {
   bool shared = false;
-  const std::vector<PeerKeys>* keys = nullptr;  ///< null: not encrypted
+  const std::vector<PeerKeys>* keys = nullptr;  ///< null if not encrypted
 };
 
 void gossip_rounds(std::uint32_t rank,
@@ -355,7 +355,7 @@ void gossip_rounds(std::uint32_t rank,
   life.result();
 }
 
-/// The repetitions of one way to do a round: what each of them took.
+/// The times of all repetitions of one way to do a round.
 struct Repetitions {
   std::vector<double> seconds, cpu_seconds;
 
@@ -368,8 +368,8 @@ struct Repetitions {
   RoundCost cost() const { return {median(seconds), median(cpu_seconds)}; }
 };
 
-/// Counts the bytes to each of two neighbours, and half as much where both are one; of an
-/// all-reduce half of what goes to the next of the ring, 2 (n - 1) chunks of d / n floats.
+/// Returns the bytes to each of two neighbours, or half if both are the same process. For an
+/// all-reduce: half of the 2 (n - 1) chunks of d / n floats to the next of the ring.
 std::size_t bytes_each_way(std::uint32_t n, std::size_t dimension, Averaging averaging) {
   const std::size_t bytes = dimension * sizeof(float);
   if (averaging == Averaging::neighbors) return n == 2 ? bytes / 2 : bytes;
@@ -400,7 +400,7 @@ ExchangeRow measure(std::uint32_t n,
     ++turn.turn;
     on_turn(turn);
   };
-  std::map<int, Repetitions> plain;  // by the buffers
+  std::map<int, Repetitions> plain;  // by buffer size
   for (int i = 0; i < options.repetitions; ++i) {
     for (const auto& [name, repetitions, carriage] : ours) {
       begin(name);

@@ -28,8 +28,7 @@ struct Product {
   int m, n, k;
 };
 
-/// Forward and both backward products of every layer; the first layer needs no gradient of its
-/// input.
+/// Returns forward and backward products of all layers; the first needs no input gradient.
 std::vector<Product> mlp_products() {
   std::vector<Product> products;
   for (int layer = 1; layer <= 3; ++layer) {
@@ -76,7 +75,7 @@ void multiply(const Product& p, Operands& o) {
        p.n);
 }
 
-/// Seconds of one call.
+/// Returns the median seconds of one call.
 double seconds_of(const std::function<void()>& call, double seconds) {
   return median_time({.seconds = seconds, .calls = 20}, call).seconds;
 }
@@ -94,7 +93,7 @@ std::unique_ptr<Replica> mlp_replica() {
                            Rng(2));
 }
 
-// Every loop over the chains is unrolled, or they would lie in memory and not in registers.
+// Loops over the chains must be unrolled, or the chains would be in memory instead of registers.
 
 constexpr float factor = 0.999F;
 constexpr float summand = 0.001F;
@@ -131,7 +130,7 @@ __attribute__((target("avx512f"))) std::vector<float> run_avx512(std::int64_t st
 constexpr int chains = 12;
 constexpr int width = 8;
 
-/// The compiler's own vectors: AVX2 on x86-64-v3, NEON elsewhere.
+/// Uses the compiler's vector types: AVX2 on x86-64-v3, NEON elsewhere.
 std::vector<float> run_portable(std::int64_t steps) {
   using Lane = float __attribute__((vector_size(width * sizeof(float))));
   std::vector<float> values = starts(chains, width);

@@ -16,12 +16,12 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::uint32_t samples = 20'000;
 constexpr std::uint32_t test_samples = 2'000;
-// The features and non-zeros of RCV1, the paper's first data set; of the dense one all.
+// Sparse data: features and non-zeros of RCV1, the paper's first data set. Dense data: no zeros.
 constexpr std::uint32_t features = 47'236, nonzeros = 75;
 constexpr std::uint32_t dense_features = 256;
 constexpr double noise = 0.05;
 
-/// One way of stepping on one x, and what was measured of it.
+/// One way of stepping on one x, with its measured rates.
 class Way {
  public:
   Way(const TrainTest& data, Descent descent) : descent_(descent) {
@@ -37,7 +37,7 @@ class Way {
     objective_->descend(x_, descent_);
     return objective_->evaluate(x_).loss;
   }
-  /// A pass before it: whoever comes after other data finds the cache cold.
+  /// Runs one pass before the measured one, because after other data the cache is cold.
   void measure() {
     objective_->descend(x_, descent_);
     const auto began = Clock::now();
@@ -66,7 +66,7 @@ double median_ratio(const Way& a, const Way& b) {
   return median(std::move(ratios));
 }
 
-/// The two ways of each number of threads; the first number is one.
+/// The two ways for one number of threads.
 struct Pair {
   HogwildRow row;
   Way lock_free, locked;

@@ -8,7 +8,7 @@
 #include "optim/host/slices.h"
 #include "optim/models/network_cut.h"
 #include "optim/stopwatch.h"
-#include "optim/train/mixing.h"
+#include "optim/train/mix_models.h"
 #include "optim/train/predictor.h"
 #include "optim/train/stage_objective.h"
 #include "peer/study/bench/bench.h"
@@ -29,7 +29,7 @@ struct Weights {
   std::vector<float> x, g;
 };
 
-/// The pieces of a model, with the weights that passes of any number of rows take.
+/// The pieces of a model, with weights and gradients that passes of all batch sizes share.
 struct Pieces {
   explicit Pieces(const Assembly& fleet)
       : network(make_network(fleet.fleet.model, *fleet.data.train)),
@@ -66,14 +66,14 @@ struct Pieces {
   }
 };
 
-/// A piece that takes so many rows, and what it hands on.
+/// A piece for one number of rows, with its output buffers.
 struct Stage {
   std::unique_ptr<Objective> objective;
-  std::unique_ptr<Buffer> out, out_gradient;  ///< null behind the last piece
+  std::unique_ptr<Buffer> out, out_gradient;  ///< null after the last piece
   std::vector<double> forward_seconds{}, backward_seconds{};
 };
 
-/// Passes of minibatches of so many rows.
+/// Passes of minibatches of `rows` rows.
 class Bench {
  public:
   Bench(const Assembly& fleet, Pieces& pieces, std::uint32_t rows)
@@ -84,7 +84,7 @@ class Bench {
     }
   }
 
-  /// A minibatch through all pieces and back, and one through the whole model.
+  /// Sends a minibatch forward and backward through all pieces, and one through the whole model.
   void pass(bool counts) {
     const Microbatch at{.batch = rows_, .number = 0};
     for (std::size_t k = 0; k < stages_.size(); ++k) {
@@ -111,7 +111,7 @@ class Bench {
   std::uint32_t rows() const { return rows_; }
   double whole_seconds() const { return lower_quartile(whole_seconds_); }
 
-  /// Appends what the pieces take, together as much as the whole.
+  /// Appends the pieces' times, scaled to add up to the whole model's.
   void add_to(ModelProfile& profile) const {
     double sum = 0;
     for (const Stage& stage : stages_)
@@ -137,11 +137,11 @@ class Bench {
   std::vector<double> whole_seconds_;
 };
 
-/// Measures in turns, so that what else the machine does meanwhile falls on all of them alike: one
-/// after the other, 8 rows took three times as long as 16 where somebody else worked just then.
+/// Measures all sizes in turns, so that other work on the machine slows every size alike. When they
+/// were measured one after the other, 8 rows could take three times as long as 16.
 void measure_in_turns(std::vector<Bench>& benches, double seconds) {
   constexpr std::size_t least = 5;
-  for (Bench& bench : benches) bench.pass(false);  // memory is taken the first time
+  for (Bench& bench : benches) bench.pass(false);  // the first pass allocates memory
   const Clock::time_point end =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
                          seconds * static_cast<double>(benches.size())));

@@ -16,12 +16,12 @@ namespace {
 
 using Figure = CompareTarget::Figure;
 
-/// A gap between evaluations of more than this part of the cost blurs it.
+/// Gaps between evaluations above this fraction of the cost make the cost inexact.
 constexpr double coarse = 0.25;
-/// A real run whose machine had other work for longer than that says little about time.
+/// Times of a real run are unreliable if its machine had other work for more than this fraction.
 constexpr double much_pressure = 0.1;
 
-/// Two runs learn the same problem when these agree; how it is divided among the peers may differ.
+/// Runs learn the same problem if these keys agree; how data are divided among peers may differ.
 bool is_of_the_problem(const std::string& key) {
   static const std::set<std::string> other{
       "data.dir", "data.file", "data.test_file", "data.fallback", "data.augment", "data.servers"};
@@ -62,7 +62,7 @@ void require_one_problem(const std::vector<StoredRun>& runs) {
   }
 }
 
-/// Returns whether all runs are of agents.
+/// Returns whether all runs train agents.
 bool all_act(const std::vector<StoredRun>& runs) {
   return std::ranges::all_of(
       runs, [](const StoredRun& run) { return run.evaluations.back().frames.has_value(); });
@@ -99,7 +99,7 @@ bool anybody_reaches(const std::vector<StoredRun>& runs, const CompareTarget& ta
       runs, [&](const StoredRun& run) { return cost_of(run, target).has_value(); });
 }
 
-/// Returns what the models were at the end, by which to compare where no target is given.
+/// Returns the measure by which final models are compared if there is no target.
 Measure final_measure(const std::vector<StoredRun>& runs) {
   const bool all = std::ranges::all_of(
       runs, [](const StoredRun& run) { return run.evaluations.back().accuracy.has_value(); });
@@ -107,7 +107,7 @@ Measure final_measure(const std::vector<StoredRun>& runs) {
   return all ? Measure::accuracy : Measure::loss;
 }
 
-/// The place in the order: who reaches the target with more seeds, then at less cost; names last.
+/// Returns the sort key: more seeds that reach the target first, then lower cost, then names.
 auto place_of(const Contender& c, Measure measure) {
   double sum = 0;
   std::size_t n = 0;
@@ -127,15 +127,15 @@ double mean_or_infinite(const Contender& c, Measure measure) {
   return summary ? summary->mean : std::numeric_limits<double>::infinity();
 }
 
-/// Returns whether all contenders of a section have the same value there.
+/// Returns whether all contenders of a section have the same value in this column.
 bool is_common(const Section& section, std::size_t column) {
   const std::string& first = section.contenders.front().group->values[column];
   return std::ranges::all_of(section.contenders,
                              [&](const Contender& c) { return c.group->values[column] == first; });
 }
 
-/// Names as short as the section allows: without what all have in common, and without the graph
-/// where a method does not average over it.
+/// Makes names as short as the section allows: without common values, and without the graph if the
+/// method does not average over it.
 void name_contenders(const RunTable& table, Section& section, std::vector<std::string> but) {
   if (section.contenders.size() < 2) return;
   for (std::size_t k = 0; k < table.columns.size(); ++k)
@@ -251,7 +251,7 @@ Comparison compare_runs(const std::vector<StoredRun>& runs, const CompareOptions
     finish(section, c.measure);
     c.sections.push_back(std::move(section));
   }
-  // Where gossip does not win is what a reader must not miss.
+  // Sections in which gossip does not win come first, so that no reader misses them.
   std::ranges::stable_partition(c.sections,
                                 [](const Section& s) { return s.contenders.front().centralized; });
   count_seeds(c);

@@ -11,44 +11,44 @@
 
 namespace gv {
 
-/// The questions that are asked of some runs.
+/// Options of `compare`.
 struct CompareOptions {
-  std::optional<CompareTarget> target;  ///< none: the files', where all name the same
-  std::vector<std::string> by;          ///< keys whose values are told apart, each a section
-  bool trust = false;  ///< maps: fleet files that the runs name may load their plug-ins
+  std::optional<CompareTarget> target;  ///< none: the target of the files, if all agree
+  std::vector<std::string> by;          ///< keys; each combination of their values is a section
+  bool trust = false;                   ///< for maps: the fleet files of the runs may load plug-ins
 };
 
-/// The contenders that are compared with each other: those with the same values of `by`.
+/// The contenders that are compared with each other: those that have the same values of `by`.
 struct Section {
   std::vector<std::pair<std::string, std::string>> by;
-  std::vector<Contender> contenders;  ///< the best first
-  std::vector<bool> pareto;           ///< not dominated in (seconds, bytes)
-  std::vector<PairResult> pairs;      ///< of all, in the measure of the comparison
+  std::vector<Contender> contenders;  ///< best first
+  std::vector<bool> pareto;           ///< whether not dominated in (seconds, bytes)
+  std::vector<PairResult> pairs;      ///< all pairs, in the measure of the comparison
 };
 
-/// Everything that the screens show.
+/// Everything that the reports show.
 struct Comparison {
   RunTable table;
-  std::vector<std::string> by;  ///< the keys that CompareOptions::by meant
+  std::vector<std::string> by;  ///< the columns selected by CompareOptions::by
   std::optional<CompareTarget> target;
-  Measure measure = Measure::time;  ///< by which contenders are ordered
+  Measure measure = Measure::time;  ///< measure by which contenders are ordered
   std::size_t seeds_least = 0, seeds_most = 0;
-  double resolution = 0;           ///< rounds: the widest gap between two evaluations at the target
-  double coarseness = 0;           ///< the widest such gap, as a part of the rounds to the target
-  std::size_t at_once = 0;         ///< runs that were there at their first evaluation
-  std::vector<Section> sections;   ///< those that a centralized method wins first, then by `by`
-  std::vector<std::string> notes;  ///< sentences that hold for all
+  double resolution = 0;           ///< widest gap between two evaluations around the target, rounds
+  double coarseness = 0;           ///< widest such gap as a fraction of the rounds to the target
+  std::size_t at_once = 0;         ///< runs that had reached the target at their first evaluation
+  std::vector<Section> sections;   ///< sections won by a centralized method first, then by `by`
+  std::vector<std::string> notes;  ///< sentences that hold for all sections
 };
 
-/// Compares `runs`, which must outlive the result. Throws std::invalid_argument where they cannot
-/// be compared: none, different data or models, or a target that none of them reaches.
+/// Compares `runs`, which must outlive the result. Throws std::invalid_argument if they cannot be
+/// compared: there are none, data or models differ, or no run reaches the target.
 Comparison compare_runs(const std::vector<StoredRun>& runs, const CompareOptions& options);
 
-/// "network.latency 5 ms, network.bandwidth 100 Mbit"; "" where nothing was asked.
+/// "network.latency 5 ms, network.bandwidth 100 Mbit"; empty for a section without `by`.
 std::string name_of(const Section& section);
 
-/// Tells which of these pairs of costs no other one dominates: none is at most as dear in both and
-/// cheaper in one. Costs that are not finite are dominated by every finite pair.
+/// Returns for each pair of costs whether no other pair dominates it, that is, costs at most as
+/// much in both and less in one. Costs that are not finite are dominated by every finite pair.
 std::vector<bool> not_dominated(const std::vector<std::pair<double, double>>& costs);
 
 }  // namespace gv

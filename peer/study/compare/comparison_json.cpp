@@ -140,7 +140,7 @@ Json section_json(const Comparison& comparison, const Section& section) {
   return json;
 }
 
-/// A bar would end the cell.
+/// Escapes bars, which would end the cell.
 std::string markdown_cell(const std::string& text) {
   std::string out;
   for (const char c : text) out += c == '|' ? "\\|" : std::string(1, c);
@@ -191,7 +191,7 @@ std::string markdown_table(const Comparison& c,
   return text;
 }
 
-/// RFC 4180: what holds a comma, a quote or a line break is quoted.
+/// Quotes cells that contain a comma, a quote or a line break (RFC 4180).
 std::string csv_cell(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string out = "\"";
@@ -241,7 +241,7 @@ Json comparison_json(const Comparison& c, const std::vector<std::string>& left_o
   return json;
 }
 
-// Comparisons for other programs: Markdown for a README, CSV for whatever reads tables.
+// Comparisons for other programs: Markdown for a README, CSV for tables.
 
 std::string comparison_markdown(const Comparison& c, const std::vector<Measure>& columns) {
   std::string text;

@@ -25,7 +25,7 @@ std::string seeds_text(const Comparison& c) {
   return fmt::format("{} seed{}", c.seeds_most, c.seeds_most == 1 ? "" : "s");
 }
 
-/// A label longer than its field has a line of its own.
+/// Puts a label that is longer than its field on a line of its own.
 std::string label_field(const std::string& mark, const std::string& label) {
   if (label.size() <= label_width) return mark + left(label, label_width);
   return fmt::format("{}{:.{}}\n{:{}}", mark, label, longest_label, "", mark.size() + label_width);
@@ -38,14 +38,14 @@ std::string interval_text(const std::optional<double>& low,
   return fmt::format("{} .. {}", digits(*low / unit), digits(*high / unit));
 }
 
-/// "5/6" where a run missed the target, else the mean in this unit.
+/// Returns "5/6" if a run missed the target, else the mean in this unit.
 std::string mean_text(const Contender& c, Measure measure, double unit) {
   if (!c.always()) return fmt::format("{}/{}", c.reached(), c.entries.size());
   const auto summary = summary_of(c, measure);
   return summary ? digits(summary->mean / unit) : "-";
 }
 
-/// Percentage points, in at most five columns.
+/// Returns percentage points in at most five columns.
 std::string points_text(double part) {
   const double points = 100 * part;
   return fmt::format("{:.{}f}", points, std::abs(points) < 9.995 ? 2 : 0);
@@ -80,7 +80,7 @@ std::string header(const Comparison& c) {
   return fmt::format("{}{}; {}; {}", to_string(*c.target), grid, seeds_text(c), means);
 }
 
-/// Returns the time unit of the slowest contender: in a smaller unit its digits overflow the
+/// Returns the time unit of the slowest contender; in a smaller unit its digits would overflow the
 /// column.
 TimeUnit unit_of(const Section& section) {
   double longest = 0;
@@ -110,7 +110,7 @@ std::string heading(std::string_view first, std::string_view last) {
                      "sent");
 }
 
-/// Costs at the target.
+/// Returns the table of costs at the target.
 std::string cost_table(const Section& section) {
   const TimeUnit unit = unit_of(section);
   std::string text = heading(unit.name, "rounds");
@@ -127,7 +127,7 @@ std::string cost_table(const Section& section) {
   return text;
 }
 
-/// Writes what the models were at the end.
+/// Returns the table of the final models' figures.
 std::string final_table(const Comparison& comparison, const Section& section) {
   const Measure measure = comparison.measure;
   std::string text = heading(name_of(measure), "time");
@@ -144,7 +144,7 @@ std::string final_table(const Comparison& comparison, const Section& section) {
   return text;
 }
 
-/// Shows where a round of one peer goes, where that was recorded.
+/// Returns the table of time per state in a round of one peer; empty if not recorded.
 std::string state_table(const Section& section) {
   std::vector<ActivitySeconds> rows;
   double longest = 0;
@@ -157,7 +157,7 @@ std::string state_table(const Section& section) {
     rows.push_back(*states);
   }
   const TimeUnit unit = time_unit(longest);
-  // Evaluations and checkpoints are no part of the clock, and so not of this table.
+  // Evaluations and checkpoints do not count on the clock, so they are not in this table.
   constexpr std::array shown_states{0, 1, 2, 3, 4, 7};
   std::string text = left(fmt::format("  {} of a peer's round", unit.name), label_width + 2);
   for (const int k : shown_states)
@@ -209,7 +209,7 @@ bool misses(const Comparison& c) {
   });
 }
 
-/// Spaces at line ends come from fields at the right that are empty.
+/// Removes spaces at line ends, which empty fields at the right leave.
 std::string without_trailing_spaces(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -220,7 +220,7 @@ std::string without_trailing_spaces(const std::string& text) {
   return out;
 }
 
-/// The factor by which the worst local model must lag behind the mean model to be mentioned.
+/// Factor by which the worst local model must be slower than the mean model to be mentioned.
 constexpr double worth_a_remark = 1.05;
 
 std::string name_with_kind(const Contender& c) {
@@ -276,7 +276,7 @@ std::string untold(const Contender& first, const Contender& second, const PairRe
   return text + ".";
 }
 
-/// Contenders that are clearly behind the first one, from the second place on.
+/// Returns the verdict on a first contender that is clearly better than the second.
 std::string before(const Comparison& c, const Section& section) {
   const Contender& first = section.contenders[0];
   const PairResult r = find_pair(section.pairs, 0, 1);
@@ -390,7 +390,7 @@ std::string verdict_of(const Comparison& comparison, const Section& section) {
                          difference_text(r));
     case PairOutcome::few_seeds:
       return few_seeds(first, second, r);
-    case PairOutcome::behind:  // the order is by the means over all seeds
+    case PairOutcome::behind:  // the order is by means over all seeds, not only common ones
       return fmt::format("by the seeds that both have, {} is before {}: {}.",
                          name_with_kind(second),
                          first.label,

@@ -19,7 +19,7 @@ constexpr std::size_t other = 7;
 constexpr std::uint64_t most_peers = 256;
 constexpr double least_share = 0.05;
 
-/// Walks one path through the moments, backwards.
+/// Walks one path backwards through the moments.
 class Walk {
  public:
   explicit Walk(const std::vector<std::vector<StoredMoment>>& peers) : peers_(peers) {}
@@ -56,7 +56,7 @@ class Walk {
     jumps_ = 0;
   }
 
-  /// The last stay of this peer that began before now; false at the beginning of the stretch.
+  /// Steps back over this peer's last stay that began before now; false at the beginning.
   bool step() {
     if (peers_.empty()) return false;
     const auto& mine = peers_[peer_];
@@ -64,8 +64,8 @@ class Walk {
     if (after == mine.begin()) return false;
     const StoredMoment& stay = *std::prev(after);
     if (stay.end < now_) count(other, stay.end);
-    // Who is awaited sent at this very instant: what it did until then is what held us up. Peers
-    // that claim to wait for each other in a circle wait for nobody.
+    // The awaited peer sent at this very instant, so the path continues with what it did before.
+    // The limit of jumps ends circles of peers that claim to wait for each other.
     const bool elsewhere = stay.state == late && stay.with && *stay.with < peers_.size();
     if (elsewhere && jumps_ < peers_.size() && !peers_[*stay.with].empty() &&
         peers_[*stay.with].front().begin < now_) {
@@ -80,11 +80,11 @@ class Walk {
   const std::vector<std::vector<StoredMoment>>& peers_;
   std::size_t peer_ = 0;
   double now_ = 0;
-  std::size_t jumps_ = 0;  ///< to other peers at this instant
+  std::size_t jumps_ = 0;  ///< jumps to other peers at this instant
   CriticalPath path_;
 };
 
-/// Servers stand behind the peers that train, whose number the file has.
+/// Returns the first server. Servers follow the training peers, whose number is in the file.
 std::optional<std::uint64_t> first_server_of(const StoredRun& run) {
   const AlgorithmRow* row = find_algorithm(run.algorithm, run.order);
   const auto peers = run.keys.find("peers");
@@ -96,7 +96,8 @@ std::optional<std::uint64_t> first_server_of(const StoredRun& run) {
   return whole && trainers < run.peers ? std::optional(trainers) : std::nullopt;
 }
 
-/// Compares a peer with the others: in a fleet of equals the path has to go through somebody.
+/// Returns whether the peer is clearly longer in the state than the others. Among equals, naming
+/// the peer on the path would mean nothing.
 bool stands_out(const CriticalPath& path, std::uint64_t peer, std::size_t state) {
   double sum = 0;
   for (const ActivitySeconds& each : path.stretch) sum += each[state];
@@ -110,7 +111,7 @@ std::string peer_name(const CriticalPath& path, std::uint64_t peer) {
   return peer == *path.first_server ? " of the server" : fmt::format(" of server {}", peer);
 }
 
-/// The last rounds in a row that a peer kept: [first, last].
+/// Returns the last consecutive rounds that a peer kept: [first, last].
 std::pair<double, double> last_stretch(const std::vector<StoredMoment>& moments) {
   double first = moments.back().round;
   for (auto m = moments.rbegin(); m != moments.rend(); ++m) {
@@ -120,7 +121,7 @@ std::pair<double, double> last_stretch(const std::vector<StoredMoment>& moments)
   return {first, moments.back().round};
 }
 
-/// A file may say anything.
+/// Returns 0 for a number out of range, because a file may hold any number.
 std::uint64_t round_number(double round) {
   return round >= 0 && round < 1e15 ? static_cast<std::uint64_t>(round) : 0;
 }
@@ -205,7 +206,7 @@ std::optional<Explanation> explain(const Contender& a, const Contender& b) {
   e.more.emplace();
   for (std::size_t k = 0; k < e.more->size(); ++k)
     (*e.more)[k] = (*their_states)[k] - (*my_states)[k];
-  // A cause points the way of the whole: what went the other way explains nothing.
+  // A cause must have the sign of the whole difference.
   const double sign = e.round_difference < 0 ? -1 : 1;
   const auto largest =
       std::ranges::max_element(*e.more, {}, [&](double seconds) { return sign * seconds; });
@@ -222,7 +223,7 @@ std::string to_string(const Explanation& e) {
   for (std::size_t k = 0; k < e.more->size(); ++k) order.push_back(k);
   std::ranges::stable_sort(
       order, std::greater<>(), [&](std::size_t k) { return std::abs((*e.more)[k]); });
-  // Where one state takes more and another less, both belong to the answer.
+  // If one state takes more and another less, the answer names both.
   const double most = std::abs((*e.more)[order[0]]);
   std::string parts;
   for (std::size_t i = 0; i < 2; ++i) {

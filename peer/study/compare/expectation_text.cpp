@@ -32,7 +32,7 @@ constexpr std::array units{Unit{"us", Measure::time, 1e-6},
                            Unit{"GB", Measure::bytes, 1e9},
                            Unit{"TB", Measure::bytes, 1e12}};
 
-/// Times count as one kind, and so do amounts of bytes.
+/// Maps all times to one kind, and all amounts of bytes to another.
 Measure kind_of(Measure measure) {
   if (measure == Measure::cpu) return Measure::time;
   return measure == Measure::memory || measure == Measure::repeated ? Measure::bytes : measure;
@@ -98,7 +98,7 @@ class ClaimReader {
     if (!take(word)) fail(fmt::format("`{}` is missing", word));
   }
 
-  /// The words up to the next sign.
+  /// Reads the words up to the next sign.
   std::string name() {
     std::string text;
     while (at_ < words_.size() && words_[at_] != "<" && words_[at_] != "~" && words_[at_] != "@")
@@ -107,7 +107,7 @@ class ClaimReader {
     return text;
   }
 
-  /// A number and what stands behind it in the same word: "2x", "20%".
+  /// Reads a number and the suffix in the same word: "2x", "20%".
   std::pair<double, std::string> number(const char* what) {
     const std::string word = next(what);
     double value = 0;
@@ -133,7 +133,7 @@ class ClaimReader {
   void read_factor(ExpectedClaim& claim) {
     const auto [factor, rest] = number("a factor such as 2x");
     if (rest != "x" || factor < 1) fail("a factor is at least 1x, such as `by 2x`");
-    if (is_gain(claim.measure)) fail("accuracies and returns differ by so much, not by a factor");
+    if (is_gain(claim.measure)) fail("accuracies and returns differ by an amount, not by a factor");
     claim.factor = factor;
   }
 

@@ -26,7 +26,7 @@ std::set<std::string> words_of(const std::string& text) {
   return words;
 }
 
-/// The words by which a contender may be called.
+/// Returns the words by which a contender may be called.
 std::set<std::string> names_of(const Contender& c) {
   std::set<std::string> names = words_of(c.label);
   for (const std::string& value : c.group->values) {
@@ -38,7 +38,7 @@ std::set<std::string> names_of(const Contender& c) {
   return names;
 }
 
-/// Returns whether the claim is about this contender: `network=5 ms` means any key of that room.
+/// Returns whether the claim is about this contender; `network=5 ms` means any key of `network`.
 bool is_meant(const Contender& c, const ExpectedClaim& claim) {
   return std::ranges::all_of(claim.where, [&](const auto& wanted) {
     return std::ranges::any_of(c.group->keys, [&](const auto& has) {
@@ -76,13 +76,13 @@ struct Finding {
   std::string reason;
 };
 
-/// Wholly beyond the mark: passed; wholly short of it: missed.
+/// Passed if the interval is wholly above the mark, missed if it is wholly below.
 Verdict beyond(double low, double high, double mark) {
   if (low > mark) return Verdict::passed;
   return high < mark ? Verdict::missed : Verdict::undecided;
 }
 
-/// Schuirmann's tests pass it; the 95 % interval wholly outside misses it.
+/// Passed by Schuirmann's tests; missed if the 95 % interval is wholly outside the margin.
 Verdict inside(std::span<const double> values, double margin) {
   const auto wide = mean_interval(values);
   if (!wide) return Verdict::undecided;
@@ -98,7 +98,7 @@ std::string too_few(std::size_t seeds) {
 Finding judge_order(const PairResult& r, const ExpectedClaim& claim) {
   if (r.missed > 0) {
     if (r.outcome == PairOutcome::before && claim.factor == 1)
-      return {Verdict::passed, "better in every pair, where the other misses the target"};
+      return {Verdict::passed, "better in every pair: the other misses the target"};
     if (r.outcome == PairOutcome::behind)
       return {Verdict::missed, "worse in every pair, or past the target"};
     return {

@@ -9,23 +9,23 @@
 
 namespace gv {
 
-/// The outcome of a claim, which is one question that was asked beforehand, so that its interval is
-/// not corrected for others.
+/// The outcome of a claim. A claim is a single question asked in advance, so its interval is not
+/// corrected for multiple comparisons.
 struct JudgedClaim {
   enum class Verdict : std::uint8_t { passed, missed, undecided };
   std::string text;
   Verdict verdict = Verdict::undecided;
-  std::string reason;  ///< what was measured, or why it cannot be decided
+  std::string reason;  ///< measured values, or why the claim is undecided
 };
 
-/// Holds the comparison to a claim, in every section with contenders that its `where` means; it
-/// passes when it holds in all of them, and is missed when it is in one. Among those, names mean
-/// the contender with that label, or the only one that has all of its words among its values.
-/// Throws std::invalid_argument where a name means nobody or several.
+/// Tests a claim in every section that has contenders matching its `where`. The claim passes if it
+/// holds in all these sections, and is missed if it is missed in one. A name means the contender
+/// with that label, or the only one that has all words of the name among its values. Throws
+/// std::invalid_argument if a name matches no contender or several.
 JudgedClaim judge_claim(const Comparison& comparison, const ExpectedClaim& claim);
 
 std::string_view name_of(JudgedClaim::Verdict verdict);
-/// A line of the screen.
+/// Returns a line of the report.
 std::string to_string(const JudgedClaim& claim);
 Json claims_json(const std::vector<JudgedClaim>& claims);
 

@@ -20,11 +20,11 @@
 namespace gv {
 namespace {
 
-/// Two methods that are so close are not told apart by eye.
+/// Two methods within this ratio count as close on the map.
 constexpr double close_ratio = 1.05;
-/// The ratio of two networks that are close enough to place a change between them.
+/// Bisection stops when two networks are within this ratio.
 constexpr double change_ratio = 1.01;
-/// The most methods that may follow each other between two networks of the grid.
+/// Maximum number of changes between two neighbouring networks of the grid.
 constexpr int most_changes = 8;
 
 std::vector<double> ladder(double first, int count) {
@@ -41,8 +41,8 @@ std::vector<double> ladder(double first, int count) {
   return steps;
 }
 
-/// Returns whether this value of the grid is the nearest, by ratios. A value below all of them,
-/// such as no latency, or above, is told by the caller: `least` and `most` say if it counts there.
+/// Returns whether `at` is the value of the axis nearest to `value`, by ratio. `least` and `most`:
+/// whether values far below or above the axis count at its ends.
 bool is_nearest(const std::vector<double>& axis, double at, double value, bool least, bool most) {
   const double border = std::sqrt(axis[1] / axis[0]);
   if (!least && value * border < axis.front()) return false;
@@ -61,7 +61,7 @@ class MapDrawer {
     choose(cell);
   }
 
-  /// The changes between two networks that differ in one thing, `low` having less of it.
+  /// Returns the changes between two networks that differ in one property, of which `low` has less.
   std::vector<MapChange> between(const MapCell& low, const MapCell& high) const {
     std::vector<MapChange> changes;
     const bool along_bandwidth = low.at.latency == high.at.latency;
@@ -120,7 +120,7 @@ class MapDrawer {
     }
   }
 
-  /// Returns the first of those that have a clock.
+  /// Returns the fastest of the methods that have a clock.
   std::size_t first_of(const std::vector<std::optional<double>>& seconds) const {
     double best = std::numeric_limits<double>::infinity();
     std::size_t first = 0;
@@ -144,7 +144,7 @@ class MapDrawer {
   const FirstMap& map_;
 };
 
-/// Pieces must not throw: the first thing that went wrong is thrown here.
+/// Pieces of workers must not throw, so the first exception is caught and rethrown here.
 void run_all(Workers& workers,
              std::size_t from,
              std::size_t count,
@@ -170,7 +170,7 @@ std::string rounds_text(const MapMethod& method) {
   return text;
 }
 
-/// "O", or "O=A" where A takes at most 5 % longer; small where a method is not known.
+/// "O", or "O=A" if A takes at most 5 % longer; in lower case if a method is not known there.
 std::string cell_letters(const MapCell& cell, const std::vector<char>& letters) {
   std::string text(1, letters[cell.first]);
   if (cell.close) text += std::string("=") + letters[*cell.close];
@@ -193,7 +193,8 @@ std::string unknown_text(const FirstMap& map) {
   return fmt::format("{}: known only where trained", fmt::join(names, ", "));
 }
 
-/// Says for each line of the grid where the first changes: "5 ms: D, A from 271 Mbit on".
+/// Returns the changes of the first method for each line of the grid: "5 ms: D, A from 271 Mbit
+/// on".
 std::vector<std::string> change_sentences(const FirstMap& map, const std::vector<char>& letters) {
   std::vector<std::string> all;
   const bool along_bandwidth =
@@ -265,7 +266,7 @@ FirstMap draw_first_map(std::vector<MapMethod> methods,
   map.bandwidths = bandwidths;
   for (const double latency : latencies)
     for (const double bandwidth : bandwidths) map.cells.push_back({.at = {latency, bandwidth}});
-  // Lines of the grid between two of its networks, along the bandwidth and then the latency.
+  // Steps between neighbouring networks of the grid, along the bandwidth and then the latency.
   const std::size_t columns = bandwidths.size();
   std::vector<std::pair<std::size_t, std::size_t>> steps;
   for (std::size_t i = 0; i < map.cells.size(); ++i)
@@ -320,7 +321,7 @@ std::string map_text(const FirstMap& map) {
         "{} {:.50}  {}\n", letters[m], map.methods[m].label, rounds_text(map.methods[m]));
   if (any_close(map)) text += "= the other takes at most 5 % longer\n";
   if (!all_whole(map)) text += wrapped("small letters: " + unknown_text(map), 2) + "\n";
-  // Mbit up to 500, then Gbit: the unit stands where it begins.
+  // Mbit up to 500, then Gbit: only the first column of a unit names it.
   text.append("\n").append(left("latency", first_column));
   std::string unit;
   for (const double bandwidth : map.bandwidths) {

@@ -32,7 +32,7 @@ std::map<std::string, std::string> without_network(const StoredRun& run) {
   return keys;
 }
 
-/// Axes of a sweep whose values change nothing but the network.
+/// Returns the axes of a sweep whose values change nothing but the network.
 std::set<std::string> network_axes(const std::vector<StoredRun>& runs) {
   std::set<std::string> axes;
   for (const StoredRun& run : runs)
@@ -51,7 +51,7 @@ std::set<std::string> network_axes(const std::vector<StoredRun>& runs) {
   return axes;
 }
 
-/// The fleet of a run, from the file that it names. Throws std::invalid_argument.
+/// Reads the fleet of a run from the file that the run names. Throws std::invalid_argument.
 Fleet fleet_of(const StoredRun& run, bool trust) {
   try {
     const RunArguments made = read_arguments(run.path);
@@ -69,7 +69,7 @@ Fleet fleet_of(const StoredRun& run, bool trust) {
   }
 }
 
-/// Returns whether its rounds are the same on every network.
+/// Returns whether the fleet's rounds are the same on every network.
 bool has_a_clock(const Fleet& fleet) {
   const AlgorithmRow* row = find_algorithm(fleet.algorithm, fleet.order);
   return row != nullptr && has_same_bits(*row, fleet.settings) && fleet.faults.inject.empty() &&
@@ -89,7 +89,7 @@ std::function<double(const MapPlace&)> clock_of(Fleet fleet) {
   };
 }
 
-/// Tells of what the network of a file has and the map has not.
+/// Adds notes about properties of a file's network that the map ignores.
 void note_network(const Fleet& fleet, const std::string& label, std::vector<std::string>& notes) {
   if (!fleet.network.links.empty())
     notes.push_back(fmt::format("{}: links of their own are not on the map", label));
@@ -114,7 +114,7 @@ class RunMap {
     std::vector<MapMethod> methods;
     std::vector<std::string> notes;
     for (const Contender& contender : section.contenders) add(section, contender, methods, notes);
-    // By name, so that a method has the same letter and colour in each map of several.
+    // Sorted by name, so that a method has the same letter and colour in all maps.
     std::ranges::sort(methods, {}, &MapMethod::label);
     if (methods.empty())
       throw std::invalid_argument(
@@ -135,7 +135,7 @@ class RunMap {
   }
 
  private:
-  /// Reads the fleets, by the path of the run.
+  /// Returns the fleets by path of their run.
   static std::map<std::string, Fleet> fleets_of(const std::vector<StoredRun>& runs, bool trust) {
     std::map<std::string, Fleet> fleets;
     for (const StoredRun& run : runs) fleets.emplace(run.path, fleet_of(run, trust));
@@ -147,7 +147,7 @@ class RunMap {
     return {in_seconds(network.latency), network.bandwidth > 0 ? network.bandwidth : unlimited};
   }
 
-  /// Runs whose rounds are the same on every network, as if they were of one.
+  /// Removes the network's keys from runs whose rounds are the same on every network.
   std::vector<StoredRun> stripped(std::vector<StoredRun> runs) {
     for (StoredRun& run : runs) {
       if (!has_a_clock(fleets_.at(run.path))) continue;
@@ -191,8 +191,8 @@ class RunMap {
     }
     note_network(fleet, label, notes);
     if (!run.simulated)
-      notes.push_back(
-          fmt::format("{}: real runs; a gradient takes here what simulate.flops says", label));
+      notes.push_back(fmt::format(
+          "{}: real runs; a gradient takes here the time that simulate.flops gives", label));
     if (clock) {
       methods.push_back({label, rounds->mean, rounds->low, rounds->high, clock_of(fleet)});
       return;

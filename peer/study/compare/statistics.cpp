@@ -16,7 +16,7 @@ MeanInterval moments_of(std::span<const double> values) {
   double squares = 0;
   for (const double value : values) squares += (value - m.mean) * (value - m.mean);
   m.deviation = std::sqrt(squares / static_cast<double>(m.n - 1));
-  // Equal values differ from their mean by its rounding alone.
+  // The deviation of equal values is only the rounding of their mean.
   const double noise = 4 * std::numeric_limits<double>::epsilon() * std::abs(m.mean);
   if (m.deviation <= noise) m.deviation = 0;
   return m;
@@ -28,7 +28,7 @@ double error_of(const MeanInterval& m) {
 
 constexpr double tiny = 1e-300;
 
-/// I_x(a, b) where x < (a + 1) / (a + b + 2): Lentz's method on the continued fraction.
+/// Returns I_x(a, b) for x < (a + 1) / (a + b + 2), by Lentz's method on the continued fraction.
 double beta_fraction(double x, double a, double b) {
   double c = 1;
   double d = 1 / std::max(std::abs(1 - (a + b) * x / (a + 1)), tiny);
@@ -50,7 +50,7 @@ double beta_fraction(double x, double a, double b) {
   return front * h / a;
 }
 
-/// P(T >= t) for t >= 0, with full relative accuracy far out: I_x(n/2, 1/2) / 2, x = n / (n + t^2).
+/// P(T >= t) for t >= 0, with full relative accuracy: I_x(n/2, 1/2) / 2, x = n / (n + t^2).
 double upper_tail(double t, double n) {
   if (t == 0) return 0.5;
   const double x = n / (n + t * t);
@@ -66,8 +66,8 @@ double density(double t, double n) {
   return std::exp(front - (n + 1) / 2 * std::log1p(t * t / n)) / std::sqrt(n * std::acos(-1.0));
 }
 
-/// t >= 0 with P(T >= t) = q, q <= 1/2: Newton's method on log q, which is nearly straight in log t
-/// far out, held between two ends that enclose the root.
+/// Returns t >= 0 with P(T >= t) = q, q <= 1/2, by Newton's method on log q, which is nearly linear
+/// in log t in the tail, safeguarded by a bracket around the root.
 double upper_quantile(double q, double n) {
   double low = 0;
   double high = 1;
@@ -91,10 +91,11 @@ constexpr double level = 0.05;
 
 struct SeedPair {
   std::optional<double> a, b;
-  bool recorded = true;  ///< false: a value is missing that no target explains
+  bool recorded = true;  ///< false: a value is missing for another reason than a missed target
 };
 
-/// A run that missed the target, or whose loss is not finite, is worse than any that has a value.
+/// Returns false if a value is missing for another reason than a missed target or an infinite loss,
+/// which are worse than any value.
 bool recorded(const SeedRun& run, Measure measure) {
   if (measured(run, measure) || measure == Measure::loss || measure == Measure::returned)
     return true;
@@ -114,7 +115,7 @@ std::vector<SeedPair> common_seeds(const Contender& a, const Contender& b, Measu
   return pairs;
 }
 
-/// Says who was better in every pair, a miss being worse than any cost.
+/// Returns which contender was better in every pair; a missed target is worse than any cost.
 PairOutcome always_before(const std::vector<SeedPair>& pairs, Measure measure) {
   if (pairs.size() < fewest_with_misses) return PairOutcome::untold;
   const auto better = [&](const std::optional<double>& x, const std::optional<double>& y) {
@@ -145,7 +146,7 @@ PairResult turned(PairResult r) {
   return r;
 }
 
-/// Judges by p_holm and the margin, where every pair has both values.
+/// Judges by p_holm and the margin if every pair has both values.
 void judge(PairResult& r) {
   if (r.missed > 0) return;
   if (r.seeds < fewest_seeds) {
@@ -210,7 +211,7 @@ std::optional<double> sign_flip(std::span<const double> values) {
     all += value;
     size += std::abs(value);
   }
-  // Sums of the same numbers in another order differ in their last bits.
+  // Sums of the same numbers in different order differ in their last bits.
   const double far = std::abs(all) - 1e-12 * size;
   std::size_t count = 0;
   const std::size_t choices = std::size_t{1} << values.size();
@@ -231,7 +232,7 @@ std::optional<std::size_t> values_needed(const MeanInterval& seen, std::size_t m
     return std::abs(seen.mean) >= needed * seen.deviation / std::sqrt(static_cast<double>(n));
   };
   if (!tells(most)) return std::nullopt;
-  // What so many values tell, more of them tell too.
+  // If n values suffice, more values do too.
   std::size_t low = fewest_seeds;
   std::size_t high = most;
   while (low < high) {

@@ -116,7 +116,7 @@ CompareTarget parse_target(const std::string& whole) {
   return target;
 }
 
-/// Returns that of one file, else of its sweep; nothing where neither has one that a reader takes.
+/// Returns the target of the run's file, else of its sweep; nothing if neither has a valid one.
 std::optional<CompareTarget> target_of(const StoredRun& run) {
   const auto value_of = [&run](const std::string& key) {
     const auto at = run.keys.find("stop.target." + key);
@@ -167,7 +167,7 @@ RunCost cost_of(const MetricsRow& e) {
           .resolution = 0};
 }
 
-/// Returns whether the row of evaluations that are there begins at `first` and is long enough.
+/// Returns whether enough evaluations in a row, from `first` on, hold the target.
 bool stays(const StoredRun& run, std::size_t first, const CompareTarget& target) {
   if (run.evaluations.size() - first < target.in_a_row) return false;
   for (std::size_t k = first; k < first + target.in_a_row; ++k) {

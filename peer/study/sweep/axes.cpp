@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t longest_label = 60;
 
-/// Returns whether YAML reads the text as it is, within a list or a map of one line.
+/// Returns whether YAML reads the text unchanged within a list or map on one line.
 bool is_plain(const std::string& text) {
   static const std::string also = "_./%+- ";
   const auto plain = [](char c) {
@@ -26,7 +26,7 @@ bool is_plain(const std::string& text) {
          text.back() != ' ' && text.front() != '%' && text != "-" && !text.starts_with("- ");
 }
 
-/// Keys that say which run it is, and not what is compared.
+/// Returns whether the key identifies the run instead of what is compared.
 bool is_reserved(const std::string& key) {
   static const std::vector<std::string> reserved{"version", "seed", "name", "output"};
   const std::string first = key.substr(0, key.find('.'));
@@ -116,7 +116,7 @@ class AxesReader {
     return true;
   }
 
-  /// A later axis may set a key below one of an earlier axis, and never one that it sets, too.
+  /// A later axis may set a key below a key of an earlier axis, but not the same key.
   void check_keys(const SweepAxis& axis) {
     for (const SweepValue& value : axis.values) {
       for (const SweepSet& set : value.sets) {

@@ -9,7 +9,7 @@
 
 namespace gv {
 
-/// One combination of the axes' values.
+/// One combination of values, one per axis.
 struct SweepCell {
   std::map<std::string, std::string> labels;  ///< by axis
   std::vector<SweepSet> sets;                 ///< in the order of the axes
@@ -17,21 +17,21 @@ struct SweepCell {
 
 inline constexpr std::size_t most_sweep_cells = 4096;
 
-/// A key that is varied or tuned is a path, and not one that the sweep itself gives.
+/// Reports an error unless the key is a path that the sweep does not set itself.
 void check_sweep_key(Source& source, const std::string& key, const Place& place);
-/// Returns what a patch of the fleet file sets: its leaves, one `--set` each; what names its `kind`
-/// stands instead of the whole map, so that nothing of another kind stays behind.
+/// Returns the settings of a patch of the fleet file, one `--set` per leaf. A map with a `kind` is
+/// set as a whole, so that keys of another kind do not remain.
 std::vector<SweepSet> sets_of(Source& source, const Value& patch);
-/// The value as it is given to --set: in YAML's flow style, on one line.
+/// Formats the value for --set: in YAML's flow style, on one line.
 std::string flow_text(const Value& value);
 
-/// Reads `vary`. Two axes that set one key are a problem.
+/// Reads `vary`. It is an error if two axes set the same key.
 std::vector<SweepAxis> read_axes(Source& source, const Value* vary);
-/// Reads { axis: label or [labels] }, which name what `axes` have.
+/// Reads { axis: label or [labels] }, with names and labels of `axes`.
 CellPattern read_pattern(Source& source, const Value& value, const std::vector<SweepAxis>& axes);
 
-/// The product of the axes without what `skip` means, the last axis changing fastest. Nothing when
-/// there are too many.
+/// Returns the product of the axes without the cells that match `skip`; the last axis changes
+/// fastest. Returns nothing if there are too many cells.
 std::optional<std::vector<SweepCell>> cells_of(const std::vector<SweepAxis>& axes,
                                                const std::vector<CellPattern>& skip);
 

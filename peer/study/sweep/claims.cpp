@@ -44,23 +44,22 @@ std::string host_name() {
   return name.data();
 }
 
-/// Processes are told apart by it and their number: containers of one machine have numbers of their
-/// own.
+/// Returns the process namespace, because containers on one machine have their own process ids.
 std::string process_space() {
   std::error_code error;
   return fs::read_symlink("/proc/self/ns/pid", error).string();
 }
 
-/// Says when a process began, in ticks since the machine did; "" when it is not there. A later
-/// process may have its number.
+/// Returns the start time of a process in ticks since boot; empty if it does not exist.
+/// Distinguishes processes that reused an id.
 std::string start_of(const std::string& pid) {
   const std::string line = first_line("/proc/" + pid + "/stat");
-  // The name, in parentheses, may hold anything.
+  // The name, in parentheses, may contain anything.
   const auto end = line.rfind(')');
   if (end == std::string::npos) return "";
   std::istringstream in(line.substr(end + 1));
   std::string word;
-  constexpr int field = 20;  // of those after the name: proc(5), starttime
+  constexpr int field = 20;  // index after the name: proc(5), starttime
   for (int i = 0; i < field; ++i) in >> word;
   const bool dead = line.find(") Z ") != std::string::npos;
   return dead ? "" : word;
@@ -88,11 +87,11 @@ std::optional<Owner> owner_of(const std::string& path) {
                  json_text(json, "pid"),
                  json_text(json, "start")};
   } catch (const std::exception&) {
-    return std::nullopt;  // half written, or no claim of ours: its age decides
+    return std::nullopt;  // half written or not ours: its age decides
   }
 }
 
-/// Returns whether it is sure that the process has ended.
+/// Returns whether the process has certainly ended.
 bool has_ended(const Owner& owner) {
   const Owner self = ourselves();
   if (owner.host != self.host || owner.space != self.space) return false;
@@ -126,7 +125,7 @@ Claims::~Claims() {
   fs::remove(file(".now-" + token_), ignored);
 }
 
-/// A claim of ours under a name that nobody looks at.
+/// Writes our claim to a file whose name is not a claim.
 std::string Claims::written_aside() const {
   std::string aside = file(".new-" + token_);
   std::ofstream out(aside, std::ios::trunc);
@@ -136,8 +135,8 @@ std::string Claims::written_aside() const {
   return aside;
 }
 
-/// Makes it with its words from the start: a file is written aside and gets its name by link(2),
-/// which fails where there is one. Whoever is killed in between leaves no claim without an owner.
+/// Creates the claim with its content at once: a file is written aside and then named by link(2),
+/// which fails if the name exists. So a process killed in between leaves no claim without an owner.
 bool Claims::create(const std::string& path) const {
   const std::string aside = written_aside();
   const bool made = ::link(aside.c_str(), path.c_str()) == 0;
@@ -154,9 +153,9 @@ bool Claims::take(const std::string& name) {
   return true;
 }
 
-/// Of several who try, the first finds it dead and puts its own in its place; the others find that.
-/// The lock lies beside the folder of claims and stays: who removed it would take it from another.
-/// Where the file system has no locks, two may have the claim, and do the trial twice.
+/// Replaces a stale claim. If several processes try, the first replaces it and the others find the
+/// new one. The lock file is outside the folder of claims and stays, because removing it could
+/// release another's lock. Without locks in the file system, two processes may run the trial.
 bool Claims::take_over(const std::string& name) {
   Descriptor lock;
   try {
@@ -209,7 +208,7 @@ bool Claims::is_stale(const std::string& path) const {
   return !error && now() - then > stale;
 }
 
-/// Returns the time by the clock of the file system: that of a file which is written now.
+/// Returns the time by the file system's clock: that of a file written now.
 fs::file_time_type Claims::now() const {
   const std::string path = file(".now-" + token_);
   std::ofstream(path) << "now";

@@ -9,32 +9,33 @@
 
 namespace gv {
 
-/// The record of who does which trial, in a folder that several invocations share, on several
-/// machines too. A claim is a file that is created exclusively and says who made it; its time is
-/// renewed while its owner lives. One whose owner has died is taken over: at once where that can be
-/// seen (the same machine), else after `stale` by the file system's clock, which is that of all.
+/// Records which process runs which trial, in a folder shared by several invocations, possibly on
+/// several machines. A claim is a file that is created exclusively and names its owner, which
+/// renews the file's time while it lives. The claim of a dead owner is taken over: at once if its
+/// death is visible (same machine), otherwise after `stale` by the file system's clock, which all
+/// share.
 class Claims {
  public:
   static constexpr std::chrono::seconds stale{180};
   static constexpr std::chrono::seconds renewal{10};
 
-  /// Makes the folder where it is missing. Throws std::runtime_error with the path.
+  /// Creates the folder if it is missing. Throws std::runtime_error with the path.
   explicit Claims(std::string folder);
-  /// Gives back what is held.
+  /// Releases all claims held.
   ~Claims();
   Claims(const Claims&) = delete;
   Claims& operator=(const Claims&) = delete;
 
-  /// Takes it, and returns whether it is ours now; false: somebody else's.
+  /// Tries to take a claim; returns false if another process has it.
   bool take(const std::string& name);
   void release(const std::string& name);
-  /// Renews what is held, when it is due.
+  /// Renews the claims held, when due.
   void renew();
-  /// Says who holds it: "host a, process 12"; nothing when nobody alive does.
+  /// Returns the owner, "host a, process 12"; nothing if no live process holds the claim.
   std::optional<std::string> holder(const std::string& name) const;
-  /// Returns the names of all claims, those of the dead as well; ascending.
+  /// Returns the names of all claims, including those of dead owners; ascending.
   std::vector<std::string> names() const;
-  /// Ours alone, for names of files: of the machine, the process and when it began.
+  /// Returns a unique name for our files, from the machine, the process and its start time.
   const std::string& token() const { return token_; }
 
  private:
@@ -46,7 +47,7 @@ class Claims {
   std::filesystem::file_time_type now() const;
 
   std::string folder_;
-  std::string words_;  ///< of our claims
+  std::string words_;  ///< content of our claims
   std::string token_;
   std::map<std::string, bool> held_;
   std::chrono::steady_clock::time_point renewed_;

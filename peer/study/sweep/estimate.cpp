@@ -21,26 +21,26 @@
 namespace gv {
 namespace {
 
-constexpr double measuring_budget = 2;     ///< seconds, of all families together
-constexpr std::size_t most_measured = 10;  ///< families; the others are as the nearest before
-constexpr double worker_overhead = 0.03;   ///< seconds of a trial beside its computing
+constexpr double measuring_budget = 2;     ///< seconds, all families together
+constexpr std::size_t most_measured = 10;  ///< families measured; others use the last measured one
+constexpr double worker_overhead = 0.03;   ///< seconds of a trial besides computing
 
-/// Counts the processor time of all threads of this process.
+/// Returns the CPU time of all threads of this process.
 double processor_seconds() {
   timespec now{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Thrown to leave a simulation of which enough was seen.
+/// Thrown to leave a simulation after enough rounds.
 struct SeenEnough {};
 
-/// The rounds that its peers have done, in the mean, and what that took of the processor.
+/// Mean rounds done by the peers, and the CPU time at that point.
 struct Progress {
   double rounds = 0, at = 0;
 };
 
-/// Looks at the peers so seldom that it costs nothing beside what they do.
+/// Checks the peers so rarely that the cost is negligible.
 class ProgressWatch {
  public:
   ProgressWatch(PeerId trainers, double budget) : trainers_(trainers), budget_(budget) {}
@@ -67,7 +67,7 @@ class ProgressWatch {
   Progress first_{0, began_}, last_{0, began_};
 };
 
-/// Seconds of one core per round. `blank`: of the clock alone.
+/// Returns seconds of one core per round. `blank`: only the clock's, without computing.
 double seconds_per_round(const Assembly& fleet, double budget, bool blank) {
   ProgressWatch watch(fleet.fleet.trainers(), budget);
   SimulationOptions options;
@@ -75,7 +75,7 @@ double seconds_per_round(const Assembly& fleet, double budget, bool blank) {
   options.rounds = std::min<Round>(fleet.rounds, 1'000'000'000);  // without evaluations
   if (blank) options.replica = blank_replicas(fleet);
   options.between = [&](const std::vector<Peer*>& peers) { watch.look(peers); };
-  // It waits for one report more than there are peers, so it never looks at models.
+  // Waits for one report more than there are peers, so it never evaluates models.
   Observer blind(fleet.fleet.size() + 1, nullptr, {});
   try {
     simulate(fleet, blind, options);
@@ -84,7 +84,7 @@ double seconds_per_round(const Assembly& fleet, double budget, bool blank) {
   return watch.seconds_per_round();
 }
 
-/// Every peer looks at its own model, and the fleet at the mean.
+/// Each peer evaluates its own model, and the fleet evaluates the mean.
 double seconds_per_evaluation(const Assembly& fleet) {
   const std::unique_ptr<Objective> objective = fleet.evaluator();
   const std::vector<float> x(fleet.dimension, 0.01F);
@@ -94,7 +94,7 @@ double seconds_per_evaluation(const Assembly& fleet) {
   return (processor_seconds() - began) * (fleet.fleet.trainers() + 1.0);
 }
 
-/// The cost of trials of one family, on one core.
+/// The cost of a trial of one family, on one core.
 struct FamilyCost {
   double setup = 0;
   double round = 0;
@@ -103,10 +103,10 @@ struct FamilyCost {
   double rounds = 0;
   std::uint64_t evaluate_every = 0;
   double disk = 0;
-  double checkpoints = 0;  ///< of one trial
-  bool goes_on = false;    ///< in a later rung, and replays the clock of the whole
+  double checkpoints = 0;  ///< bytes for one trial
+  bool goes_on = false;    ///< later rungs resume and replay the whole clock
 
-  /// Returns the cost of a trial of so much of a training, where the rung before got `before`.
+  /// Returns the cost of a trial of this fraction of a training, after a rung of `before`.
   double training(double fraction, double before) const {
     const double done = rounds_of(fraction);
     const double past = goes_on && before > 0 ? rounds_of(before) : 0;
@@ -121,7 +121,7 @@ struct FamilyCost {
   double replay() const { return setup + worker_overhead + rounds * blank_round; }
 };
 
-/// A folder's files, each in whole blocks.
+/// Returns the bytes of a trial folder, in whole blocks per file.
 double disk_of(const Assembly& fleet, const SweepFile& file) {
   const auto block = [](double bytes) { return std::ceil(bytes / 4096) * 4096; };
   const double evaluations =
@@ -136,7 +136,7 @@ double disk_of(const Assembly& fleet, const SweepFile& file) {
   return bytes + 4096;
 }
 
-/// Counts the bytes of all peers, as if they were like the first.
+/// Returns the bytes of all peers' checkpoints, assuming that all are like the first.
 double checkpoints_of(const Assembly& fleet) {
   StateWriter state;
   fleet.host_replica(0)->save(state);
@@ -164,7 +164,7 @@ FamilyCost cost_of(const SweepPlan& plan, const SweepFamily& family, double budg
   return cost;
 }
 
-/// Some families, evenly spread.
+/// Measures some families, evenly spread.
 std::vector<FamilyCost> costs_of(const SweepPlan& plan) {
   const std::size_t n = plan.families.size();
   const std::size_t measured = std::min(n, most_measured);
@@ -182,7 +182,7 @@ std::vector<FamilyCost> costs_of(const SweepPlan& plan) {
   return costs;
 }
 
-/// "8", or of grids that are not as large in every family "3 to 8".
+/// Returns "8", or "3 to 8" if grids differ in size between families.
 std::string trials_text(const SweepPlan& plan) {
   std::vector<std::size_t> trials;
   for (const SweepFamily& family : plan.families)
@@ -207,7 +207,7 @@ SweepEstimate estimate_sweep(const SweepPlan& plan, std::size_t workers, MemoryR
     const bool tunes = slot.stage == TrialSlot::Stage::tune;
     const TuningRung* rung =
         tunes ? &plan.families[slot.family].brackets[slot.bracket].rungs[slot.rung] : nullptr;
-    if (tunes && slot.place >= rung->points) continue;  // asha: as a rule it stays empty
+    if (tunes && slot.place >= rung->points) continue;  // asha: usually not run
     estimate.disk_bytes += cost.disk;
     if (tunes) {
       estimate.checkpoint_bytes += slot.rung == 0 ? cost.checkpoints : 0;

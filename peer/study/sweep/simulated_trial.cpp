@@ -33,10 +33,10 @@
 namespace gv {
 namespace {
 
-/// Writes the metrics of a trial, and says when there is no more to be seen.
+/// Writes the metrics of a trial, and decides when it can end.
 class TrialWatch {
  public:
-  /// `until`: the round of its last evaluation. `before`: the lines of the rounds before.
+  /// `until`: round of the last evaluation. `before`: lines of earlier rounds.
   TrialWatch(const Assembly& fleet,
              const RunFolder& folder,
              Round until,
@@ -54,7 +54,7 @@ class TrialWatch {
     over_ = diverged_ || (cut_ && record.round >= until_);
   }
 
-  /// Returns true once whatever is still computed is not looked at any more.
+  /// Returns true if the rest of the simulation does not matter.
   bool over() const { return over_; }
   bool cut() const { return cut_ && over_; }
   const std::optional<Round>& diverged() const { return diverged_; }
@@ -67,7 +67,7 @@ class TrialWatch {
 
  private:
   Round until_;
-  bool cut_;  ///< it ends before its last round
+  bool cut_;  ///< the trial ends before its last round
   std::ofstream metrics_;
   std::optional<FleetRecord> last_;
   std::optional<Round> diverged_;
@@ -79,10 +79,10 @@ int code_of(const SimulationResult& result) {
   return result.whole() ? exit_code::done : exit_code::peers_lost;
 }
 
-/// The remains of the same trial in the rung before.
+/// The results of the same trial in the previous rung.
 struct EarlierRung {
-  std::string lines;  ///< its evaluations
-  Round round = 0;    ///< of the last of them
+  std::string lines;  ///< evaluations
+  Round round = 0;    ///< round of the last evaluation
   std::vector<Checkpoint> checkpoints;
 };
 
@@ -99,8 +99,8 @@ EarlierRung read_rung(const Assembly& fleet, const std::string& path) {
   return rung;
 }
 
-/// One trial on its way to its folder: by its clock alone, from where the rung before has stopped,
-/// or from the beginning.
+/// Runs one trial into its folder: by replaying the clock, by resuming from the previous rung, or
+/// from the beginning.
 class SimulatedTrial {
  public:
   SimulatedTrial(const TrialJob& job,
@@ -158,19 +158,19 @@ class SimulatedTrial {
     return true;
   }
 
-  /// Trains the rounds that the rung before did not, and then takes all times and bytes from a
-  /// replay of the whole: a simulation that continues begins at time 0, with all peers abreast.
-  /// False: it has to begin again, and `why`.
+  /// Trains the remaining rounds, and then takes all times and bytes from a replay of the whole
+  /// trial, because a resumed simulation begins at time 0 with all peers in step. Returns false if
+  /// the trial must start again, with the reason in `why`.
   bool go_on(TrialEnd& end, std::string& summary, std::string& why) {
     EarlierRung rung;
     try {
       rung = read_rung(fleet_, job_.goes_on_from);
     } catch (const std::runtime_error& gone) {
-      why = fmt::format("the rung before cannot be gone on from: {}", gone.what());
+      why = fmt::format("the rung before cannot be continued: {}", gone.what());
       return false;
     }
     end.from_round = rung.round;
-    if (rung.round == until_) {  // so few evaluations that both rungs end with the same one
+    if (rung.round == until_) {  // both rungs end with the same evaluation
       for (Checkpoint& each : rung.checkpoints)
         kept_.take(each.peer, each.round, std::move(each.state));
       keep_state();
@@ -244,7 +244,7 @@ std::optional<double> optional_number(const JsonValue& json, const std::string& 
   return json_number(json, key);
 }
 
-/// Puts what a line of metrics.jsonl says of the models over what the blank ones had to say.
+/// Copies the model figures of a metrics.jsonl line over those of blank models.
 void copy_models(const JsonValue& from, FleetRecord& record) {
   record.mean.loss = json_number(from, "loss");
   record.mean.accuracy = optional_number(from, "accuracy");
@@ -254,7 +254,7 @@ void copy_models(const JsonValue& from, FleetRecord& record) {
   record.consensus = json_number(from, "consensus");
 }
 
-/// The lines of a run: its evaluations, and its summary last.
+/// The lines of a run: evaluations and summary.
 struct TrainedLines {
   std::vector<JsonValue> evaluations;
   JsonValue summary;
@@ -277,7 +277,7 @@ TrainedLines read_lines(const std::string& folder) {
   return lines;
 }
 
-/// The records up to this round; of what peers do beyond it, nothing is seen.
+/// Returns the records up to this round and ignores later ones.
 std::vector<FleetRecord> clock_of(
     const Assembly& fleet,
     Round until,
@@ -324,7 +324,7 @@ TrialOutcome simulate_trial(const TrialJob& job,
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - began;
   end.wall_seconds = wall.count();
   end.ended = now_text();
-  // Trials run next to each other, so the machine's use of the processor is not this one's.
+  // Trials run concurrently, so the machine's CPU use is not that of this trial.
   add_end(folder, {{"at", end.ended}});
   publish_trial(job, end, summary);
   return outcome;

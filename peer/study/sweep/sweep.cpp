@@ -19,14 +19,14 @@
 namespace gv {
 namespace {
 
-constexpr std::size_t kept_lines = 5;  ///< of what a worker says before it dies
+constexpr std::size_t kept_lines = 5;  ///< last lines of a worker kept for its error message
 
 void say(const Json& json) {
   fmt::print("{}\n", json.dump());
   std::fflush(stdout);
 }
 
-/// A limit of five lines a second.
+/// Limits output to five lines a second.
 class Ticker {
  public:
   bool due() {
@@ -97,7 +97,7 @@ void WorkerPool::hear(Worker& worker, std::vector<Ended>& ended) {
     if (worker.last_words.size() > kept_lines) worker.last_words.pop_front();
   };
   const bool gone = gv::hear(
-      *worker.child, [&](const std::string& line) { heed(worker, line, ended); }, keep);
+      *worker.child, [&](const std::string& line) { handle_line(worker, line, ended); }, keep);
   if (!gone) return;
   if (worker.running)
     ended.push_back({worker.running->job,
@@ -110,7 +110,7 @@ void WorkerPool::hear(Worker& worker, std::vector<Ended>& ended) {
   worker.child.reset();
 }
 
-void WorkerPool::heed(Worker& worker, const std::string& line, std::vector<Ended>& ended) {
+void WorkerPool::handle_line(Worker& worker, const std::string& line, std::vector<Ended>& ended) {
   if (!worker.running) return;
   try {
     const JsonValue json = parse_json(line, "worker");
@@ -122,7 +122,7 @@ void WorkerPool::heed(Worker& worker, const std::string& line, std::vector<Ended
     ended.push_back({worker.running->job,
                      {json_boolean(json, "done"), printable(json_text(json, "message"), 4000)}});
     worker.running.reset();
-  } catch (const std::exception&) {  // something else that is printed there
+  } catch (const std::exception&) {  // another line on the worker's stdout
   }
 }
 
@@ -157,7 +157,7 @@ Sweep::Sweep(const SweepPlan& plan,
 bool Sweep::run() {
   std::chrono::steady_clock::time_point looked;
   for (;;) {
-    // What others have finished; ours are looked at when they end.
+    // Finds trials finished by other processes; ours are handled when they end.
     if (const auto now = std::chrono::steady_clock::now(); now - looked > milliseconds(300)) {
       state_.refresh();
       looked = now;
@@ -167,7 +167,7 @@ bool Sweep::run() {
     if (options_.interrupted && options_.interrupted()) return false;
     if (running_.empty() && !left_ && !more_has_come()) return true;
     events_.on_tick(pool_.running(), running_.empty() ? elsewhere_ : "");
-    // Whoever waits for others looks again soon; a trial of ours that ends wakes us at once.
+    // Checks again soon while waiting for others; the end of our own trial wakes us at once.
     const auto ended = pool_.wait(milliseconds(running_.empty() ? 500 : 200));
     for (const WorkerPool::Ended& each : ended) take(each);
     if (!ended.empty()) drop_spent();
@@ -175,7 +175,7 @@ bool Sweep::run() {
   }
 }
 
-/// Looks again before it is over: our last trial, or another invocation, may have made more ready.
+/// Checks again before the end: our last trial or another process may have made trials ready.
 bool Sweep::more_has_come() {
   state_.refresh();
   drop_spent();
@@ -202,7 +202,7 @@ void Sweep::start_what_is_ready() {
 bool Sweep::start(const ReadyTrial& trial) {
   const TrialSlot& slot = plan_.slots[trial.slot];
   if (!claims_.take(claim_of(slot))) return false;
-  // Whoever had the claim may have finished since we looked, or asha may promote others by now.
+  // The previous claimant may have finished in between, or asha may promote others now.
   if (slot.stage == TrialSlot::Stage::tune && slot.rung > 0) state_.refresh();
   if (state_.look_at(trial.slot) || !state_.wanted(trial.slot)) {
     claims_.release(claim_of(slot));
@@ -249,7 +249,7 @@ void Sweep::take(const WorkerPool::Ended& ended) {
   events_.on_end(*at, ended.outcome);
 }
 
-/// Checkpoints are as large as the models of all peers, so none stays longer than it is of use.
+/// Deletes checkpoints as soon as they are useless: they are as large as all peers' models.
 void Sweep::drop_spent() {
   for (std::size_t s = 0; s < plan_.slots.size(); ++s)
     if (!dropped_.contains(s) && state_.is_spent(s)) {

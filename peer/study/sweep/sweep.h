@@ -18,14 +18,14 @@
 
 namespace gv {
 
-/// Processes that run trials, one at a time each. One that dies costs its trial, and another takes
-/// its place. None outlives the pool, nor this process.
+/// Processes that run trials, one at a time each. If a process dies, its trial fails and a new
+/// process replaces it. None outlives the pool or this process.
 class WorkerPool {
  public:
   struct Running {
     TrialJob job;
     std::uint64_t round = 0;
-    std::uint64_t rounds = 0;  ///< 0: not known
+    std::uint64_t rounds = 0;  ///< 0 if unknown
     std::chrono::steady_clock::time_point since;
   };
   struct Ended {
@@ -33,13 +33,13 @@ class WorkerPool {
     TrialOutcome outcome;
   };
 
-  /// `program`, started as `program sweep --worker stdin`.
+  /// Each process is started as `program sweep --worker stdin`.
   WorkerPool(std::string program, std::size_t size);
 
   bool has_room() const;
-  /// Throws std::runtime_error when no process can be started.
+  /// Throws std::runtime_error if no process can be started.
   void start(const TrialJob& job);
-  /// Waits until a trial has ended, a signal has come or the time is over.
+  /// Waits until a trial ends, a signal arrives or the time is over.
   std::vector<Ended> wait(std::chrono::milliseconds most);
   std::vector<Running> running() const;
 
@@ -50,34 +50,34 @@ class WorkerPool {
     std::deque<std::string> last_words;
   };
   void hear(Worker& worker, std::vector<Ended>& ended);
-  void heed(Worker& worker, const std::string& line, std::vector<Ended>& ended);
+  void handle_line(Worker& worker, const std::string& line, std::vector<Ended>& ended);
 
   std::string program_;
   std::vector<Worker> workers_;
 };
 
-/// Runs such a process: jobs come as lines on stdin, and what becomes of them goes to stdout, until
-/// stdin ends. `program`: for real runs.
+/// Runs a worker process: reads jobs as lines from stdin and writes outcomes to stdout until stdin
+/// ends. `program`: used for real runs.
 int run_worker(const std::string& program, const std::string& version);
 
 struct SweepOptions {
-  std::string program;      ///< this one
-  std::size_t workers = 1;  ///< trials at a time
+  std::string program;      ///< path of this program
+  std::size_t workers = 1;  ///< simultaneous trials
   std::function<bool()> interrupted;
 };
 
-/// The events that are told of a sweep while it runs.
+/// Callbacks while a sweep runs.
 struct SweepEvents {
   std::function<void(const TrialSlot&, const TrialOutcome&)> on_end;
   std::function<void(std::size_t family, const TunedFamily&)> on_tuned;
-  /// Often; `elsewhere`: who has claimed something that is waited for.
+  /// Called often; `elsewhere`: the other process that this one waits for.
   std::function<void(const std::vector<WorkerPool::Running>&, const std::string& elsewhere)>
       on_tick;
 };
 
-/// Works off a sweep together with whoever else does: claims what is ready, in the order of the
-/// numbers, gives it to workers and sees what comes of it, until nothing is left to do here or
-/// elsewhere. Threads: none; processes do the work.
+/// Runs a sweep together with other invocations: claims ready trials in the order of their numbers,
+/// passes them to workers and handles the outcomes until nothing is left here or elsewhere. Uses
+/// processes, not threads.
 class Sweep {
  public:
   Sweep(const SweepPlan& plan,
@@ -86,11 +86,11 @@ class Sweep {
         SweepOptions options,
         SweepEvents events);
 
-  /// False when it was interrupted.
+  /// Returns false if interrupted.
   bool run();
-  /// Says what failed here, and why.
+  /// Returns the trials that failed in this process, with reasons.
   const std::map<std::size_t, std::string>& failed() const { return failed_; }
-  std::size_t finished() const { return finished_; }  ///< here
+  std::size_t finished() const { return finished_; }  ///< in this process
 
  private:
   void start_what_is_ready();
@@ -107,13 +107,13 @@ class Sweep {
   SweepEvents events_;
   Claims claims_;
   WorkerPool pool_;
-  std::map<std::size_t, std::string> failed_;  ///< by number
-  std::set<std::size_t> ours_;                 ///< slots that run here or have failed here
+  std::map<std::size_t, std::string> failed_;  ///< by trial number
+  std::set<std::size_t> ours_;                 ///< slots that run or failed here
   std::set<std::size_t> running_;              ///< slots
   std::set<std::size_t> told_;                 ///< families
-  std::set<std::size_t> dropped_;              ///< slots whose checkpoints are gone
+  std::set<std::size_t> dropped_;              ///< slots whose checkpoints are deleted
   std::string elsewhere_;
-  bool left_ = false;  ///< something is ready that nobody here does yet
+  bool left_ = false;  ///< something is ready that this process does not run yet
   std::size_t finished_ = 0;
 };
 

@@ -131,7 +131,7 @@ class SweepFileReader : Readers {
     if (!map.present()) return;
     if (with == nullptr || with->kind != Value::Kind::map || with->entries.empty())
       return source_.error(with != nullptr ? *with : *value,
-                           "nothing says what is tuned",
+                           "no key to tune is named",
                            "add `with: { train.optimizer.lr: { log: [0.003, 0.3] } }`");
     for (const Value::Entry& entry : with->entries) read_knob(entry, tune);
     if (tune.by == "grid")
@@ -139,7 +139,7 @@ class SweepFileReader : Readers {
     file_.tune = std::move(tune);
   }
 
-  /// Refuses a grid with too many points: no value of a list is left out of one.
+  /// Rejects a grid with too many points: each value of a list must be in it.
   void check_grid(const Value& at, bool limited, const TuningSpec& tune) {
     std::size_t points = 1;
     for (const TuningKnob& knob : tune.knobs)
@@ -148,7 +148,7 @@ class SweepFileReader : Readers {
     if (points > most)
       source_.error(at,
                     fmt::format("the lists make a grid of {} points, for {} trials", points, most),
-                    limited ? "say so many `trials`, shorten a list, or take `by: random`"
+                    limited ? "set `trials` to that number, shorten a list, or take `by: random`"
                             : "shorten a list, or take `by: random`");
   }
 

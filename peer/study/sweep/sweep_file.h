@@ -11,15 +11,14 @@
 
 namespace gv {
 
-/// A key of the fleet file and what it becomes: as `--set` takes it, and where the sweep file says
-/// so.
+/// A setting of a key of the fleet file, as for `--set`, with its place in the sweep file.
 struct SweepSet {
   std::string key;       ///< "network.latency"
   std::string argument;  ///< "network.latency=5 ms"
   Place place;
 };
 
-/// One value of an axis: plain, or a named patch of the fleet file.
+/// One value of an axis: a plain value, or a named patch of the fleet file.
 struct SweepValue {
   std::string label;
   std::vector<SweepSet> sets;
@@ -32,57 +31,56 @@ struct SweepAxis {
   Place place;
 };
 
-/// Labels by axis; what has one of them on each of these axes is meant.
+/// Labels by axis; matches cells that have one of the given labels on each axis.
 using CellPattern = std::map<std::string, std::vector<std::string>>;
 
-/// A key that is tuned: between two ends, evenly or evenly in its logarithm, or one of some words.
+/// A key to tune: a range, spaced linearly or logarithmically, or a list of words.
 struct TuningKnob {
   enum class Scale : std::uint8_t { list, lin, log };
   std::string key;
   Scale scale = Scale::list;
   double low = 0;
   double high = 0;
-  bool whole = false;              ///< numbers between the ends are rounded
-  std::vector<std::string> words;  ///< list
-  CellPattern of;                  ///< where it is tuned; empty: everywhere
+  bool whole = false;              ///< whether numbers in the range are rounded
+  std::vector<std::string> words;  ///< values of a list
+  CellPattern of;                  ///< cells in which it is tuned; all if there is no pattern
   Place place;
 };
 
 struct TuningSpec {
   std::vector<TuningKnob> knobs;
-  /// The trials of a method, the base file's own values included; the most of a grid with ranges.
+  /// Trials per method, including the base file's values; the maximum for a grid with ranges.
   std::size_t trials = 8;
   std::string by = "random";  ///< grid | random | halving | asha
   std::size_t seeds = 2;
 
-  /// Most points are tried for a part of a training, and the best of them for longer.
+  /// Returns whether most points are tried for part of a training, and only the best for longer.
   bool in_rungs() const { return by == "halving" || by == "asha"; }
 };
 
-/// The content of the answer's picture (see peer/show/page/answer_picture.h); without one it is a
-/// race.
+/// The picture for the answer (see peer/show/page/answer_picture.h): a race if there is no other.
 struct SweepPicture {
-  bool map = false;  ///< who is first on which network (peer/study/compare/run_map.h); else a cost
-  std::string x;     ///< against an axis whose values are numbers, or names with one at the end
-  std::string name;  ///< what the numbers are
+  bool map = false;  ///< the fastest method by network (peer/study/compare/run_map.h); else a cost
+  std::string x;     ///< axis of the cost, whose values are numbers or names with one at the end
+  std::string name;  ///< meaning of the numbers
   std::string y = "time";
   bool model = false;
 };
 
-/// A sweep file, read strictly. Paths begin with the file's folder.
+/// A sweep file, read strictly. Paths are relative to the file's folder.
 struct SweepFile {
   std::string path;  ///< as given
   std::string name;
-  std::string base;          ///< fleet file
-  bool simulated = true;     ///< in: simulate; else in: run
-  std::size_t parallel = 1;  ///< runs at a time, of `in: run`
+  std::string base;          ///< path of the fleet file
+  bool simulated = true;     ///< true for `in: simulate`, false for `in: run`
+  std::size_t parallel = 1;  ///< simultaneous runs, for `in: run`
   std::vector<SweepAxis> axes;
   std::vector<CellPattern> skip;
-  std::vector<std::uint64_t> seeds;  ///< empty: counted from the base file's, `seed_count` of them
+  std::vector<std::uint64_t> seeds;  ///< none: `seed_count` seeds from the base file's on
   std::size_t seed_count = 1;
   std::optional<TuningSpec> tune;
   std::optional<TargetSpec> target;
-  std::vector<std::string> expect;  ///< for `compare`
+  std::vector<std::string> expect;  ///< expectations for `compare`
   std::optional<SweepPicture> picture;
   bool keep_models = false;
   std::string output_dir;
@@ -92,10 +90,10 @@ inline constexpr std::size_t most_sweep_values = 1000;
 inline constexpr std::size_t most_sweep_seeds = 1000;
 inline constexpr std::size_t most_tuning_trials = 10'000;
 
-/// Reads what `source` holds; problems become its diagnostics.
+/// Reads the content of `source` and adds problems to its diagnostics.
 SweepFile read_sweep_file(Source& source);
 
-/// Returns whether what has these labels is meant by the pattern.
+/// Returns whether these labels match the pattern.
 bool matches(const CellPattern& pattern, const std::map<std::string, std::string>& labels);
 
 }  // namespace gv

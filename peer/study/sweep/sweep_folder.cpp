@@ -46,7 +46,7 @@ Json labels_json(const SweepCell& cell) {
   return json;
 }
 
-/// Numbers by key, as plan.json has them.
+/// Reads the trial numbers of plan.json by key.
 std::map<std::string, std::size_t> numbers_in(const std::string& path) {
   std::map<std::string, std::size_t> numbers;
   const auto text = read_whole(path, largest_json);
@@ -57,7 +57,7 @@ std::map<std::string, std::size_t> numbers_in(const std::string& path) {
       numbers[json_text(trial, "key")] = json_integer<std::size_t>(trial, "number");
   } catch (const std::exception& error) {
     throw std::runtime_error(fmt::format(
-        "{}: {} (the sweep wrote it; move its folder away to begin anew)", path, error.what()));
+        "{}: {} (the sweep wrote it; move its folder away to start again)", path, error.what()));
   }
   return numbers;
 }
@@ -169,7 +169,7 @@ std::optional<TrialEnd> SweepFolder::end_of(const TrialSlot& slot) const {
     }
     return end;
   } catch (const std::exception&) {
-    return std::nullopt;  // not one of ours: it is set aside, and the trial runs
+    return std::nullopt;  // not ours: it is set aside and the trial runs
   }
 }
 

@@ -26,7 +26,7 @@ std::vector<std::string> split_commas(const std::string& text) {
   return parts;
 }
 
-/// Lists what an axis has, for --only.
+/// Returns the labels of an axis, for --only.
 std::vector<std::string> labels_on(const std::string& axis, const SweepPlan& plan) {
   std::vector<std::string> labels;
   if (axis == "stage") return {"tune", "measure"};
@@ -59,7 +59,7 @@ std::string cost_text(const SweepFamily& family, double cost) {
   return family.synchronous ? fmt::format("{:.0f} rounds", cost) : seconds_text(cost);
 }
 
-/// Says of a sweep without a target what its tuning takes the best of.
+/// Returns the figure by which tuning compares if the sweep has no target.
 std::string end_text(const TrialScore& score) {
   return score.errs ? fmt::format("accuracy {:.4f}", 1 - score.last)
                     : fmt::format("loss {:.4g}", score.last);
@@ -86,7 +86,7 @@ std::string state_word(const SweepFolder& folder,
   return has_failed(folder, plan.slots[s]) ? "failed" : "to do";
 }
 
-/// Trials, and those that ended without a finite loss.
+/// Numbers of trials; `diverged` ended without a finite loss.
 struct Tally {
   std::size_t wanted = 0, done = 0, diverged = 0, replayed = 0;
 };
@@ -103,7 +103,7 @@ Tally tally_of(const SweepPlan& plan, const SweepState& state) {
   return tally;
 }
 
-/// Counts the trials of each build; of those that say it.
+/// Counts the trials by build, if they contain it.
 std::map<std::string, std::size_t> builds_of(const SweepPlan& plan, const SweepState& state) {
   std::map<std::string, std::size_t> builds;
   for (std::size_t s = 0; s < plan.slots.size(); ++s)
@@ -263,7 +263,7 @@ std::string left_builds_text(const SweepState& state) {
     text +=
         fmt::format("notice: {} of another build, done again: {}\n",
                     slots.size() == 1 ? "1 trial is" : fmt::format("{} trials are", slots.size()),
-                    other.empty() ? "one that did not say which" : other);
+                    other.empty() ? "one that did not name itself" : other);
   if (!text.empty()) text += "help:  --keep-trials takes them as they are\n";
   return text;
 }

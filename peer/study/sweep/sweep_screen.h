@@ -13,12 +13,12 @@
 
 namespace gv {
 
-using FailedTrials = std::map<std::size_t, std::string>;  ///< why, by number
+using FailedTrials = std::map<std::size_t, std::string>;  ///< reasons by trial number
 
-/// Reads the words of --only. Throws std::invalid_argument with what there is.
+/// Reads the arguments of --only. Throws std::invalid_argument with the valid labels.
 CellPattern only_pattern(const std::vector<std::string>& only, const SweepPlan& plan);
 
-/// The time that the rest will take, by what was finished here.
+/// Estimates the remaining time from the trials finished in this process.
 class SweepClock {
  public:
   SweepClock(const SweepPlan& plan, const SweepState& state);
@@ -39,24 +39,24 @@ std::string progress_text(const SweepPlan& plan,
                           std::optional<double> left);
 /// "tune    d-psgd  12 trials  lr 0.08  935 rounds (base: 1.04x)"
 std::string tuned_text(const SweepPlan& plan, std::size_t family, const TunedFamily& tuned);
-/// A line for each trial; ends with a newline, as the next.
+/// Returns a line for each trial; ends with a newline, as does end_text.
 std::string list_text(const SweepPlan& plan, const SweepFolder& folder, const SweepState& state);
-/// Says what became of all, and which command compares.
+/// Returns a summary of all trials, and the command that compares them.
 std::string end_text(const SweepPlan& plan,
                      const SweepFolder& folder,
                      const SweepState& state,
                      const FailedTrials& failed);
 /// Returns a line for each other build whose trials count as done: "warning: 3 trials are of
-/// another build than this one: grapevine 1.0 (g++ 12.2.0, Release, sources ..)"; "" where all are
-/// of this one, or do not say.
+/// another build than this one: grapevine 1.0 (g++ 12.2.0, Release, sources ..)". Empty if all are
+/// from this build, or contain no build.
 std::string kept_builds_text(const SweepPlan& plan,
                              const SweepState& state,
                              const std::string& build);
-/// Returns a line for each other build whose trials do not count and are done again, and how to
-/// keep them; "" where there are none.
+/// Returns a line for each other build whose trials do not count and run again, with a way to keep
+/// them; empty if there are none.
 std::string left_builds_text(const SweepState& state);
-/// Writes the same for programs: {"schema": "grapevine.sweep/1", ...}. What was finished here alone
-/// is for the caller to add.
+/// Returns the summary as JSON, {"schema": "grapevine.sweep/1", ...}. The caller adds what was
+/// finished in this process.
 Json sweep_json(const SweepPlan& plan,
                 const SweepFolder& folder,
                 const SweepState& state,

@@ -34,7 +34,7 @@ std::vector<std::string> values_in(const TuningPoint& point) {
   return values;
 }
 
-/// Returns what the knobs are in the fleet file of a family; none where it leaves one out.
+/// Returns the knobs' values in the fleet file of a family; none if one is missing.
 std::vector<std::string> own_values(const SweepPlan& plan, const SweepFamily& family) {
   const FlatKeys keys =
       fleet_keys(plan.file.base, plan.sets_of(family.cells[0], {}, plan.seeds[0]));
@@ -161,7 +161,7 @@ SweepState::SweepState(const SweepPlan& plan,
   for (std::size_t f = 0; f < plan.families.size(); ++f)
     for (const TuningBracket& bracket : plan.families[f].brackets)
       races_[f].emplace_back(bracket, plan.tuning_seeds.size());
-  // What asha promotes goes before what has not begun: that of the highest rung first.
+  // With asha, promoted trials begin before new ones, highest rung first.
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   std::ranges::stable_sort(order_, std::ranges::greater{}, [&](std::size_t s) {
     return is_asynchronous(plan.slots[s]) ? plan.slots[s].rung : 0;
@@ -218,15 +218,15 @@ bool SweepState::resolve(std::size_t s) {
 
 void SweepState::refresh() {
   const std::set<std::string> there = folder_.trials();
-  // Tuning in the order of the rungs, then what it decides.
+  // Tuning in the order of rungs, then measurements that depend on it.
   for (const Stage stage : {Stage::tune, Stage::measure})
     for (std::size_t s = 0; s < plan_.slots.size(); ++s)
       if (plan_.slots[s].stage == stage && there.contains(plan_.slots[s].folder)) look_at(s);
   look_at_claims();
 }
 
-/// Claims are read after the results. So whoever claims a trial, and then sees in the results that
-/// it is still promoted, was seen by everybody who has concluded without it.
+/// Reads claims after results. If a process claims a trial and then sees in the results that it is
+/// still promoted, every process that concluded without this trial has seen the claim.
 void SweepState::look_at_claims() {
   std::map<std::pair<std::size_t, std::size_t>, TuningRace::Places> claimed;
   const std::set<std::size_t> numbers = folder_.claimed();
@@ -265,7 +265,7 @@ void SweepState::take_score(const TrialSlot& slot) {
   const bool by_rounds = plan_.families[slot.family].synchronous;
   races[slot.bracket].take(
       slot.rung, slot.place, score_of(folder_.trial(slot), plan_.file.target, by_rounds));
-  // With asha nothing is concluded before the claims are known: see look_at_claims.
+  // With asha the claims must be known before a conclusion: see look_at_claims.
   if (!is_asynchronous(slot) && std::ranges::all_of(races, &TuningRace::done))
     conclude(slot.family);
 }
@@ -273,7 +273,7 @@ void SweepState::take_score(const TrialSlot& slot) {
 void SweepState::conclude(std::size_t f) {
   const SweepFamily& family = plan_.families[f];
   TunedFamily tuned{};
-  std::size_t best = 0;  // of all points of all brackets
+  std::size_t best = 0;  // index among all points of all brackets
   std::vector<std::vector<std::string>> tried;
   bool first = true;
   for (std::size_t b = 0; b < family.brackets.size(); ++b) {
@@ -292,8 +292,8 @@ void SweepState::conclude(std::size_t f) {
   tuned_[f] = std::move(tuned);
 }
 
-/// The trial whose rounds this one may take: one that was trained and ended well. Empty text: it is
-/// trained itself. Nothing: that is not known yet.
+/// Returns the trial whose rounds this one can reuse: one that was trained and ended well. Returns
+/// an empty text if this trial must be trained itself, and nothing if that is not known yet.
 std::optional<std::string> SweepState::source_of(std::size_t s) const {
   if (!resolved_[s]->replayable || plan_.slots[s].stage == Stage::tune) return "";
   for (const std::size_t other : alike_.at(resolved_[s]->identity.bits)) {
@@ -308,8 +308,8 @@ std::optional<std::string> SweepState::source_of(std::size_t s) const {
   return "";
 }
 
-/// The trial of the same point and seed in another rung; nothing where there is none, or that is
-/// not known yet.
+/// Returns the trial of the same point and seed in another rung; nothing if there is none, or if
+/// that is not known yet.
 std::optional<std::size_t> SweepState::same_in_rung(std::size_t s, std::size_t rung) const {
   const TrialSlot& slot = plan_.slots[s];
   const TuningRace& race = races_[slot.family][slot.bracket];
@@ -321,8 +321,8 @@ std::optional<std::size_t> SweepState::same_in_rung(std::size_t s, std::size_t r
   return at == places_.end() ? std::nullopt : std::optional(at->second);
 }
 
-/// What is promoted resumes from there, where nothing but the rounds decides what is computed: the
-/// messages that are on their way in an asynchronous method are in no checkpoint.
+/// Returns the trial from which a promoted one resumes, if only the rounds determine what is
+/// computed: messages in flight of an asynchronous method are in no checkpoint.
 std::string SweepState::earlier_rung_of(std::size_t s) const {
   const TrialSlot& slot = plan_.slots[s];
   if (!resolved_[s]->replayable || slot.stage == Stage::measure || slot.rung == 0) return "";

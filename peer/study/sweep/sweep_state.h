@@ -16,39 +16,39 @@
 
 namespace gv {
 
-/// The race between the points of a bracket: which place of which rung may run, and what came of
-/// it. It follows from the scores alone, so that all who see them agree; with `asha` from the
-/// claims too, since whoever has begun a trial finishes it.
+/// The race between the points of a bracket: which places of which rungs may run, and their
+/// results. It is determined by the scores alone, so that all processes agree; with `asha` also by
+/// the claims, because each process finishes the trials that it has begun.
 class TuningRace {
  public:
-  /// `seeds`: scores that a place needs. The bracket must outlive it.
+  /// `seeds`: number of scores per place. The bracket must outlive this object.
   TuningRace(const TuningBracket& bracket, std::size_t seeds);
 
   /// Places by rung.
   using Places = std::set<std::pair<std::size_t, std::size_t>>;
 
-  /// Sets what somebody is at; replaces what was said before.
+  /// Sets the places claimed by any process; replaces the previous ones.
   void set_claimed(Places claimed) { claimed_ = std::move(claimed); }
-  /// The score of one seed.
+  /// Adds the score of one seed.
   void take(std::size_t rung, std::size_t place, const TrialScore& score);
 
-  /// Returns which point has the place; nothing while that is not known.
+  /// Returns the point at this place; nothing if it is not known yet.
   std::optional<std::size_t> point_at(std::size_t rung, std::size_t place) const;
-  /// The other way round: where the point is, or was, in that rung; nothing where it is not there,
-  /// or that is not known yet.
+  /// Returns the place of a point in this rung; nothing if the point is not there, or if that is
+  /// not known yet.
   std::optional<std::size_t> place_of(std::size_t rung, std::size_t point) const;
-  /// Returns whether what a place has done may still be gone on from, in the next rung.
+  /// Returns whether a trial of the next rung may still resume from this place.
   bool may_be_promoted(std::size_t rung, std::size_t place) const;
-  /// Returns whether the trials of a place are to run, or have run.
+  /// Returns whether the trials of a place should run, or have run.
   bool is_open(std::size_t rung, std::size_t place) const;
   /// Returns whether nothing is left to run.
   bool done() const;
 
   struct Scored {
     std::size_t point = 0;
-    TrialScore score;  ///< the median over the seeds
+    TrialScore score;  ///< median over the seeds
   };
-  /// Returns those of a rung of which every seed is known.
+  /// Returns the points of a rung for which all seeds are known.
   std::vector<Scored> scored_in(std::size_t rung) const;
   std::vector<Scored> finalists() const { return scored_in(bracket_.rungs.size() - 1); }
 
@@ -63,60 +63,59 @@ class TuningRace {
   const TuningBracket& bracket_;
   std::size_t seeds_;
   std::vector<std::vector<std::vector<TrialScore>>> scores_;  ///< by rung and place
-  std::vector<std::vector<std::size_t>> points_;  ///< by rung and place, as far as known
-  std::vector<std::set<std::size_t>> promoted_;   ///< asha: points by rung
+  std::vector<std::vector<std::size_t>> points_;              ///< by rung and place, if known
+  std::vector<std::set<std::size_t>> promoted_;               ///< asha: points by rung
   Places claimed_;
 };
 
-/// A trial of which everything is known that it needs.
+/// A trial with everything it needs to run.
 struct ReadyTrial {
-  std::size_t slot = 0;  ///< in the plan
+  std::size_t slot = 0;  ///< index in the plan
   std::vector<std::string> sets;
   TrialIdentity identity;
   double fraction = 1;
-  std::string replay_of;     ///< folder; "": it is trained
-  std::string goes_on_from;  ///< folder of its trial in the rung before; "": from the beginning
-  bool keeps_state = false;  ///< its trial in the next rung may go on from it
+  std::string replay_of;     ///< folder; none if it is trained
+  std::string goes_on_from;  ///< folder of the trial in the previous rung to resume; may be none
+  bool keeps_state = false;  ///< its trial in the next rung may resume from it
 };
 
-/// The findings of a family's tuning.
+/// The result of a family's tuning.
 struct TunedFamily {
-  TuningPoint values;  ///< empty: the base file's own
+  TuningPoint values;  ///< none: the base file's values
   TrialScore score;
-  std::optional<TrialScore> base;  ///< of the base file's own, where they were trained in full
+  std::optional<TrialScore> base;  ///< score of the base file's values, if trained in full
   std::vector<TuningEdge> edges{};
 };
 
-/// The state of a sweep, as its folder tells: what is done, and what can be done next. It is the
-/// same for everybody who looks, so that several invocations agree without a word between them.
+/// The state of a sweep according to its folder: finished trials, and those that can run next. All
+/// processes see the same state, so that several invocations agree without communication.
 class SweepState {
  public:
-  /// `only`: what is asked for, with the axes `seed` and `stage` beside the plan's; of others, the
-  /// tuning that they need.
-  /// `build`: the trials of this build alone count as done; "": those of any.
+  /// `only`: selects trials by the plan's axes, `seed` and `stage`, together with the tuning that
+  /// they need. `build`: if not empty, only trials of this build count as done.
   SweepState(const SweepPlan& plan, const SweepFolder& folder, CellPattern only, std::string build);
 
-  /// Looks at what has come since.
+  /// Reads what has changed since.
   void refresh();
-  /// Does the same for one slot, and returns whether it is done.
+  /// Reads the state of one slot, and returns whether it is done.
   bool look_at(std::size_t slot);
-  /// The first so many in the order of their numbers, without some; but first what asha has
-  /// promoted.
+  /// Returns at most `most` trials in the order of their numbers, without `except`; trials that
+  /// asha has promoted come first.
   std::vector<ReadyTrial> ready(const std::set<std::size_t>& except, std::size_t most);
 
-  /// Returns whether checkpoints of this slot's trial, which is done, are of no use any more:
-  /// nobody will go on from it, or somebody has.
+  /// Returns whether the checkpoints of this slot's finished trial are useless: no trial will
+  /// resume from them, or one already has.
   bool is_spent(std::size_t slot) const;
-  /// Returns whether it is asked for; what asha has not promoted is not.
+  /// Returns whether the trial is selected; asha trials must also be promoted.
   bool wanted(std::size_t slot) const;
   const std::optional<TrialEnd>& end(std::size_t slot) const { return ends_[slot]; }
-  std::size_t count(TrialSlot::Stage stage) const;       ///< wanted
-  std::size_t count_done(TrialSlot::Stage stage) const;  ///< of those
-  /// Returns the slots whose trial would be done, were it not of another build, by that build.
+  std::size_t count(TrialSlot::Stage stage) const;       ///< wanted trials
+  std::size_t count_done(TrialSlot::Stage stage) const;  ///< wanted trials that are done
+  /// Returns the slots whose trial counts as not done only because of its build, by build.
   const std::map<std::string, std::set<std::size_t>>& other_builds() const { return other_builds_; }
-  /// Returns nothing while it is not known yet, or when there is nothing to tune.
+  /// Returns nothing if the result is not known yet, or if there is nothing to tune.
   const std::optional<TunedFamily>& tuned(std::size_t family) const { return tuned_[family]; }
-  /// The tuned values of a slot's trial; nothing while they are not known.
+  /// Returns the tuned values of a slot's trial; nothing if they are not known yet.
   std::optional<TuningPoint> values_of(const TrialSlot& slot) const;
 
  private:
@@ -145,10 +144,10 @@ class SweepState {
   std::vector<bool> wanted_;
   std::vector<std::optional<Resolved>> resolved_;       ///< by slot
   std::map<std::string, std::set<std::size_t>> alike_;  ///< slots by their bits
-  std::vector<std::optional<TrialEnd>> ends_;           ///< by slot; of what is still valid
+  std::vector<std::optional<TrialEnd>> ends_;           ///< by slot; valid ends only
   std::map<std::string, std::set<std::size_t>> other_builds_;
   std::vector<std::vector<TuningRace>> races_;  ///< by family and bracket
-  std::vector<std::size_t> order_;              ///< of the slots, in which they are begun
+  std::vector<std::size_t> order_;              ///< order in which slots begin
   std::vector<std::optional<TunedFamily>> tuned_;
 };
 

@@ -34,13 +34,13 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t largest_json = 64U << 20;
 
-/// A run that ends with this has a result, also where peers were lost on the way.
+/// Returns whether a run with this exit code has a result, even if peers were lost on the way.
 bool has_result(int code) {
   return code == exit_code::done || code == exit_code::peers_lost || code == exit_code::failed ||
          code == exit_code::check_failed;
 }
 
-/// The round in which the loss was not finite any more, as metrics.jsonl has it.
+/// Returns the round in metrics.jsonl in which the loss became infinite or NaN.
 std::optional<std::uint64_t> diverged_in(const std::string& metrics) {
   std::ifstream in(metrics);
   for (std::string line; std::getline(in, line);) {
@@ -61,7 +61,7 @@ void tell_round(const std::string& line, const TrialProgress& progress) {
   }
 }
 
-/// The run command itself, in a process of its own: it starts the peers and ends them.
+/// Runs the run command in a process of its own, which starts and ends the peers.
 TrialOutcome real_trial(const TrialJob& job,
                         const std::string& program,
                         const std::string& version,
@@ -101,9 +101,9 @@ TrialOutcome real_trial(const TrialJob& job,
 }
 
 constexpr std::size_t most_measured = 6;  ///< families; the largest counts
-constexpr Round measured_rounds = 2;      ///< in the second, all buffers are there
+constexpr Round measured_rounds = 2;      ///< all buffers exist in the second round
 
-/// Memory of this process that no other one shares: proc(5), /proc/pid/status.
+/// Returns the private memory of this process: proc(5), /proc/pid/status.
 double own_bytes() {
   std::ifstream in("/proc/self/status");
   for (std::string word; in >> word;) {
@@ -113,10 +113,10 @@ double own_bytes() {
   return 0;
 }
 
-/// Thrown to leave a simulation of which enough was seen.
+/// Thrown to leave a simulation after enough rounds.
 struct SeenEnough {};
 
-/// The most that it takes in its first rounds, on one thread as in a worker.
+/// Returns the peak memory of the first rounds, on one thread as in a worker.
 double bytes_in_rounds(const Assembly& fleet) {
   double most = 0;
   SimulationOptions options;
@@ -126,7 +126,7 @@ double bytes_in_rounds(const Assembly& fleet) {
     most = std::max(most, own_bytes());
     if (round >= measured_rounds) throw SeenEnough{};
   };
-  // It waits for one report more than there are peers, so it never looks at models.
+  // Waits for one report more than there are peers, so it never evaluates models.
   Observer blind(fleet.fleet.size() + 1, nullptr, {});
   try {
     simulate(fleet, blind, options);
@@ -135,7 +135,7 @@ double bytes_in_rounds(const Assembly& fleet) {
   return std::max(most, own_bytes());
 }
 
-/// Hears what the child tells, until it ends; nothing, and `why`, where it tells no number.
+/// Returns the bytes that the child reports before it ends; nothing, and `why`, if it reports none.
 std::optional<double> heard(Child& child, std::string& why) {
   std::optional<double> bytes;
   std::string last_words;
@@ -148,7 +148,7 @@ std::optional<double> heard(Child& child, std::string& why) {
   return std::nullopt;
 }
 
-/// The whole number with which the text begins, behind blanks.
+/// Parses the whole number at the beginning of the text, after blanks.
 std::optional<std::uint64_t> number_at(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   std::uint64_t value = 0;
@@ -157,14 +157,14 @@ std::optional<std::uint64_t> number_at(std::string_view text) {
   return value;
 }
 
-/// The number behind a name with which a line begins.
+/// Parses the number after a name at the beginning of a line.
 std::optional<std::uint64_t> value_of(const std::string& text, const std::string& name) {
   const std::size_t at = text.starts_with(name) ? 0 : text.find("\n" + name);
   if (at == std::string::npos) return std::nullopt;
   return number_at(std::string_view(text).substr(text.find(name, at) + name.size()));
 }
 
-/// Reads a line of /proc/meminfo, which counts in KiB.
+/// Reads a value of /proc/meminfo, which counts in KiB.
 std::optional<std::uint64_t> bytes_of(const std::string& meminfo, const std::string& name) {
   const std::optional<std::uint64_t> kib = value_of(meminfo, name);
   if (!kib || *kib > UINT64_MAX / 1024) return std::nullopt;
@@ -324,7 +324,7 @@ std::optional<std::uint64_t> free_swap() {
 std::optional<std::uint64_t> left_in_group(const std::string& max,
                                            const std::string& current,
                                            const std::string& stat) {
-  const std::optional<std::uint64_t> most = number_at(max);  // else "max": no limit
+  const std::optional<std::uint64_t> most = number_at(max);  // or "max", which means no limit
   const std::optional<std::uint64_t> taken = number_at(current);
   if (!most || !taken) return std::nullopt;
   const std::uint64_t idle = std::min(*taken, value_of(stat, "inactive_file ").value_or(0));

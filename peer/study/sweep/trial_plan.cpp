@@ -14,7 +14,7 @@
 namespace gv {
 namespace {
 
-/// Far from every seed that people count from the base file's.
+/// Far from all seeds counted from the base file's.
 constexpr std::uint64_t tuning_seeds_begin = 1'000'000;
 
 bool is_synchronous(const Fleet& fleet) {
@@ -22,7 +22,7 @@ bool is_synchronous(const Fleet& fleet) {
   return row != nullptr && has_same_bits(*row, fleet.settings);
 }
 
-/// Letters that a folder's name may have everywhere.
+/// Keeps only characters that are safe in folder names on all systems.
 std::string slug(const std::string& text) {
   constexpr std::size_t longest = 24;
   std::string out;
@@ -39,7 +39,7 @@ std::string slug(const std::string& text) {
   return out;
 }
 
-/// "alpha 0.1" of an axis of plain values, "wifi" of one of patches.
+/// Returns "alpha 0.1" for an axis of plain values, "wifi" for an axis of patches.
 std::string label_text(const SweepAxis& axis, const std::string& label) {
   const bool plain = !axis.values.empty() && axis.values[0].sets.size() == 1 &&
                      axis.values[0].sets[0].key == axis.name;
@@ -60,7 +60,7 @@ class Planner {
     if (!cells)
       source_.error(Place{1, 1, ""}, 1, fmt::format("more than {} cells", most_sweep_cells));
     else if (cells->empty())
-      source_.error(Place{1, 1, ""}, 1, "no cell is left: `skip` takes all of them");
+      source_.error(Place{1, 1, ""}, 1, "no cell is left: `skip` takes all");
     stop_on_errors();
     plan_.cells = std::move(*cells);
     choose_seeds();
@@ -135,7 +135,7 @@ class Planner {
     }
   }
 
-  /// Labels on which the family's cells do not differ, of axes on which others do.
+  /// Returns the labels common to the family's cells, of axes on which other cells differ.
   std::string family_label(const SweepFamily& family) const {
     std::string text;
     for (const SweepAxis& axis : plan_.file.axes) {
@@ -154,7 +154,7 @@ class Planner {
     return brackets.empty() ? 0 : brackets[bracket].places(rung);
   }
 
-  /// Grids are as large as the family's knobs make them.
+  /// Grids differ in size between families.
   std::size_t most_places(std::size_t bracket, std::size_t rung) const {
     std::size_t most = 0;
     for (std::size_t f = 0; f < plan_.families.size(); ++f)
@@ -162,12 +162,12 @@ class Planner {
     return most;
   }
 
-  /// Rung by rung, seed by seed, and all methods in turn.
+  /// Adds slots rung by rung and seed by seed, with all methods in turn.
   void add_tuning_slots(std::size_t bracket) {
     const auto tuned = std::ranges::find_if(
         plan_.families, [](const SweepFamily& family) { return !family.brackets.empty(); });
     if (tuned == plan_.families.end()) return;
-    const std::size_t rungs = tuned->brackets[bracket].rungs.size();  // as many in every family
+    const std::size_t rungs = tuned->brackets[bracket].rungs.size();  // equal in all families
     for (std::size_t rung = 0; rung < rungs; ++rung)
       for (const std::uint64_t seed : plan_.tuning_seeds)
         for (std::size_t place = 0; place < most_places(bracket, rung); ++place)
@@ -239,7 +239,7 @@ class Planner {
   SweepPlan plan_;
 };
 
-constexpr std::size_t longest_argument = 160;  ///< that a diagnostic shows (peer/fleet/file/source)
+constexpr std::size_t longest_argument = 160;  ///< in a diagnostic (peer/fleet/file/source)
 
 std::string words_of(const SweepCell& cell) {
   std::string text;
@@ -253,7 +253,7 @@ std::string words_of(const SweepCell& cell) {
 TrialIdentity identity_of(const Fleet& fleet) {
   const std::string clock = clock_digest(fleet);
   std::string bits = bits_of(fleet);
-  // Whoever is ahead when the target is seen has done a round more: the clock decides who that is.
+  // The clock decides which peer is ahead, and does one more round, when the target is reached.
   if (fleet.stop.target) bits = digest_of_text(bits + clock);
   return {bits, clock};
 }
@@ -349,7 +349,7 @@ void CellCheck::say(const Diagnostic& problem,
   source_.error(place, 1, message, problem.help);
 }
 
-/// Returns the place of a cell's value on the first axis on which cells differ.
+/// Returns the place of a cell's value on the first axis.
 Place CellCheck::place_of(const SweepCell& cell) const {
   for (const SweepAxis& axis : file_.axes)
     for (const SweepValue& value : axis.values)

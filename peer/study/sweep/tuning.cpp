@@ -19,7 +19,7 @@ namespace {
 constexpr std::array<std::uint64_t, 16> primes{
     2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53};
 
-/// Knobs beyond the primes share them, displaced.
+/// Returns the Halton coordinate; knobs beyond the number of primes reuse them with an offset.
 double halton(std::uint64_t index, std::size_t knob) {
   const std::uint64_t lap = knob / primes.size();
   return radical_inverse(index + 409 * lap, primes[knob % primes.size()]);
@@ -38,15 +38,15 @@ SweepSet set_to(const TuningKnob& knob, const std::string& text) {
   return {knob.key, knob.key + "=" + text, knob.place};
 }
 
-/// Step `k` of `steps` even ones, both ends among them; of one step the middle.
+/// Returns step `k` of `steps` even steps from end to end; a single step is in the middle.
 std::string step_of(const TuningKnob& knob, std::size_t k, std::size_t steps) {
   if (knob.scale == TuningKnob::Scale::list) return knob.words[k];
   const double u = steps == 1 ? 0.5 : static_cast<double>(k) / static_cast<double>(steps - 1);
   return number_text(knob, between(knob, u));
 }
 
-/// Counts all values of each list, and as many steps of each range, one more in turn, as make at
-/// most `room` points together.
+/// Returns the number of steps per knob: all values of each list, and for ranges as many as keep
+/// the grid within `room` points, one more in turn.
 std::vector<std::size_t> steps_of(const std::vector<TuningKnob>& knobs, std::size_t room) {
   std::vector<std::size_t> steps(knobs.size(), 1);
   for (std::size_t j = 0; j < knobs.size(); ++j)
@@ -92,8 +92,8 @@ TuningPoint halton_point(const std::vector<TuningKnob>& knobs, std::uint64_t ind
   return point;
 }
 
-/// Returns how far a line of metrics.jsonl is from the target: at most 0 is there. It is by how
-/// much the loss is too large, or what an accuracy lacks.
+/// Returns the distance of a metrics.jsonl line from the target, by loss or accuracy; at most 0 if
+/// it is reached.
 double distance(const JsonValue& line, const TargetSpec& target) {
   const bool mean = target.whose == TargetSpec::Whose::mean;
   if (target.figure == TargetSpec::Figure::accuracy)
@@ -101,7 +101,7 @@ double distance(const JsonValue& line, const TargetSpec& target) {
   return json_number(line, mean ? "loss" : "loss_local") - target.value;
 }
 
-/// The same without a target, which nothing reaches.
+/// Returns 1 - accuracy or the loss, which ranks trials without a target.
 double shortfall(const JsonValue& line, bool errs) {
   return errs ? 1 - json_number(line, "accuracy") : json_number(line, "loss");
 }
@@ -190,9 +190,9 @@ TrialScore score_of(const std::string& folder,
   std::ifstream in(path);
   if (!in) throw std::runtime_error(path + ": cannot be read");
   TrialScore score;
-  std::optional<std::pair<double, double>> before;  // cost and distance of the line before
-  std::size_t row = 0;                              // lines that are there, one after the other
-  double arrival = 0;                               // what it had cost when the first of them was
+  std::optional<std::pair<double, double>> before;  // cost and distance of the previous line
+  std::size_t row = 0;                              // consecutive lines at the target
+  double arrival = 0;                               // cost at the first line of the row
   for (std::string line; std::getline(in, line);) {
     const JsonValue json = parse_json(line, path);
     if (json_text(json, "event") != "evaluate") continue;
@@ -281,7 +281,7 @@ KnobRanges beyond(const std::vector<TuningEdge>& edges,
         edge.largest ? (log ? high * half : high + half) : (log ? low / half : low - half);
     const std::pair<double, double> part =
         edge.largest ? std::pair(high, wider) : std::pair(wider, low);
-    // Where some methods are at one end and some at the other, the part is all in between, too.
+    // If methods are at both ends, the part includes everything between.
     const auto [at, is_new] = ranges.try_emplace(edge.key, part);
     if (!is_new)
       at->second = {std::min(at->second.first, part.first),

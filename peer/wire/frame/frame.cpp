@@ -31,13 +31,13 @@ T get(const std::byte* from) {
   return value;
 }
 
-/// A handshake or an alert: RFC 8446, section 5.1.
+/// Returns whether the bytes begin a TLS handshake or alert: RFC 8446, section 5.1.
 bool is_tls(const std::byte* bytes) {
   constexpr std::byte alert{0x15}, handshake{0x16}, major_version{0x03};
   return (bytes[0] == alert || bytes[0] == handshake) && bytes[1] == major_version;
 }
 
-/// The low half of XXH3-64.
+/// Returns the low half of XXH3-64.
 std::uint32_t check_of(std::span<const std::byte> bytes) {
   return static_cast<std::uint32_t>(XXH3_64bits(bytes.data(), bytes.size()));
 }
@@ -150,7 +150,7 @@ Loan read(const proto::Loan& l) {
 std::uint64_t varint_bytes(std::uint64_t value) {
   return (static_cast<std::uint64_t>(std::bit_width(value | 1)) + 6) / 7;
 }
-/// A field that is zero is not written.
+/// Returns the size of a field; a zero field is not written.
 std::uint64_t field_bytes(std::uint64_t value) {
   return value == 0 ? 0 : 1 + varint_bytes(value);
 }
@@ -280,7 +280,7 @@ std::uint64_t frame_bytes(const Message& m, std::uint64_t payload_bytes) {
 FrameReader::Space FrameReader::space() {
   if (payload_is_coming())
     return {{payload_->data() + payload_filled_, payload_->size() - payload_filled_}, staging_};
-  // What is staged is less than a prefix and a header: moving it costs nothing.
+  // At most a prefix and a header are staged, so moving them is cheap.
   std::memmove(staging_.data(), staging_.data() + begin_, staged());
   end_ = staged();
   begin_ = 0;

@@ -49,7 +49,7 @@ void close_on_exec(int fd) {
 }
 
 ssize_t send_with_descriptor(int socket, std::span<const std::byte> bytes, int fd, int flags) {
-  Envelope envelope({const_cast<std::byte*>(bytes.data()), bytes.size()});  // only read
+  Envelope envelope({const_cast<std::byte*>(bytes.data()), bytes.size()});  // never written to
   cmsghdr* const control = CMSG_FIRSTHDR(&envelope.header);
   control->cmsg_level = SOL_SOCKET;
   control->cmsg_type = SCM_RIGHTS;

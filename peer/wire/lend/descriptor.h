@@ -19,23 +19,23 @@ class Descriptor {
   int get() const { return fd_; }
   bool open() const { return fd_ >= 0; }
   void close();
-  /// Gives it away: whoever takes it closes it.
+  /// Gives up ownership: the caller closes the descriptor.
   int release() { return std::exchange(fd_, -1); }
 
  private:
   int fd_ = -1;
 };
 
-/// Reads and writes of it return at once, with EAGAIN where there is nothing to do.
+/// Makes the descriptor non-blocking: reads and writes fail with EAGAIN instead of waiting.
 void never_block(int fd);
-/// A program that this process becomes or starts does not get it: it would hold connections open
-/// that this process has closed, and keep its port taken.
+/// Closes the descriptor on exec: an inherited one would keep connections open after this process
+/// has closed them, and its port in use.
 void close_on_exec(int fd);
 
-/// Sends bytes over a Unix socket, and with them a descriptor, as sendmsg(2) with these flags; so
-/// many bytes, or -1.
+/// Sends bytes and a descriptor over a Unix socket, with the flags of sendmsg(2). Returns the
+/// number of bytes sent, or -1.
 ssize_t send_with_descriptor(int socket, std::span<const std::byte> bytes, int fd, int flags);
-/// Receives what has come without waiting, and the descriptor if one came with it.
+/// Receives available bytes without waiting, and the descriptor if one came with them.
 ssize_t receive_with_descriptor(int socket, std::span<std::byte> bytes, Descriptor& fd);
 
 }  // namespace gv

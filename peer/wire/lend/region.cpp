@@ -40,12 +40,12 @@ void unlock(PageLock& pages, const Region& region) noexcept {
 
 constexpr int size_seals = F_SEAL_SHRINK | F_SEAL_GROW;
 
-/// Null memory: it cannot be mapped.
+/// Maps a file; `memory` is null on failure.
 Region map(int file, const RegionShape& shape, int protection) {
   const std::uint64_t size = shape.size();
   void* const memory = ::mmap(nullptr, size, protection, MAP_SHARED | MAP_NORESERVE, file, 0);
   if (memory == MAP_FAILED) return {};
-  ::madvise(memory, size, MADV_HUGEPAGE);  // where the system has them for shared memory
+  ::madvise(memory, size, MADV_HUGEPAGE);  // used if supported for shared memory
   const std::shared_ptr<const void> keep(memory, [size](void* m) { ::munmap(m, size); });
   return {shape, static_cast<std::byte*>(memory), keep};
 }

@@ -15,69 +15,70 @@
 
 namespace gv {
 
-/// The size of a region's parts. Processes share memory only where their blocks are as many.
+/// Size of a region's parts. Processes share memory only if they have equally many blocks.
 struct RegionShape {
-  std::uint32_t blocks = 0;  ///< at most
-  std::uint32_t rows = 0;    ///< one for each neighbour
-  std::uint64_t bytes = 0;   ///< of all blocks together
+  std::uint32_t blocks = 0;  ///< maximum number of blocks
+  std::uint32_t rows = 0;    ///< number of rows, one for each neighbour
+  std::uint64_t bytes = 0;   ///< size of all blocks together
 
-  std::uint64_t blocks_begin() const;  ///< after the words
+  std::uint64_t blocks_begin() const;  ///< offset of the first block, after the words
   std::uint64_t size() const { return blocks_begin() + bytes; }
-  bool sane() const;  ///< of a size that a process may map for a neighbour
+  bool sane() const;  ///< returns whether a process may map this size
 };
 
-/// Returns the shape for a peer with so many neighbours that sends models of so many bytes: there
-/// is room for eight of them. What does not fit travels as bytes.
+/// Returns the shape for a peer with `neighbors` neighbours: eight models of `model_bytes` fit.
+/// Payloads that do not fit are sent as bytes.
 RegionShape region_shape(std::uint64_t model_bytes, std::size_t neighbors);
 
 /// Memory that one process writes and its neighbours on the same machine read:
-///   generations u64[blocks]        which use of the block its content belongs to
+///   generations u64[blocks]        use of the block to which its content belongs
 ///   given back  u64[rows][blocks]  row r: the use up to which the owner has given back each block
 ///                                  of its r-th neighbour
 ///   the blocks themselves
 /// Each word has one writer, the region's owner, so no lock is needed and a process that dies
-/// leaves none behind.
+/// leaves none locked.
 struct Region {
   RegionShape shape;
-  std::byte* memory = nullptr;       ///< of a neighbour's: only to be read
-  std::shared_ptr<const void> keep;  ///< as long as this lives, the memory stays
+  std::byte* memory = nullptr;       ///< read-only if it is a neighbour's
+  std::shared_ptr<const void> keep;  ///< owner of the mapping
 
   std::atomic_ref<std::uint64_t> generation(std::uint32_t block) const;
   std::atomic_ref<std::uint64_t> given_back(std::uint32_t row, std::uint32_t block) const;
 };
 
-/// A region that nobody else can see: for processes that are simulated.
+/// Returns a region that no other process can see, for simulated processes.
 Region private_region(const RegionShape& shape);
 
-/// The regions that are locked for our device: ours, to which it copies what we lend, and those of
-/// neighbours, from which it copies what they lend. On the peer's loop.
-/// Invariant: a region is locked behind the copies that were asked for before, and unlocked when
-/// nobody here holds anything in it and before it is mapped no more.
+/// Regions whose pages are locked for this peer's device: ours, to which the device copies lent
+/// payloads, and those of neighbours, from which it copies theirs. Used on the peer's loop.
+/// Invariant: a region is locked after the copies requested before it, and unlocked once no payload
+/// in it is held here, before it is unmapped.
 class LockedRegions {
  public:
-  /// Does a job in the lane in which the device's copies are asked for, behind those before it.
+  /// Runs a job in the lane of the device's copies, after earlier jobs.
   using Lane = std::function<void(std::function<void()> job)>;
   LockedRegions(std::shared_ptr<PageLock> pages, Region ours, Lane lane);
-  /// The lane has ended; what it has not unlocked is unlocked now.
+  /// Unlocks the regions that are still locked, after the lane has ended.
   ~LockedRegions();
   LockedRegions(const LockedRegions&) = delete;
   LockedRegions& operator=(const LockedRegions&) = delete;
 
-  /// Locks our own, in the calling thread, before the loop runs; false: the driver refuses.
+  /// Locks our own region in the calling thread, before the loop runs. Returns false if the driver
+  /// refuses.
   bool lock_ours();
-  /// Locks a neighbour's in a job. One that is larger than ours is not believed: what is locked is
+  /// Locks a neighbour's region in a job. Ignores one larger than ours, because locked memory is
   /// taken from the whole machine.
   void lock(const Region& theirs);
-  /// Unlocks, in jobs, those that nobody else here holds any more.
+  /// Unlocks, in jobs, neighbours' regions that are no longer used here.
   void unlock_unused();
 
  private:
-  /// A neighbour's region; the jobs of its lock hold it too.
+  /// A neighbour's region, also held by its locking jobs.
   struct Theirs {
     explicit Theirs(Region region_) : region(std::move(region_)) {}
     Region region;
-    bool ends = false;                   ///< its unlocking was asked for
-    std::atomic<bool> unlocked = false;  ///< it was done
+    bool ends = false;                   ///< unlocking was requested
+    std::atomic<bool> unlocked = false;  ///< unlocking is done
   };
   std::shared_ptr<PageLock> pages_;
   Region ours_;
@@ -85,18 +86,17 @@ class LockedRegions {
   std::vector<std::shared_ptr<Theirs>> theirs_;
 };
 
-/// A region in memory without a name: the kernel frees it with the last process that has mapped it,
-/// whatever they die of. It is sealed, so that it keeps its size, which a neighbour can rely on,
-/// and nobody but its maker can write it.
+/// A region in anonymous memory, which the kernel frees with the last process that maps it, however
+/// that ends. Seals fix its size, on which neighbours rely, and allow writes by its maker only.
 class MemoryFile {
  public:
-  /// Makes a region; null: this system has no such memory.
+  /// Makes a region, or returns null if the system has no such memory.
   static std::shared_ptr<MemoryFile> make(const RegionShape& shape);
 
   const Region& region() const { return region_; }
   int descriptor() const { return file_.get(); }
-  /// Gets the memory of so many bytes from an offset on, so that no later write finds that there is
-  /// none; false: there is none.
+  /// Allocates `bytes` of memory from `offset` on, so that later writes cannot fail. Returns false
+  /// if there is not enough.
   bool reserve(std::uint64_t offset, std::uint64_t bytes) const;
 
  private:
@@ -105,7 +105,7 @@ class MemoryFile {
   Region region_;
 };
 
-/// Maps a neighbour's region to be read; an error where the file is not what it is said to be.
+/// Maps a neighbour's region read-only. Returns an error if the file does not have this shape.
 Verdict map_region(const Descriptor& file, const RegionShape& shape, Region& out);
 
 }  // namespace gv

@@ -19,7 +19,7 @@ std::uint64_t aligned(std::size_t bytes) {
 
 }  // namespace
 
-/// Stands for the block in the hands of whoever holds the payload.
+/// Gives the block back when the last holder releases the payload.
 class Borrower::Held : public BufferMemory {
  public:
   Held(std::shared_ptr<Borrower> borrower, std::uint32_t block, std::uint64_t generation)
@@ -48,7 +48,7 @@ Verdict Borrower::borrow(const Loan& loan, std::uint64_t most_bytes, Payload& ou
       return fmt::format("block {} is lent again before it was given back", loan.block);
     if (before->data() != at || before->size() != loan.bytes)
       return fmt::format("block {} is lent twice in different ways", loan.block);
-    out = std::move(before);  // sent again over another connection
+    out = std::move(before);  // the message was sent again over another connection
     return "";
   }
   hold(loan);

@@ -5,7 +5,7 @@
 
 namespace gv {
 
-/// RFC 4648, section 4. Throws std::length_error of more than a gigabyte.
+/// Encodes bytes by RFC 4648, section 4. Throws std::length_error above a gigabyte.
 std::string base64(std::string_view bytes);
 
 }  // namespace gv

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int tag_bytes = EVP_GCM_TLS_TAG_LEN;
 
-/// A record of its own nonce, and its tag, as in TLS. What is decrypted is nothing that was
-/// encrypted, which takes as long.
+/// Processes a record with its nonce and tag, as TLS does. Decryption gets arbitrary bytes, which
+/// takes as long.
 void do_record(EVP_CIPHER_CTX* cipher, std::vector<unsigned char>& record, bool encrypts) {
   static constexpr std::array<unsigned char, 12> nonce{};
   std::array<unsigned char, tag_bytes> tag{};
@@ -26,7 +26,7 @@ void do_record(EVP_CIPHER_CTX* cipher, std::vector<unsigned char>& record, bool 
   if (encrypts) EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_GET_TAG, tag_bytes, tag.data());
 }
 
-/// Counts the time of this thread alone: others may use the core too.
+/// Returns the processor time of this thread, because other threads may use the core too.
 double own_seconds() {
   timespec spent{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);

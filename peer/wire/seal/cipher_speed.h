@@ -2,19 +2,19 @@
 
 namespace gv {
 
-/// Bytes that one core encrypts and decrypts in a second by AES-128-GCM, in records of 16 KiB, as
-/// `openssl speed -evp aes-128-gcm -bytes 16384` (and `-decrypt`) would say.
+/// Bytes per second that one core encrypts and decrypts with AES-128-GCM, in records of 16 KiB,
+/// like `openssl speed -evp aes-128-gcm -bytes 16384` (and `-decrypt`).
 struct CipherSpeed {
   double encrypts = 0;
   double decrypts = 0;
-  /// Returns how many bytes a second a core both encrypts and decrypts.
+  /// Returns the bytes per second that a core both encrypts and decrypts.
   double both() const { return 1 / (1 / encrypts + 1 / decrypts); }
-  /// Bytes that a core could carry in a second through TLS, sending and receiving together, if
-  /// nothing but the cipher came to what it does for `plain` bytes without.
+  /// Returns the bytes per second of a core through TLS, sent and received, if the cipher were all
+  /// that TLS adds to the work for `plain` bytes per second without it.
   double allows(double plain) const { return 1 / (1 / plain + 1 / both()); }
 };
 
-/// Takes a fifth of a second of processor time for each.
+/// Measures the speed, in a fifth of a second of processor time for each direction.
 CipherSpeed aes_gcm_speed();
 
 }  // namespace gv

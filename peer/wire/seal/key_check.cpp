@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Says what is wrong with its dates: `keygen` sets no end, but others may be made by hand.
+/// Returns what is wrong with its dates: `keygen` sets no end, but other certificates may have one.
 std::string date_of(const TlsContext& context) {
   const X509* const certificate = SSL_CTX_get0_certificate(context.get());
   if (X509_cmp_current_time(X509_get0_notBefore(certificate)) > 0) return "is not valid yet";

@@ -40,7 +40,7 @@ OwnedKey new_key() {
   return OwnedKey(key);
 }
 
-/// 159 bits that are drawn, so that two authorities' certificates are never taken for each other.
+/// Draws 159 bits, so that certificates of two authorities are never confused.
 void set_serial(X509& certificate) {
   std::array<std::uint8_t, 20> random{};
   openssl_must(RAND_bytes(random.data(), random.size()) == 1, "random numbers");
@@ -65,7 +65,7 @@ void extend(X509& certificate, X509& issuer, int what, const std::string& value)
   openssl_must(extension && X509_add_ext(&certificate, extension.get(), -1) == 1, value.c_str());
 }
 
-/// Makes one without what tells an authority's from a peer's. It never ends: RFC 5280, 4.1.2.5.
+/// Makes a certificate without the extensions of its owner. It never expires: RFC 5280, 4.1.2.5.
 OwnedCertificate bare_certificate(EVP_PKEY& key, const std::string& name) {
   OwnedCertificate certificate(X509_new());
   openssl_must(certificate && X509_set_version(certificate.get(), X509_VERSION_3) == 1, "X509");
@@ -178,7 +178,7 @@ std::optional<TlsIdentity> parse_identity(std::string_view uri) {
   const auto [end, error] =
       std::from_chars(digits.data(), digits.data() + digits.size(), identity.peer);
   if (error != std::errc{} || end != digits.data() + digits.size()) return {};
-  // One way to write each number.
+  // Accepts only one spelling of each number.
   if (to_string(identity).size() != scheme.size() + uri.size()) return {};
   return identity;
 }

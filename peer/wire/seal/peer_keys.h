@@ -13,12 +13,12 @@
 
 namespace gv {
 
-/// Overwrites bytes so that no compiler leaves it out.
+/// Overwrites bytes in a way that no compiler optimizes away.
 void wipe(void* bytes, std::size_t count);
-/// Overwrites what a text holds, which is empty then.
+/// Overwrites the content of a text and empties it.
 void wipe(std::string& text);
 
-/// Memory that is overwritten before it is given back.
+/// Allocator that overwrites memory before it frees it.
 template <class T>
 struct WipingAllocator {
   using value_type = T;
@@ -34,64 +34,63 @@ struct WipingAllocator {
   bool operator==(const WipingAllocator&) const { return true; }
 };
 
-/// A private key, of which nothing is left in memory when it has gone. Longer than what a string
-/// keeps within itself, as every key in PEM is.
+/// A private key, overwritten when destroyed. As PEM it exceeds the inline buffer of a string.
 using Secret = std::basic_string<char, std::char_traits<char>, WipingAllocator<char>>;
 
-/// No core dump of this process, and no other process of this user may read its memory: for those
-/// that hold private keys. See prctl(2), PR_SET_DUMPABLE.
+/// Forbids core dumps of this process, and other processes of this user to read its memory: for
+/// processes with private keys. See prctl(2), PR_SET_DUMPABLE.
 void keep_memory_to_ourselves();
 
-/// The keys with which one peer of a fleet proves itself, and judges the others. Each is PEM text.
+/// Keys by which a peer proves its identity and verifies other peers. Each is PEM text.
 struct PeerKeys {
-  Secret key;               ///< Ed25519, private
-  std::string certificate;  ///< of the key: whose it is; signed by the fleet's authority
-  std::string authority;    ///< its certificate; the same for all peers
+  Secret key;  ///< Ed25519, private
+  /// Certificate of the key with its owner, signed by the fleet's authority.
+  std::string certificate;
+  std::string authority;  ///< certificate of the authority; the same for all peers
 };
 
-/// The owner that a certificate names.
+/// Owner named in a certificate.
 struct TlsIdentity {
-  std::string fleet;  ///< 32 hex digits, drawn with the authority
+  std::string fleet;  ///< 32 random hex digits, drawn with the authority
   PeerId peer = 0;
   bool operator==(const TlsIdentity&) const = default;
 };
 
-/// Keys for peers 0 .. n - 1, and an authority that has signed their certificates and nothing else,
-/// ever: its own key is forgotten before this returns. A fleet is a closed list of peers, so
-/// forgetting gives what a list of pinned keys would give (nobody can be added, and nothing is left
-/// that could be stolen), while a peer needs one file of three parts, and not the digests of n - 1
-/// others; and who somebody is stands in the certificate, where both ends compare it with the
-/// graph. For the same reason certificates do not expire, so that no clock needs to be right:
-/// whoever wants other keys makes them again, for all. Throws std::runtime_error.
+/// Makes keys for peers 0 .. n - 1, and an authority that signs their certificates only: its
+/// private key is deleted before this returns. A fleet is a closed list of peers, so this has the
+/// effect of a list of pinned keys: no peer can be added, and no authority key can be stolen. Yet a
+/// peer needs one file of three parts, not the digests of n - 1 others, and both ends compare the
+/// owner in a certificate with the graph. Certificates do not expire, so that no clock needs to be
+/// right; to replace keys, make them again for all peers. Throws std::runtime_error.
 std::vector<PeerKeys> make_keys(PeerId n);
 
-/// "grapevine:FLEET/PEER", as certificates name their owner; nothing: it is not that.
+/// Parses "grapevine:FLEET/PEER", the owner in a certificate. Returns nothing for another form.
 std::optional<TlsIdentity> parse_identity(std::string_view uri);
 std::string to_string(const TlsIdentity& identity);
 
-/// The secret that the processes of one run know and nobody else on their machine: 128 random bits,
-/// which a launcher hands to its peers through the pipes by which it started them. Plain
-/// connections within one machine are proved with it: each Hello carries a proof that its sender
-/// knows the token, that it is said on this very connection, by this end of it, and now. So another
-/// user of the machine gets in neither by speaking as a peer, nor by playing again or handing on
-/// what a peer has said to him who took the port of one that died. What follows the Hello is as
-/// plain as before: the kernel keeps others out of a connection that stands.
+/// Secret shared by the processes of one run: 128 random bits, which a launcher passes to its peers
+/// through the pipes by which it started them. Plain connections within one machine are
+/// authenticated with it: each Hello proves that its sender knows the token, for this connection,
+/// this end and this time. So another user of the machine cannot connect as a peer, by replaying a
+/// Hello, or by forwarding one received on the port of a dead peer. The traffic after the Hello
+/// stays plain, because the kernel protects an established connection from other users.
 class RunToken {
  public:
-  /// The end of the connection that speaks: no word of one is one of the other.
+  /// End of the connection that makes the proof; a proof of one end is not valid for the other.
   enum class Side : std::uint8_t { dials, is_dialled };
 
-  /// A new one. Throws std::runtime_error where no random numbers are to be had.
+  /// Draws a new token. Throws std::runtime_error if there are no random numbers.
   RunToken();
-  /// Takes the token as text() gave it.
+  /// Takes a token in the form of text().
   explicit RunToken(std::string_view text) : text_(text) {}
   std::string_view text() const { return text_; }  ///< 32 hex digits
 
-  /// 40 bytes: the time, and HMAC-SHA256 (RFC 2104) under the token over side, ends and time.
-  /// `ends`: of the connection, as both name them; `now`: nanoseconds of the machine's clock.
+  /// Returns 40 bytes: the time, and HMAC-SHA256 (RFC 2104) under the token over side, ends and
+  /// time. `ends`: the connection's two ends, as both name them; `now`: nanoseconds of the
+  /// machine's clock.
   std::string proof(Side side, std::string_view ends, std::uint64_t now) const;
-  /// Says why these bytes are not what that side says on this connection, at `since` or later; "":
-  /// they are. They are compared in a time that does not depend on where they differ.
+  /// Returns why these bytes are not a proof of that side for this connection made at `since` or
+  /// later, or "" if they are. Compares in constant time.
   Verdict objection(std::string_view proof,
                     Side side,
                     std::string_view ends,

@@ -20,7 +20,7 @@
 namespace gv {
 namespace {
 
-/// Files of this machine's OpenSSL, which may weaken what is set here, are not read.
+/// Starts OpenSSL without this machine's configuration files, which may weaken these settings.
 void begin_openssl() {
   openssl_must(OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr) == 1, "its start");
 }
@@ -35,7 +35,7 @@ OwnedCertificate certificate_in(const std::string& text) {
   return certificate;
 }
 
-/// Nobody is asked for a password.
+/// Never asks for a password.
 int no_password(char*, int, int, void*) {
   return 0;
 }
@@ -87,7 +87,7 @@ constexpr const char* make_keys_help = "\nhelp:  grapevine keygen FILE makes key
   throw std::runtime_error(fmt::format("{}: {}", path, what));
 }
 
-/// The next block between BEGIN and END lines of this kind, from `at` on.
+/// Returns the block between BEGIN and END lines of this kind at `at`, and advances `at`.
 std::string_view take_block(std::string_view text, std::size_t& at, std::string_view mark) {
   const std::string begin = fmt::format("-----BEGIN {}-----\n", mark);
   const std::string end = fmt::format("-----END {}-----\n", mark);
@@ -98,8 +98,8 @@ std::string_view take_block(std::string_view text, std::size_t& at, std::string_
   return text.substr(first, at - first);
 }
 
-/// PEM is ends of lines and printable ASCII (RFC 7468), and none of it has to be escaped where it
-/// travels as a word of JSON.
+/// Returns whether PEM may contain the character: newlines and printable ASCII (RFC 7468), without
+/// those that JSON would have to escape.
 bool is_of_pem(char c) {
   return c == '\n' || (c >= ' ' && c <= '~' && c != '"' && c != '\\');
 }
@@ -115,7 +115,7 @@ void write_key_file(const std::string& path, std::string_view text) {
   fail(path, "cannot be written: " + why);
 }
 
-/// Refuses a file that others own or can read: whoever can read a peer's key can be that peer.
+/// Refuses a file that others own or can read: with a peer's key anyone can pose as that peer.
 void check_owner(const std::string& path, const struct stat& file) {
   if (!S_ISREG(file.st_mode)) fail(path, "is not a file with keys");
   if (file.st_uid != ::geteuid())
@@ -125,11 +125,12 @@ void check_owner(const std::string& path, const struct stat& file) {
                      file.st_uid));
   if ((file.st_mode & 077) != 0)
     fail(path,
-         fmt::format("others may read it or write it (mode {:04o}): whoever has a peer's key can "
-                     "be that peer\nhelp:  chmod 600 {}; if others were on this machine, make new "
-                     "keys",
-                     file.st_mode & 07777,
-                     path));
+         fmt::format(
+             "others may read it or write it (mode {:04o}): a stranger with a peer's key can "
+             "be that peer\nhelp:  chmod 600 {}; if others were on this machine, make new "
+             "keys",
+             file.st_mode & 07777,
+             path));
 }
 
 }  // namespace

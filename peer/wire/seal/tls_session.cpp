@@ -14,10 +14,10 @@
 namespace gv {
 namespace {
 
-/// The room for a stranger at once, and for a neighbour: long reads cost fewer calls.
+/// Room for input of a stranger, and of a neighbour: long reads cost fewer calls.
 constexpr std::size_t first_space = 8 * 1024;
 constexpr std::size_t later_space = 128 * 1024;
-/// A neighbour that makes us answer and does not read is no neighbour.
+/// Maximum unsent output: a neighbour that demands answers without reading them is cut off.
 constexpr std::size_t most_outgoing = std::size_t{512} << 10;
 constexpr std::size_t record = SSL3_RT_MAX_PLAIN_LENGTH;
 constexpr const char* channel_label = "EXPORTER-grapevine-hello";
@@ -43,7 +43,7 @@ long bio_control(BIO*, int command, long, void*) {
   return command == BIO_CTRL_FLUSH ? 1 : 0;
 }
 
-/// OpenSSL's way of asking for bytes; for the life of the process.
+/// Returns OpenSSL's interface to our bytes, valid for the life of the process.
 const BIO_METHOD* stream_method() {
   static const BIO_METHOD* const method = [] {
     BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "grapevine");
@@ -63,7 +63,7 @@ int judge_certificate(int chain_fits, X509_STORE_CTX* store) {
   return session->judge(chain_fits == 1, store) ? 1 : 0;
 }
 
-/// Says what went wrong in words for someone who has to mend it.
+/// Returns an explanation of the error that helps a user to fix it.
 std::string words_of(unsigned long error, bool secured) {
   if (ERR_GET_LIB(error) != ERR_LIB_SSL) return "TLS failed";
   const int reason = ERR_GET_REASON(error);
@@ -118,7 +118,7 @@ TlsSession::~TlsSession() {
   SSL_free(ssl_);
 }
 
-/// A record that has begun to come continues at the front.
+/// Moves the beginning of an incomplete record to the front.
 std::span<std::byte> TlsSession::space() {
   const auto at = [this](std::size_t i) {
     return incoming_.begin() + static_cast<std::ptrdiff_t>(i);
@@ -178,7 +178,7 @@ void TlsSession::shake() {
   fail(judgement_.empty() ? words_of(ERR_peek_error(), false) : judgement_);
 }
 
-/// Nobody is believed for the want of an error: what OpenSSL has judged is looked at once more.
+/// Checks OpenSSL's verdict again, because the absence of an error proves nothing.
 void TlsSession::secure() {
   std::array<unsigned char, channel_bytes> channel{};
   const bool proved = SSL_get_verify_result(ssl_) == X509_V_OK && judgement_.empty() &&
@@ -224,8 +224,8 @@ void TlsSession::read_failed(int result) {
   }
 }
 
-/// OpenSSL makes a record of its own of what each call gives it, so that small pieces are put
-/// together first. What fills records by itself is encrypted from where it lies.
+/// OpenSSL makes a separate record of each call's bytes, so small pieces are joined first. Pieces
+/// that fill records are encrypted in place.
 void TlsSession::write(std::span<const std::span<const std::byte>> pieces) {
   for (std::span<const std::byte> piece : pieces) {
     while (!piece.empty()) {

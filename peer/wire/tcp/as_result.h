@@ -13,12 +13,12 @@
 
 namespace gv {
 
-/// Makes an operation of Asio give back what it ended with as a tuple whose first member is the
-/// error code; nothing is thrown.
+/// Makes an Asio operation return its result as a tuple that begins with the error code, instead of
+/// throwing.
 inline constexpr auto as_result = asio::experimental::as_tuple(asio::use_awaitable);
 
-/// The next visitor; nothing: the acceptor was closed. Where the system has no descriptor left, it
-/// waits until some are free again.
+/// Returns the next incoming connection, or nothing if the acceptor was closed. If the system is
+/// out of descriptors, waits until some are free.
 template <typename Acceptor>
 asio::awaitable<std::optional<typename Acceptor::protocol_type::socket>> accept_next(
     Acceptor& acceptor) {

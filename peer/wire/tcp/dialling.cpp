@@ -24,7 +24,7 @@ bool is_without_a_way(const asio::error_code& error) {
 asio::awaitable<std::optional<Dialling::tcp::socket>> Dialling::connect(
     std::vector<tcp::endpoint> addresses) {
   constexpr std::chrono::milliseconds longest(next_address_ms);
-  constexpr std::chrono::milliseconds for_all(2000);  // a handshake has three seconds
+  constexpr std::chrono::milliseconds for_all(2000);  // less than the three seconds of a handshake
   const auto own = shared_from_this();
   addresses_ = std::move(addresses);
   const auto count = static_cast<std::int64_t>(std::max<std::size_t>(1, addresses_.size()));

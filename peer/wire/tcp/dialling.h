@@ -12,22 +12,22 @@
 
 namespace gv {
 
-/// Connects to one of the addresses of a neighbour: the first that answers (RFC 8305). The next one
-/// is tried when one fails or has not answered after a quarter of a second.
+/// Connects to one of a neighbour's addresses: the first that answers (RFC 8305). Tries the next
+/// one if an attempt fails or has no answer within a quarter of a second.
 class Dialling : public std::enable_shared_from_this<Dialling> {
  public:
   using tcp = asio::ip::tcp;
   explicit Dialling(asio::io_context& io) : io_(io), turn_(io) {}
 
-  /// Returns nothing when all have failed (failure), or after close().
+  /// Returns a connection, or nothing if all attempts have failed (failure) or after close().
   asio::awaitable<std::optional<tcp::socket>> connect(std::vector<tcp::endpoint> addresses);
-  /// Gives up what is under way.
+  /// Cancels all attempts.
   void close();
 
   asio::error_code failure() const { return failure_; }  ///< reason of the latest failed attempt
   /// Returns whether no process listens at the neighbour's port any more: an address has refused,
-  /// and so has each other one to which there is a way from here. An address that does not answer
-  /// may be that of a neighbour that lives.
+  /// and so has every other address with a route from here. An address that does not answer may
+  /// belong to a living neighbour.
   bool nobody_listens() const;
 
  private:

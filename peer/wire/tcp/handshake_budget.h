@@ -8,12 +8,11 @@
 
 namespace gv {
 
-/// The limit to how many strangers may make us do a handshake's arithmetic, which costs us more
-/// than them: 1 to 1.5 ms of a core, most of it X.509. A neighbour's own address has an allowance
-/// that nobody else can use up. Seconds are counted one after the other, the next from the first
-/// handshake after it has passed. Invariant: in none of them more than `of_all` handshakes are
-/// begun for addresses that are not a neighbour's, nor more than `of_one` for one address that is
-/// not our own machine's, or for each neighbour that lives there.
+/// Limits the handshakes that strangers can cause, because one costs us more than the stranger: 1
+/// to 1.5 ms of a core, mostly for X.509. A neighbour's own address has a separate allowance. A
+/// one-second window begins with the first handshake after the previous window. Invariant: in each
+/// window at most `of_all` handshakes begin for addresses that are not a neighbour's, and at most
+/// `of_one` for one address on another machine, or for each neighbour at that address.
 class HandshakeBudget {
  public:
   static constexpr std::size_t of_all = 50;
@@ -21,16 +20,17 @@ class HandshakeBudget {
 
   struct Source {
     std::string address;
-    std::size_t neighbors = 0;  ///< that live there
-    bool is_here = false;       ///< on this machine: all our peers may share the address
+    std::size_t neighbors = 0;  ///< number of neighbours at this address
+    bool is_here = false;  ///< the address is on this machine, where all our peers may share it
   };
-  /// Returns whether one more may begin, and counts it; false: hang up without a word.
+  /// Returns whether one more handshake may begin, and counts it. If false, the caller hangs up
+  /// without an answer.
   bool spend(const Source& source, Time now);
 
  private:
-  Time window_{0};  ///< where the present second began
+  Time window_{0};  ///< start of the current window
   std::size_t spent_ = 0;
-  std::map<std::string, std::size_t> spent_by_;  ///< at most of_all, and the neighbours'
+  std::map<std::string, std::size_t> spent_by_;  ///< at most of_all entries, and the neighbours'
 };
 
 }  // namespace gv

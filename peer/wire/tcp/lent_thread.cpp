@@ -10,8 +10,8 @@
 namespace gv {
 namespace {
 
-/// Our floating point mode on a thread of somebody else's, who may round otherwise or flush what is
-/// tiny to zero: the two ends of a flow would no longer be opposite.
+/// Sets the default floating point mode on a thread of the program, which may have another rounding
+/// or flush denormals to zero: the two ends of a flow would then not be opposite.
 class OwnFloatingPoint {
  public:
   OwnFloatingPoint() {
@@ -96,7 +96,7 @@ Turn HeldTurns::at_hand() const {
   return ended_ ? turn_ : Turn::none;
 }
 
-/// Returns who waits for the end of the turn; empty: nobody does. Called under the lock.
+/// Returns the function to call at the end of the turn, if any. Requires the lock.
 std::function<void()> HeldTurns::end_turn() {
   if (!ended_) return {};
   turn_ = Turn::none;
@@ -158,7 +158,7 @@ void LentThread::end() {
   turns_.forget();
 }
 
-/// Makes whoever waits for the end of a job that asked for a turn wait for the program.
+/// Delays the end of a job that asked for a turn until the program is done.
 void LentThread::work(Job job) {
   {
     const OwnFloatingPoint mode;
@@ -168,7 +168,7 @@ void LentThread::work(Job job) {
   rest();
 }
 
-/// Its end waits for nobody: only the algorithm asks for turns, and it waits for the one at hand.
+/// Ends the job at once: only the algorithm asks for turns, and it waits for the current one.
 void LentThread::work_in_turn(Job job) {
   {
     const OwnFloatingPoint mode;

@@ -14,22 +14,22 @@
 
 namespace gv {
 
-/// Does the arithmetic of one lane, job after job, while the loop serves the network.
+/// Does the arithmetic of one lane, one job at a time, while the loop serves the network.
 class Arithmetic {
  public:
   virtual ~Arithmetic() = default;
-  /// Takes a job from the loop; `ended` is called behind it, before the next one, on any thread.
+  /// Queues a job of the loop; `ended` is called after it and before the next job, on any thread.
   virtual void submit(std::function<void()> job, std::function<void()> ended) = 0;
-  /// Takes no more jobs (loop only). Returns when the one at hand is over; what waits is dropped.
+  /// Drops waiting and further jobs, and returns when the current one is over. Loop only.
   virtual void end() = 0;
-  virtual std::uint64_t done() const = 0;  ///< jobs, since the start
-  virtual bool working() const = 0;        ///< on a job
+  virtual std::uint64_t done() const = 0;  ///< number of jobs done
+  virtual bool working() const = 0;        ///< returns whether a job is running
 };
 
-/// Arithmetic on a thread of its own.
+/// Arithmetic on a separate thread.
 class ComputeThread : public Arithmetic {
  public:
-  /// `compute_threads`: what one job may use.
+  /// `compute_threads`: number of threads that one job may use.
   explicit ComputeThread(int compute_threads);
   ~ComputeThread() override;
   ComputeThread(const ComputeThread&) = delete;
@@ -48,30 +48,30 @@ class ComputeThread : public Arithmetic {
   std::condition_variable wake_;
   std::deque<Job> jobs_;
   bool stopping_ = false;
-  std::uint64_t submitted_ = 0;  ///< of the thread that submits
+  std::uint64_t submitted_ = 0;  ///< written by the submitting thread only
   std::atomic<std::uint64_t> done_ = 0;
   std::thread thread_;
 };
 
-/// Turns of a program on a thread of its own: the end of the job that asks is held back until the
-/// program is done. Every function may be called from any thread.
+/// Turns of a program on its own thread: the end of a job that asks for a turn is delayed until the
+/// program is done. All functions may be called from any thread.
 class HeldTurns : public Turns {
  public:
   void ask(Turn turn) override;
   Told told() const override;
 
-  /// Calls ended() now, or after the turn asked for; to be called behind each job.
+  /// Calls ended() now or, if the job has asked for a turn, after that turn. Call after each job.
   void after_job(std::function<void()> ended);
-  /// Gives the program its turn, once the job that asked is over; or `none`.
+  /// Returns the program's turn once the job that asked for it is over, otherwise `none`.
   Turn at_hand() const;
-  /// Ends the program's turn. Without one it only takes what is told.
+  /// Takes the program's results and ends its turn, if there is one.
   void done(const Told& told);
-  /// Takes only what the program tells, in its turn or before the first one.
+  /// Takes the program's results, in its turn or before the first one, without ending a turn.
   void tell(const Told& told);
-  /// No more turns: what waits for one ends, and each one asked for from now on ends at once. What
-  /// was told of an earlier x is no answer to an evaluation that nobody makes.
+  /// Ends the current turn, and from now on each requested turn at once. Drops the evaluation of an
+  /// earlier x, which would not answer a new request.
   void close();
-  /// Nobody waits for the turn at hand any more; it is over.
+  /// Ends the turn without calling ended().
   void forget();
 
  private:
@@ -79,15 +79,15 @@ class HeldTurns : public Turns {
 
   mutable std::mutex mutex_;
   Turn turn_ = Turn::none;
-  std::function<void()> ended_;  ///< of the job that asked; set: the job itself is over
+  std::function<void()> ended_;  ///< end of the job that asked; set once the job itself is over
   bool closed_ = false;
   Told told_;
 };
 
-/// The arithmetic of a program's peer, done by the program's own thread while it waits for its next
-/// turn: so x needs no lock, and the caches stay warm. A job that asks for a turn ends when the
-/// program has had it, and no other begins before. The program is not at work for the peer in its
-/// turn: however long that takes, nobody takes the peer for stuck.
+/// Arithmetic of a program's peer, done by the program's own thread while it waits for its next
+/// turn: so x needs no lock, and the caches stay warm. A job that asks for a turn ends after the
+/// turn, and no other begins before. A turn does not count as work, so a long one does not make the
+/// peer look stuck.
 class LentThread : public Arithmetic {
  public:
   explicit LentThread(HeldTurns& turns) : turns_(turns) {}
@@ -97,15 +97,15 @@ class LentThread : public Arithmetic {
   std::uint64_t done() const override { return done_; }
   bool working() const override { return working_; }
 
-  /// Does jobs on the program's thread, one thread at a time, until the program has a turn, and
-  /// returns that. `none`: there was none for so long, or interrupt() was called; `over`: the
-  /// arithmetic has ended. The turn is at hand until HeldTurns::done().
+  /// Does jobs on the calling thread, one thread at a time, until the program has a turn, and
+  /// returns it. Returns `none` after `at_most` or interrupt(), and `over` once the arithmetic has
+  /// ended. The turn lasts until HeldTurns::done().
   Turn lend(std::chrono::nanoseconds at_most);
-  /// Does jobs that came behind the one that asked for the turn, on the program's thread and in
-  /// that turn, until interrupt() or for so long. Who waits for something else than the end of its
-  /// turn keeps nobody else waiting so. The caller's x is to be read and written meanwhile.
+  /// Does jobs that follow the one that asked for the turn, on the program's thread during its
+  /// turn, until interrupt() or for `at_most`. So a program that waits in its turn for something
+  /// else does not block other peers. Jobs may read and write the caller's x.
   void help(std::chrono::nanoseconds at_most);
-  /// Makes lend() and help() come back soon, this time or the next; from any thread.
+  /// Makes lend() and help() return soon, this time or the next; from any thread.
   void interrupt();
 
  private:

@@ -22,7 +22,7 @@ namespace {
 using Found = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
 using Clock = std::chrono::steady_clock;
 
-/// The flags of getaddrinfo(3); throws std::runtime_error with its words.
+/// Looks a host up with these flags of getaddrinfo(3). Throws std::runtime_error with its message.
 std::vector<SocketAddress> look_up(const std::string& host, std::uint16_t port, int flags) {
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;
@@ -40,7 +40,7 @@ std::vector<SocketAddress> look_up(const std::string& host, std::uint16_t port, 
     const bool twice = std::ranges::any_of(all, [&](const SocketAddress& known) {
       return known.size == address.size && std::memcmp(known.get(), address.get(), known.size) == 0;
     });
-    if (!twice) all.push_back(address);  // a file of hosts may have a line twice
+    if (!twice) all.push_back(address);  // a hosts file may contain a line twice
   }
   return all;
 }
@@ -50,7 +50,7 @@ bool is_not_ours(int error) {
   return error == EADDRNOTAVAIL || error == EAFNOSUPPORT || error == EPROTONOSUPPORT;
 }
 
-/// Returns the port at which it listens, or the negative of errno.
+/// Listens at an address. Returns the port, or -errno.
 int listen_at(SocketAddress address,
               std::uint16_t port,
               const std::function<void(const SocketAddress&, int)>& prepare,
@@ -61,7 +61,7 @@ int listen_at(SocketAddress address,
       Descriptor(::socket(address.bytes.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket.open()) return -errno;
   ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  // Each family has a socket of its own, so that no IPv4 address ever comes as an IPv6 one.
+  // Each family has its own socket, so that IPv4 addresses never appear as IPv6 ones.
   if (address.v6()) ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
   if (prepare) prepare(address, socket.get());
   if (address.v6())
@@ -81,7 +81,7 @@ std::string errno_text(int error) {
   throw std::runtime_error(fmt::format("cannot listen on {}: {}", address, why));
 }
 
-/// Addresses in the order to be tried, each after the one before has failed or has had its time.
+/// Tries addresses in order, each after the one before has failed or has had its time.
 class Attempts {
  public:
   explicit Attempts(std::vector<SocketAddress> addresses) : addresses_(std::move(addresses)) {}
@@ -116,7 +116,7 @@ class Attempts {
     why_ += addresses_.size() == 1 ? why : fmt::format("{}: {}", host, why);
   }
 
-  /// Returns one that is there; not open: none is. Those that have failed are gone then.
+  /// Returns a connection, or a closed descriptor if there is none. Removes failed attempts.
   Descriptor wait(Clock::time_point until) {
     std::vector<pollfd> fds;
     for (const Attempt& each : under_way_) fds.push_back({each.socket.get(), POLLOUT, 0});
@@ -183,7 +183,7 @@ std::vector<Descriptor> listening_sockets(
     const std::string& host,
     std::uint16_t port,
     const std::function<void(const SocketAddress&, int socket)>& prepare) {
-  constexpr int most_tries = 50;  // another process may have the port of the first at the second
+  constexpr int most_tries = 50;  // another process may hold the chosen port at a later address
   const std::string address = host_port_text(host, port);
   std::vector<SocketAddress> places;
   try {

@@ -47,7 +47,7 @@ Shaper::Link& Shaper::link(PeerId to) {
 
 Time Shaper::arrival(PeerId to, std::uint64_t bytes, Time now) {
   Link& link = this->link(to);
-  // Through both buckets at once, as bytes that flow: the slower of the two decides.
+  // Bytes flow through both buckets at once: the slower one decides.
   const Time begin = link.spec.inside ? now : nic_.begin(now);
   const Time sent = link.spec.inside ? now : nic_.take(bytes, now);
   const Time passed = link.bucket.take(bytes, begin);

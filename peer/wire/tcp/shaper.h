@@ -10,20 +10,20 @@
 
 namespace gv {
 
-/// A token bucket, kept as the time at which it is full again (the virtual scheduling form of the
-/// generic cell rate algorithm, ITU-T I.371): what is asked of it late costs no time twice, however
-/// coarse the clock of who asks.
+/// A token bucket, stored as the time at which it is full again (the virtual scheduling form of the
+/// generic cell rate algorithm, ITU-T I.371). A late request costs no time twice, however coarse
+/// the caller's clock.
 class TokenBucket {
  public:
-  /// `rate`: bytes per second; 0: no limit. `burst`: what a bucket that was idle lets through at
-  /// once, as seconds of its rate.
+  /// `rate`: bytes per second; 0: no limit. `burst`: amount that passes an idle bucket at once, in
+  /// seconds of its rate.
   explicit TokenBucket(double rate = 0, Time burst = Time{0}) : rate_(rate), burst_(burst) {}
-  /// Returns when the first byte of what comes at `now` may leave.
+  /// Returns when the first byte of a frame handed over at `now` may leave.
   Time begin(Time now) const;
-  /// Takes `bytes` that may leave from `now` on; returns when the last one has left.
+  /// Takes `bytes` that may leave from `now` on. Returns when the last byte has left.
   Time take(std::uint64_t bytes, Time now);
-  /// Takes back what has not left by `now` of `bytes` of which the last one would have left at
-  /// `left`.
+  /// Gives back the part of `bytes`, whose last one would leave at `left`, that has not left by
+  /// `now`.
   void give_back(std::uint64_t bytes, Time left, Time now);
 
  private:
@@ -32,35 +32,35 @@ class TokenBucket {
   Time full_{0};
 };
 
-/// The way of all that one peer sends through the network: one bucket for the peer, one for each
-/// link, then the link's latency. It has no clock of its own: in the simulator time is virtual, in
-/// a real run it is the peer's.
+/// Emulates the network for all frames of one peer: one bucket for the peer, one for each link,
+/// then the link's latency. Has no clock: in the simulator time is virtual, in a real run it is the
+/// peer's.
 class Shaper {
  public:
-  /// `network` must outlive it. Jitter is drawn from `seed`, for each link apart.
+  /// `network` must outlive the shaper. Jitter is drawn from `seed`, separately for each link.
   Shaper(const NetworkSpec& network, PeerId self, std::uint64_t seed, Time burst = Time{0});
-  /// Returns when the last byte of a frame that is handed over at `now` is with `to`; never before
-  /// the frame that was handed over before it for the same peer. `now` must not decrease.
+  /// Returns when the last byte of a frame handed over at `now` arrives at `to`, never before an
+  /// earlier frame for the same peer. `now` must not decrease.
   Time arrival(PeerId to, std::uint64_t bytes, Time now);
-  /// Lets nothing more arrive with `to` before `time`.
+  /// Delays further arrivals at `to` until `time`.
   void hold(PeerId to, Time time);
-  /// The connection with `to` has ended: what was handed over for it and has not left by `now`
-  /// never will, and takes nobody's time.
+  /// Called when the connection with `to` has ended: frames for it that have not left by `now` are
+  /// dropped and use no bandwidth.
   void forget(PeerId to, Time now);
 
  private:
   /// A frame that may not have left yet.
   struct Frame {
     std::uint64_t bytes;
-    Time sent;    ///< when its last byte leaves the peer
-    Time passed;  ///< and when it leaves what is the link's alone
+    Time sent;    ///< time at which its last byte leaves the peer
+    Time passed;  ///< time at which its last byte leaves the link
     Time left() const { return std::max(sent, passed); }
   };
   struct Link {
     LinkSpec spec;
     TokenBucket bucket;
     Rng rng;
-    Time last{0};  ///< arrival
+    Time last{0};  ///< latest arrival
     std::deque<Frame> frames;
   };
   Link& link(PeerId to);

@@ -20,12 +20,12 @@ constexpr std::size_t most_visitors = 64;
 constexpr std::chrono::seconds visit_time{3};
 constexpr std::byte ready{1};
 
-/// Sockets whose names begin with a zero byte have no file, and go with their process.
+/// Returns an abstract name: it begins with a zero byte, has no file, and ends with its process.
 std::string address_of(const std::string& door) {
   return std::string(1, '\0') + "grapevine-" + door;
 }
 
-/// 32 hex digits, and nothing that could name another program's socket.
+/// Returns whether the text is 32 hex digits, which cannot name another program's socket.
 bool is_door(const std::string& text) {
   return text.size() == 32 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
@@ -94,7 +94,7 @@ bool SharedEdges::lock_for(std::shared_ptr<PageLock> device, LockedRegions::Lane
   return locked;
 }
 
-// ---- How an edge opens.
+// ---- Opening an edge.
 
 void SharedEdges::met(PeerId neighbor, const Hello& theirs) {
   if (!sharing_.met(neighbor, theirs.incarnation)) return;
@@ -115,7 +115,7 @@ asio::awaitable<void> SharedEdges::visit(PeerId neighbor, std::string door) {
   if (!answered || !take(socket, neighbor)) co_return;
   asio::error_code failure;
   socket->send(asio::buffer(&ready, 1), 0, failure);
-  sharing_.open(neighbor);  // it has mapped our region before it gave us its own
+  sharing_.open(neighbor);  // it mapped our region before it sent its own
   co_await watch(neighbor, socket);
 }
 
@@ -134,7 +134,8 @@ asio::awaitable<void> SharedEdges::receive_visit(Socket socket) {
   bool mapped = from && send_ours(socket, *from);
   if (mapped) mapped = co_await readable(socket);
   --visitors_;
-  if (!from || sockets_[*from] != socket) co_return;  // a new process was met meanwhile
+  // replaced by a newer process
+  if (!from || sockets_[*from] != socket) co_return;
   std::byte word{};
   asio::error_code failure;
   if (mapped) socket->receive(asio::buffer(&word, 1), 0, failure);
@@ -154,7 +155,7 @@ asio::awaitable<bool> SharedEdges::readable(Socket socket) {
   co_return !error;
 }
 
-/// Maps what is offered, if it is of a process that we have met; whose it is.
+/// Maps an offered region if it belongs to a process that we have met. Returns its peer.
 std::optional<PeerId> SharedEdges::take(const Socket& socket, std::optional<PeerId> expected) {
   const auto received = receive_offer(socket->native_handle());
   if (!received) return {};
@@ -183,9 +184,9 @@ bool SharedEdges::send_ours(const Socket& socket, PeerId to) {
                     file_->descriptor());
 }
 
-// ---- How it ends.
+// ---- Closing an edge.
 
-/// Waits for the socket's end, which is that of the process: nothing more is said.
+/// Waits for the end of the socket, and so of the process; no more data follow.
 asio::awaitable<void> SharedEdges::watch(PeerId neighbor, Socket socket) {
   co_await socket->async_wait(Local::socket::wait_read, as_result);
   if (sockets_[neighbor] == socket) {

@@ -19,8 +19,8 @@
 
 namespace gv {
 
-/// The message by which two processes of one machine hand each other a region over a Unix socket:
-/// beside its file, who it is of and what it holds.
+/// Message with which two processes of one machine exchange regions over a Unix socket: it comes
+/// with the region's file and describes its owner and content.
 struct Offer {
   static constexpr std::uint64_t current = 0x31534d5647;  // "GVMS1"
   std::uint64_t version = current;
@@ -29,26 +29,26 @@ struct Offer {
   std::uint32_t blocks = 0;
   std::uint32_t rows = 0;
   std::uint32_t peer = 0;
-  std::uint32_t row = 0;  ///< the receiver's, in the offered region
+  std::uint32_t row = 0;  ///< row of the receiver in the offered region
 
   RegionShape shape() const { return {.blocks = blocks, .rows = rows, .bytes = bytes}; }
 };
 
-/// Sends without waiting; false: it did not go out whole.
+/// Sends without waiting. Returns false if it was not sent completely.
 bool send_offer(int socket, const Offer& offer, int file);
-/// Returns what has come; nothing: it is no offer with a file.
+/// Returns the received offer, or nothing if it is not an offer with a file.
 std::optional<std::pair<Offer, Descriptor>> receive_offer(int socket);
-/// Returns whether the process at the other end is the same user's; only then does memory go to it.
+/// Returns whether the process at the other end has the same user; memory goes to no other.
 bool same_user(int socket);
 
-/// The memory that one process shares with those neighbours that run on its machine. Each process
-/// listens at a Unix socket without a file, whose name its Hello tells; the neighbour of lower id
-/// comes there, and both hand over their regions. The kernel vouches for the machine, the network
-/// namespace and the user; the socket stays open, so that its end tells of the process's.
-/// Where any of this fails the edge's payloads travel as bytes, and nothing else changes.
+/// Memory that one process shares with its neighbours on the same machine. Each process listens at
+/// an abstract Unix socket, whose name is in its Hello; the neighbour of lower id connects, and
+/// both exchange their regions. The kernel guarantees machine, network namespace and user. The
+/// socket stays open, so that its end shows the end of the process. If any step fails, the edge's
+/// payloads are sent as bytes, and nothing else changes.
 class SharedEdges {
  public:
-  /// `options` without a region. Null: this system has no memory that can be shared so.
+  /// Returns null if this system has no such memory. `options`: without a region.
   static std::unique_ptr<SharedEdges> make(asio::io_context& io,
                                            const RegionShape& shape,
                                            Sharing::Options options);
@@ -56,19 +56,19 @@ class SharedEdges {
   SharedEdges& operator=(const SharedEdges&) = delete;
 
   const std::string& door() const { return door_; }
-  int descriptor() const { return file_->descriptor(); }  ///< of our region
+  int descriptor() const { return file_->descriptor(); }  ///< descriptor of our region
   Sharing& sharing() { return sharing_; }
   const Sharing& sharing() const { return sharing_; }
-  /// Its Hello came over a connection that is now the link's.
+  /// Called with the neighbour's Hello when its connection has become the link's.
   void met(PeerId neighbor, const Hello& theirs);
-  /// Locks our region for a device, before the loop runs, and from then on in jobs each that a
-  /// neighbour gives us; false: the driver refuses ours, and nothing is locked.
+  /// Locks our region for a device, before the loop runs, and later, in jobs, each region of a
+  /// neighbour. Returns false, and locks nothing, if the driver refuses ours.
   bool lock_for(std::shared_ptr<PageLock> device, LockedRegions::Lane lane);
-  /// Unlocks what nobody needs any more; to be called now and then.
+  /// Unlocks regions that are no longer used. Call regularly.
   void look_after() {
     if (locked_) locked_->unlock_unused();
   }
-  /// Nobody comes in any more.
+  /// Stops accepting connections.
   void close();
 
  private:
@@ -81,7 +81,7 @@ class SharedEdges {
   asio::awaitable<void> visit(PeerId neighbor, std::string door);
   asio::awaitable<void> receive_visit(Socket socket);
   asio::awaitable<void> watch(PeerId neighbor, Socket socket);
-  /// Waits for something to read; false: nothing came in time.
+  /// Waits for input. Returns false on a timeout.
   asio::awaitable<bool> readable(Socket socket);
   std::optional<PeerId> take(const Socket& socket, std::optional<PeerId> expected);
   bool send_ours(const Socket& socket, PeerId to);
@@ -89,11 +89,11 @@ class SharedEdges {
   asio::io_context& io_;
   std::shared_ptr<MemoryFile> file_;
   Sharing sharing_;
-  std::optional<LockedRegions> locked_;  ///< none: no device copies from here or there
+  std::optional<LockedRegions> locked_;  ///< set if a device copies payloads
   Local::acceptor acceptor_;
   std::string door_;
-  std::map<PeerId, Socket> sockets_;  ///< over which each region came
-  std::size_t visitors_ = 0;          ///< that have not proved to be a neighbour
+  std::map<PeerId, Socket> sockets_;  ///< sockets over which the regions came
+  std::size_t visitors_ = 0;          ///< connections not yet proved to be a neighbour's
 };
 
 }  // namespace gv

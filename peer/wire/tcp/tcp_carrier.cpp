@@ -34,7 +34,7 @@ std::vector<std::string> hosts_of(const PeerAddress& address) {
   return hosts;
 }
 
-/// Returns no address for a name. An unknown network interface gives the system's error.
+/// Returns the addresses of a numeric host, or none. An unknown interface gives the system's error.
 std::pair<asio::error_code, std::vector<tcp::endpoint>> numbers_of(const std::string& host,
                                                                    std::uint16_t port) {
   std::vector<tcp::endpoint> endpoints;
@@ -47,8 +47,8 @@ std::pair<asio::error_code, std::vector<tcp::endpoint>> numbers_of(const std::st
   return {{}, endpoints};
 }
 
-/// Both ends of a connection within one machine have one address, or loopback ones. The kernel
-/// takes no packet from outside that says so.
+/// Returns whether both ends have the same address or loopback addresses: the kernel accepts no
+/// packet from outside with such a source.
 bool is_within_this_machine(const asio::ip::tcp::socket& socket) {
   asio::error_code unknown;
   const asio::ip::address ours = socket.local_endpoint(unknown).address();
@@ -77,10 +77,10 @@ std::uint16_t TcpWorldImpl::listen() {
   return acceptors_.front().local_endpoint().port();
 }
 
-/// Returns whether strangers are about to take the descriptors that the work needs. A new one is
-/// the lowest that is free: as many are in use, at least.
+/// Returns whether strangers are about to use up the descriptors that training needs. A new
+/// descriptor is the lowest free one, so at least as many are in use.
 bool TcpWorldImpl::crowded(int newest) {
-  constexpr std::size_t for_work = 8;  // files, pipes and memory that a peer opens as it trains
+  constexpr std::size_t for_work = 8;  // files, pipes and memory that a peer opens during training
   const std::size_t links = connections_.size() + 1;
   const auto in_use = static_cast<std::size_t>(newest) + 1;
   if (in_use > links) other_descriptors_ = std::max(other_descriptors_, in_use - links);
@@ -164,7 +164,7 @@ asio::awaitable<void> TcpWorldImpl::connect(PeerId neighbor, ConnectionId connec
   std::optional<tcp::socket> socket;
   if (!failure) socket = co_await dialling->connect(std::move(addresses));
   if (!failure) failure = dialling->failure();
-  if (connecting_.erase(connection) == 0) co_return;  // closed meanwhile
+  if (connecting_.erase(connection) == 0) co_return;  // closed in the meantime
   if (socket) {
     asio::error_code gone;
     unproven_[neighbor] = socket->remote_endpoint(gone);
@@ -181,7 +181,8 @@ asio::awaitable<void> TcpWorldImpl::connect(PeerId neighbor, ConnectionId connec
   links_->ended(connection, failure.message(), now());
 }
 
-/// Asks no name service for a number: it would take a thread.
+/// Resolves a neighbour's hosts; avoids the name service, which takes a thread, if they are
+/// numeric.
 asio::awaitable<TcpWorldImpl::Resolved> TcpWorldImpl::resolve(PeerId neighbor) {
   const PeerAddress address = addresses_[neighbor];
   Resolved found;
@@ -205,7 +206,7 @@ asio::awaitable<TcpWorldImpl::Resolved> TcpWorldImpl::resolve(PeerId neighbor) {
   co_return found;
 }
 
-/// Knows the numbers at once; a name's addresses when it was looked up.
+/// Records numeric addresses at once, and a name's addresses after a look-up.
 void TcpWorldImpl::take_address(const PeerAddress& address) {
   addresses_[address.peer] = address;
   unproven_.erase(address.peer);
@@ -227,8 +228,8 @@ asio::awaitable<void> TcpWorldImpl::look_up(PeerId neighbor) {
   co_await resolve(neighbor);
 }
 
-/// A neighbour that we do not dial is recognised by the addresses of its name. They may have
-/// changed since the last look, as those of a container that was started again.
+/// Looks names up again: a neighbour that dials us is recognised by its name's addresses, which may
+/// change, for example when a container restarts.
 void TcpWorldImpl::look_again() {
   constexpr Time pause = std::chrono::seconds(10);
   if (looked_ && now() - *looked_ < pause) return;
@@ -245,8 +246,8 @@ void TcpWorldImpl::probe(PeerId neighbor) {
   asio::co_spawn(io_, connect_once(neighbor), asio::detached);
 }
 
-/// Finds out whether the process of a neighbour that dials us is still there: nobody listens where
-/// a process has died, so that there is nothing to wait for.
+/// Checks whether the process of a neighbour that dials us still exists: after its death no process
+/// listens at its port, and there is nothing to wait for.
 asio::awaitable<void> TcpWorldImpl::connect_once(PeerId neighbor) {
   const std::shared_ptr<Dialling> dialling = probing_.at(neighbor);
   auto [unresolved, addresses] = co_await resolve(neighbor);
@@ -308,7 +309,7 @@ void TcpWorldImpl::close(ConnectionId connection) {
   connections_.erase(at);
 }
 
-/// A message that waits in the queue of a connection that has ended is never sent.
+/// Drops the shaper's frames of an ended connection, whose queue is never sent.
 void TcpWorldImpl::stop_shaping(ConnectionId connection) {
   const auto at = connections_.find(connection);
   if (shaper_ && at != connections_.end() && at->second.neighbor)
@@ -327,16 +328,17 @@ std::string TcpWorldImpl::address(PeerId neighbor) const {
   return at == addresses_.end() ? "?" : host_port_text(at->second.host, at->second.port);
 }
 
-// Which connections of a peer are encrypted, and whose they may be.
+// Rules for which connections are encrypted, and which peers they may belong to.
 //
-// Who dials decides, by where the neighbour lives, as the addresses say and as the connection
-// shows: on another machine, then through TLS. Who is dialled takes plain frames only from its own
-// machine, and only of a neighbour that lives there: a stranger who comes through some program of
-// this machine (a tunnel, a container's proxy) can pass for nobody else. So no end can be talked
-// out of encryption by the other, or by who is between them. And where a launcher has given its
-// peers the token of their run, a plain Hello proves to know it: other users of the machine do not.
+// The dialling end decides, by the neighbour's place as its address and the connection show it: if
+// that is another machine, it uses TLS. The dialled end takes plain frames only from its own
+// machine, and only from neighbours there, so that a stranger who comes through a local program (a
+// tunnel, a container's proxy) cannot pose as another peer. Neither the other end nor anyone in
+// between can prevent encryption. With the token of a run, a plain Hello must prove to know it,
+// which other users of the machine cannot.
 
-/// Returns false where its address is not known: its connections say where they come from.
+/// Returns whether a neighbour is on another machine. Returns false if its address is unknown,
+/// because the origin of its connections is then examined.
 bool TcpWorldImpl::is_elsewhere(PeerId neighbor) const {
   const auto at = addresses_.find(neighbor);
   if (at == addresses_.end() || is_loopback(at->second.host)) return false;
@@ -362,8 +364,9 @@ void TcpWorldImpl::check_keys() const {
       options_.security == SecurityMode::tls ? "" : ", which lives on another machine"));
 }
 
-/// Two machines may go by one name (behind a router, say): nothing goes plainly over a connection
-/// that leaves this one, whatever the file says. Nothing: there are no keys for it.
+/// Returns the protection of a connection that we dialled, or nothing if it needs keys that we
+/// lack. Never plain on a connection that leaves this machine, whatever the file states, because
+/// two machines may share a name (after a router's translation, for example).
 std::optional<TcpConnection::Protection> TcpWorldImpl::protection_of(
     PeerId dialled, const tcp::socket& socket) const {
   using Protection = TcpConnection::Protection;
@@ -383,8 +386,8 @@ std::optional<TcpConnection::Protection> TcpWorldImpl::protection_of(
                         std::make_unique<TlsSession>(options_.keys, TlsSession::Role::dials, fits)};
 }
 
-/// An IPv6 stranger has as many addresses as it likes within its network of 64 bits: they count as
-/// one. A neighbour's own address is told apart from it.
+/// Counts an IPv6 network of 64 bits as one address, because a stranger can use all addresses
+/// there. A neighbour is counted by its own address.
 std::string TcpWorldImpl::network_of(const asio::ip::address& address) {
   if (!address.is_v6() || address.is_loopback()) return address.to_string();
   asio::ip::address_v6::bytes_type bytes = address.to_v6().to_bytes();
@@ -400,7 +403,7 @@ std::size_t TcpWorldImpl::neighbors_at(const tcp::endpoint& from) const {
   return static_cast<std::size_t>(std::ranges::count_if(options_.links.neighbors, lives_there));
 }
 
-/// Returns nothing where it is to be hung up on; an objection, if there is one, is to be said.
+/// Returns the protection of a visitor, or nothing if it is refused: with `objection`, or silently.
 std::optional<TcpConnection::Protection> TcpWorldImpl::protection_from(const tcp::socket& visitor,
                                                                        std::string& objection) {
   using Protection = TcpConnection::Protection;
@@ -433,9 +436,9 @@ std::optional<TcpConnection::Protection> TcpWorldImpl::protection_from(const tcp
       .plain_too = plain_too};
 }
 
-/// "127.0.0.1:40000 127.0.0.1:27000", as both ends have it; "" where no token is known, or the
-/// connection leaves this machine: a router may change addresses then. One that is reset already
-/// tells no ends, and what was said on it before must be proved all the same.
+/// Returns "127.0.0.1:40000 127.0.0.1:27000", as both ends see it. Returns "" if there is no token,
+/// or the connection leaves this machine, since routers may change addresses; and "unknown" if the
+/// connection was reset, because earlier input must still be proved.
 std::string TcpWorldImpl::ends_to_prove(const tcp::socket& socket, bool dialled) const {
   if (!options_.token) return "";
   asio::error_code gone;
@@ -449,7 +452,7 @@ std::string TcpWorldImpl::ends_to_prove(const tcp::socket& socket, bool dialled)
   return dialled ? text(ours) + " " + text(theirs) : text(theirs) + " " + text(ours);
 }
 
-/// Returns what goes into our Hello of this connection, so that it is none of another.
+/// Returns the proof in our Hello that binds it to this connection.
 std::string TcpWorldImpl::channel_of(const Connection& connection) const {
   const TcpConnection& stream = *connection.stream;
   if (stream.proved() || connection.ends.empty()) return stream.channel();
@@ -457,12 +460,12 @@ std::string TcpWorldImpl::channel_of(const Connection& connection) const {
   return options_.token->proof(side, connection.ends, nanoseconds(stamp()));
 }
 
-/// Says why this Hello may not come over this connection; "": as far as that goes, it may.
+/// Returns why this Hello is not valid on this connection, or "" if these checks pass.
 std::string TcpWorldImpl::objection(const Connection& connection, const Hello& theirs) const {
   const std::optional<PeerId> proved = connection.stream->proved();
   if (proved && *proved != theirs.peer)
     return fmt::format(
-        "its certificate is that of peer {}, and it says that it is peer {}", *proved, theirs.peer);
+        "its certificate is that of peer {}, and it claims to be peer {}", *proved, theirs.peer);
   if (!proved && !connection.ends.empty()) {
     const auto side = connection.dialled ? RunToken::Side::is_dialled : RunToken::Side::dials;
     std::string wrong = options_.token->objection(

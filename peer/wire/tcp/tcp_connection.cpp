@@ -18,15 +18,15 @@
 namespace gv {
 namespace {
 
-/// Largest piece given to or asked of a socket at once. Asio's composed operations stop at 64 KiB.
+/// Largest read or write on a socket at once. Asio's composed operations stop at 64 KiB.
 constexpr std::size_t socket_piece = 512 * 1024;
 
-/// Encrypted at once: what was just written is read by the kernel while it is in cache.
+/// Bytes encrypted at once: the kernel then reads them while they are in cache.
 constexpr std::size_t encrypted_piece = 256 * 1024;
 
 constexpr std::array<std::byte, wire::frame_unit> zeros{};
 
-/// Returns room for a read of `socket_piece` at most; what follows a payload comes with it.
+/// Returns room for a read of at most `socket_piece`; bytes after a payload are read with it.
 std::array<asio::mutable_buffer, 2> buffers_of(const wire::FrameReader::Space& space) {
   const std::size_t first = std::min(space.first.size(), socket_piece);
   const std::size_t then = first == space.first.size() ? space.then.size() : 0;
@@ -48,7 +48,7 @@ TcpConnection::TcpConnection(asio::ip::tcp::socket socket,
   socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
 }
 
-/// The end that has dialled speaks first, in TLS too.
+/// The end that has dialled sends first, also in TLS.
 void TcpConnection::start() {
   if (tls_) tls_->shake();
   asio::co_spawn(socket_.get_executor(), read_loop(shared_from_this()), asio::detached);
@@ -129,7 +129,7 @@ std::string TcpConnection::take(std::size_t bytes) {
   return plain ? become_plain() : take_encrypted();
 }
 
-/// The other end is on this machine, and has chosen.
+/// Called when the other end, on this machine, has chosen plain frames.
 std::string TcpConnection::become_plain() {
   const std::unique_ptr<TlsSession> tls = std::move(tls_);
   for (std::span<const std::byte> came = tls->came(); !came.empty() && !closed_;) {
@@ -168,8 +168,8 @@ void TcpConnection::refuse(const std::string& why) {
   if (events_.on_refused) events_.on_refused(why);
 }
 
-/// An alert: what is wrong, or that this is the end; as far as the socket takes it at once, and not
-/// into a record that is on its way.
+/// Sends an alert, an error or the end, if the socket takes it at once and no record is being
+/// written.
 void TcpConnection::say_last_words() {
   if (writing_) return;
   encrypted_ = tls_->take_output(std::move(encrypted_));
@@ -186,8 +186,8 @@ std::string TcpConnection::take_frames() {
   return "";
 }
 
-/// A frame with a time of its own travels ahead of it but for its last byte, which the neighbour
-/// gets when the frame is due: the copy through the kernel, and what it costs, is over by then.
+/// Sends a frame with a due time early, except for its last byte, which follows when the frame is
+/// due: the copy through the kernel, and its cost, is over by then.
 asio::awaitable<void> TcpConnection::write_loop(Self self) {
   asio::steady_timer timer(self->socket_.get_executor());
   while (self->unsent() && !self->closed_) {
@@ -207,14 +207,14 @@ asio::awaitable<void> TcpConnection::write_loop(Self self) {
     }
     const auto [error, count] =
         co_await self->socket_.async_write_some(self->next_buffers(most), as_result);
-    // The read loop will say what happened; there may be more to read.
+    // The read loop reports the error; there may be more to read.
     if (error) break;
     self->written(count);
   }
   self->writing_ended();
 }
 
-/// Writes what waits of the handshake, and as many frames as make a piece.
+/// Writes pending handshake bytes, and frames up to the size of a piece.
 asio::awaitable<bool> TcpConnection::write_encrypted(Self self, std::size_t most) {
   if (self->proved() && !self->queue_.empty()) {
     std::vector<std::span<const std::byte>> pieces;

@@ -24,7 +24,7 @@
 namespace gv {
 namespace {
 
-/// Returns what a descriptor of epoll's kind waits for, by /proc: "tfd: 7 events: ...".
+/// Returns the descriptors that epoll waits for, from lines "tfd: 7 events: ..." of /proc.
 std::vector<int> waited_for(int epoll) {
   std::ifstream info("/proc/self/fdinfo/" + std::to_string(epoll));
   std::vector<int> targets;
@@ -43,9 +43,9 @@ std::optional<int> number_of(const std::filesystem::path& entry) {
   return number;
 }
 
-/// The descriptors of this process that are waited for together with `socket`, it among them, and
-/// those of epoll(7) that wait for them: what one loop of the network has open. Empty where the
-/// system does not tell, or nobody waits for the socket.
+/// Returns the descriptors that are waited for together with `socket`, which is among these, and
+/// the epoll(7) descriptors that wait: everything that one network loop has open. Returns nothing
+/// if the system does not report it or the socket is not waited for.
 std::vector<int> polled_with(int socket) {
   std::vector<int> all;
   std::error_code none;
@@ -61,12 +61,12 @@ std::vector<int> polled_with(int socket) {
   return all;
 }
 
-/// An emulated card that was idle for less was waiting for this host, not for the network: timers,
-/// wake-ups and copies take this long for each frame (measured: 0.1 to 0.3 ms with two peers per
-/// core). Kernels give their token buckets a burst for the same reason.
+/// Burst of an emulated card: a shorter idle time was a delay of this host, not of the network.
+/// Timers, wake-ups and copies take this long for each frame (measured: 0.1 to 0.3 ms with two
+/// peers per core). Kernels give their token buckets a burst for the same reason.
 constexpr Time host_lag{std::chrono::microseconds(100)};
 
-/// Does the job, and returns what it threw; empty: nothing.
+/// Does the job. Returns the text of its exception, or "" if it threw none.
 std::string failure_of(const std::function<void()>& job) {
   try {
     job();
@@ -77,7 +77,7 @@ std::string failure_of(const std::function<void()>& job) {
   }
 }
 
-/// Its processor time so far.
+/// Returns the processor time used by this thread.
 Time worked_by_this_thread() {
   timespec used{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
@@ -137,8 +137,8 @@ void TcpWorldImpl::run(const std::vector<PeerAddress>& addresses,
   close_all();
 }
 
-/// Neighbours that still wait for an acknowledgement learn from the end of the connection, and from
-/// nobody listening here, that this peer needs nothing any more.
+/// Closes everything. Neighbours that still wait for an acknowledgement see the end of the
+/// connection and a closed port, and know that this peer needs nothing more.
 void TcpWorldImpl::close_all() {
   asio::error_code ignored;
   for (tcp::acceptor& each : acceptors_) each.close(ignored);
@@ -188,7 +188,7 @@ Time TcpWorldImpl::sent_at(const Message& message) {
   return clocks_[message.from].sent_at(message.sent, stamp()) - began;
 }
 
-/// One payload goes to several neighbours, one after the other.
+/// Caches the last hash, because one payload goes to several neighbours in sequence.
 std::uint64_t TcpWorldImpl::hash_of(const Payload& payload) {
   if (!payload) return wire::hash_payload({});
   if (payload != hashed_) {
@@ -218,7 +218,7 @@ void TcpWorldImpl::offload(Lane lane,
   }
   ++work.jobs;
   if (!work.thread) work.thread = std::make_shared<ComputeThread>(options_.compute_threads);
-  const auto why = std::make_shared<std::string>();  // the job failed
+  const auto why = std::make_shared<std::string>();  // error of the job
   const auto ended = [this, &work, why, done = std::move(done)] {
     asio::post(io_, [this, &work, why, done] {
       --work.jobs;
@@ -228,7 +228,8 @@ void TcpWorldImpl::offload(Lane lane,
   work.thread->submit([why, job = std::move(job)] { *why = failure_of(job); }, ended);
 }
 
-/// A job that never ends, on a lost device say, would hold the process up for ever.
+/// Reports a job that does not end, on a lost device for example, and that would block the process
+/// for ever.
 void TcpWorldImpl::watch_own_work() {
   if (options_.stuck_after <= Time{0}) return;
   for (Work& work : work_) {
@@ -250,7 +251,7 @@ void TcpWorldImpl::beat() {
   after(Standstill::period, [this] { beat(); });
 }
 
-/// Ends the loop, as whoever waits for the job would wait for ever.
+/// Ends the loop, because the waiting algorithm would never continue.
 void TcpWorldImpl::fail_compute(std::string why) {
   compute_failure_ = std::move(why);
   io_.stop();

@@ -32,26 +32,26 @@
 
 namespace gv {
 
-/// Notices that its process did not run: a beat was due, and came later than the loop's own work
-/// since the last one explains. What starts a stopped process again (a signal, a machine that
-/// wakes), and a processor whose time others have, say nothing of how long it stood still.
+/// Detects that this process did not run: a beat came later than it was due, by more than the
+/// loop's own work since the last beat explains. A restart after a stop (a signal, a machine that
+/// wakes), or a processor shared with others, does not report the length of the pause.
 class Standstill {
  public:
-  /// The time between two beats. It is short beside the stops that hold a fleet up: what of a stop
-  /// lies before the next beat was due is not seen.
+  /// Time between two beats, short compared with the stops that delay a fleet, because the part of
+  /// a stop before the next beat is due is not seen.
   static constexpr Time period{std::chrono::milliseconds(10)};
-  /// The delay that a beat may have: the kernel lets a process wait for its turn now and then.
+  /// Delay that a beat may have, because the kernel lets a process wait for its turn now and then.
   static constexpr Time tolerance{std::chrono::milliseconds(10)};
 
   explicit Standstill(Time now) : last_(now) {}
 
-  /// `worked`: processor time of the loop's thread so far.
+  /// Records a beat. `worked`: processor time used by the loop's thread.
   void beat(Time now, Time worked) {
     before_ = total(now, worked);
     last_ = now;
     worked_ = worked;
   }
-  /// Returns how long it stood still until now, what has not ended yet included.
+  /// Returns how long the process stood still until now, a pause in progress included.
   Time total(Time now, Time worked) const {
     const Time overdue = now - last_ - period - (worked - worked_);
     return overdue > tolerance ? before_ + overdue : before_;
@@ -63,7 +63,7 @@ class Standstill {
   Time before_{0};
 };
 
-/// The two files of this class: tcp_world.cpp is the world of one peer; tcp_carrier.cpp carries its
+/// Implementation in two files: tcp_world.cpp is the world of one peer; tcp_carrier.cpp carries its
 /// link layer, and decides which connections are encrypted and which peers they may belong to.
 class TcpWorldImpl : public TcpWorld, private Carrier {
  public:
@@ -97,7 +97,7 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   Time stamp() const override { return Clock::now().time_since_epoch(); }
   Time sent_at(const Message& message) override;
   void after(Time delay, std::function<void()> f) override;
-  /// Short work is done on the loop when nothing is before it in its lane.
+  /// Does short work on the loop if its lane is empty.
   void offload(Lane lane,
                double flops,
                std::function<void()> job,
@@ -117,15 +117,14 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   using Resolved = std::pair<asio::error_code, std::vector<tcp::endpoint>>;
   struct Connection {
     std::shared_ptr<TcpConnection> stream;
-    std::optional<PeerId> neighbor;  ///< once it is known to be one
-    bool dialled = false;            ///< by us
-    /// Both ends, the dialling one first, where a plain Hello must prove to know the run's token;
-    /// "": it need not.
+    std::optional<PeerId> neighbor;  ///< set once it is known to be a neighbour
+    bool dialled = false;            ///< we dialled
+    /// Both ends, dialling one first, if a plain Hello must prove to know the run's token; or "".
     std::string ends = {};
-    Time since{0};  ///< stamp() before which no such proof can have been made
+    Time since{0};  ///< stamp() before which such a proof is too old
   };
 
-  /// A lane of our own arithmetic.
+  /// A lane of this peer's arithmetic.
   struct Work {
     Work() = default;
     Work(const Work&) = delete;
@@ -134,9 +133,9 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
       if (thread) thread->end();
     }
 
-    int jobs = 0;                        ///< offered to the thread and not done
-    JobWatch watch;                      ///< of the thread
-    std::shared_ptr<Arithmetic> thread;  ///< null: never needed yet
+    int jobs = 0;                        ///< jobs given to the thread and not done
+    JobWatch watch;                      ///< watches the thread
+    std::shared_ptr<Arithmetic> thread;  ///< null until first needed
     std::uint64_t done() const { return thread ? thread->done() : 0; }
     bool working() const { return thread && thread->working(); }
   };
@@ -203,14 +202,14 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   TcpOptions options_;
   asio::io_context io_{1};
   std::shared_ptr<BufferPool> pool_ = std::make_shared<BufferPool>(options_.memory);
-  mutable std::vector<tcp::acceptor> acceptors_;  ///< one for each address at which we listen
+  mutable std::vector<tcp::acceptor> acceptors_;  ///< one for each address to listen at
   Time listening_since_{0};                       ///< stamp()
   asio::steady_timer wake_{io_};
   std::map<PeerId, PeerAddress> addresses_;
-  std::map<PeerId, std::set<asio::ip::address>> found_;  ///< the addresses of its name
-  std::optional<Time> looked_;                           ///< for the addresses of all neighbours
-  /// The address at which a neighbour answered last, until it has proved to be the neighbour there:
-  /// the next dial tries it last.
+  std::map<PeerId, std::set<asio::ip::address>> found_;  ///< addresses of each neighbour's name
+  std::optional<Time> looked_;  ///< last look-up of all neighbours' addresses
+  /// Address at which a neighbour last answered, until it has proved its identity there: the next
+  /// dial tries it last.
   std::map<PeerId, tcp::endpoint> unproven_;
   std::map<PeerId, std::shared_ptr<Dialling>> probing_;
   std::map<ConnectionId, std::shared_ptr<Dialling>> connecting_;
@@ -219,21 +218,22 @@ class TcpWorldImpl : public TcpWorld, private Carrier {
   std::optional<LinkLayer> links_;
   std::optional<Shaper> shaper_;
   HandshakeBudget handshakes_;
-  std::unique_ptr<SharedEdges> shared_;  ///< null: payloads are always sent
-  bool lends_ = false;                   ///< what we send lies where neighbours can read it
+  std::unique_ptr<SharedEdges> shared_;  ///< null if payloads are always sent
+  bool lends_ = false;                   ///< payloads lie in memory that neighbours can read
   LinkUser* user_ = nullptr;
   std::function<void()> begin_;
   bool begun_ = false;
   std::string failure_;
-  bool unfit_ = false;  ///< the failure is of a neighbour that does not fit
+  bool unfit_ = false;  ///< the failure is a neighbour that does not fit
   std::string compute_failure_;
-  std::size_t other_descriptors_ = 0;  ///< in use, and no connections; as far as was seen
+  /// Greatest number seen of descriptors other than connections.
+  std::size_t other_descriptors_ = 0;
   std::uint64_t sent_bytes_ = 0, repeated_bytes_ = 0;
   Clock::time_point began_ = Clock::now();
   Standstill standstill_{Time{0}};
-  Payload hashed_;  ///< the payload of last_hash_, held so that no other takes its place
+  Payload hashed_;  ///< payload of last_hash_, held so that its address is not reused
   std::uint64_t last_hash_ = 0;
-  std::array<Work, lanes> work_;  ///< by lane; last: its jobs must end before what they touch
+  std::array<Work, lanes> work_;  ///< by lane; last member: its jobs use the others
 };
 
 }  // namespace gv

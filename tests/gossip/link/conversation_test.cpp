@@ -9,8 +9,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Whatever happens to the connections of two peers, each takes all that the other sent, once and
-/// in order.
+/// However often the connections of two peers break, each receives every message of the other, once
+/// and in order.
 TEST(Conversation, SurvivesEverythingThatHappensToItsConnections) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     Rng rng(seed);
@@ -73,7 +73,7 @@ TEST(Conversation, AProcessThatDiesIsReplaced) {
   EXPECT_TRUE(net.until([&] { return heir.user.taken == std::vector<Round>{3}; }));
 }
 
-/// A peer whose machine dies takes its connections with it without a word.
+/// The connections of a peer whose machine dies end without a message.
 TEST(Conversation, AHalfOpenConnectionIsFoundOutByBothEnds) {
   MemoryNet net;
   MemoryNet::Process& zero = net.start(settings_of(0, 2, {1}));

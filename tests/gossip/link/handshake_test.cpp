@@ -16,7 +16,7 @@ TEST_F(OneLink, WhoBelongsToAnotherFleetIsRefused) {
   EXPECT_TRUE(closed(meet(other)));
   EXPECT_EQ(failure, "") << "it may be a stranger, who goes again";
   EXPECT_EQ(begins, 0);
-  // It stays.
+  // The failure is permanent.
   for (int k = 0; k < 20; ++k) {
     pass(milliseconds(100));
     if (failure.empty()) meet(other);
@@ -35,9 +35,9 @@ TEST_F(OneLink, AStrangersRefusalDoesNotEndTheStart) {
   EXPECT_EQ(begins, 1);
 }
 
-/// Found so: a data server that had stood still read the last words of a dead peer when it came
-/// back, and took it for living for two heartbeats more. Its successor was patient for as long,
-/// gave up, and the server waited for it ever after.
+/// Found by trying: after a standstill a data server read the last messages of a dead peer, and
+/// took it for living for two more heartbeats. Its successor waited for as long, gave up, and the
+/// server waited for it forever.
 TEST_F(OneLink, ASuccessorIsPatientWithWhoHasNotMissedTheDeadYet) {
   LinkSettings settings = settings_of(0, 3, {1, 2});
   settings.rejoin = settings.successors = true;
@@ -51,7 +51,7 @@ TEST_F(OneLink, ASuccessorIsPatientWithWhoHasNotMissedTheDeadYet) {
   make(settings);
   refuse(30);
   EXPECT_EQ(failure, "");
-  pass(seconds(1));  // until the next dial
+  pass(seconds(1));  // waits for the next dial
   meet(hello_of(1));
   pass(seconds(2));
   EXPECT_EQ(begins, 1);
@@ -92,7 +92,7 @@ TEST_F(OneLink, AFleetThatTrainsIsJoinedWithoutItsLastMember) {
   EXPECT_EQ(user.told.back(), "back 2");
 }
 
-/// Peer 2 of three, whom the others dial.
+/// Peer 2 of three; the others dial it.
 struct Accepting : OneLink {
   void SetUp() override { make(settings_of(2, 3, {0, 1})); }
   ConnectionId connect_as(const std::string& host = "10.0.0.9", bool known = false) {
@@ -137,8 +137,8 @@ TEST_F(Accepting, ALiveNeighbourIsNotReplacedAndASilentOneIs) {
   EXPECT_EQ(user.told, (std::vector<std::string>{"replaced 1"}));
 }
 
-/// Found so: a server of a fleet without successors was away for ever, since its next process was
-/// refused again and again and its old one could not come.
+/// Found by trying: a server of a fleet without successors was away forever, since its next process
+/// was refused again and again, and its old one could not return.
 TEST_F(Accepting, AProcessInWhosePlaceAnotherComesIsDeadWhereNoneSucceeds) {
   for (const bool successors : {false, true}) {
     user.told.clear();
@@ -209,13 +209,13 @@ TEST_F(Accepting, ThirtyTwoWaitAtTheMostAndHalfOfThemAreStrangers) {
   for (int k = 0; k < 100; ++k) connect_as("127.0.0.1");
   EXPECT_EQ(104U + 100U - closings.size(), 16U);
   for (int k = 0; k < 4; ++k) EXPECT_FALSE(closed(all[static_cast<std::size_t>(k)]));
-  // Who comes then is still let in.
+  // A later connection is still accepted.
   const ConnectionId friendly = connect_as("10.0.0.77");
   links->arrived(friendly, hello_of(1), now);
   EXPECT_EQ(admitted, std::vector<ConnectionId>{friendly});
 }
 
-/// Places from where neighbours live are taken by nobody else, however many strangers come.
+/// Strangers never take the places of addresses that neighbours use, however many connect.
 TEST_F(Accepting, StrangersNeverTakeThePlacesOfNeighbours) {
   std::vector<ConnectionId> ours;
   for (int k = 0; k < 8; ++k) ours.push_back(connect_as("10.0.0.1", true));
@@ -223,11 +223,11 @@ TEST_F(Accepting, StrangersNeverTakeThePlacesOfNeighbours) {
   for (int k = 0; k < 1000; ++k) connect_as("10.0." + std::to_string(k % 250) + ".66");
   for (const ConnectionId c : ours) EXPECT_FALSE(closed(c)) << c;
   EXPECT_EQ(1000U - closings.size(), 16U);
-  // More neighbours than their half: strangers make room first, and they have never more.
+  // More neighbours than half of the places: strangers make room first, and never have more.
   for (int k = 0; k < 8; ++k) ours.push_back(connect_as("10.0.0.3", true));
   for (const ConnectionId c : ours) EXPECT_FALSE(closed(c)) << c;
   EXPECT_EQ(1000U - closings.size(), 8U);
-  // A neighbour that connects without end makes room for itself alone.
+  // A neighbour that connects endlessly only replaces its own connections.
   for (int k = 0; k < 100; ++k) connect_as("10.0.0.1", true);
   for (std::size_t k = 8; k < ours.size(); ++k) EXPECT_FALSE(closed(ours[k])) << k;
 }
@@ -253,7 +253,7 @@ TEST_F(Accepting, WhereDescriptorsAreFewTheOldestStrangerGoes) {
   EXPECT_FALSE(closed(second));
 }
 
-/// The first byte follows at once over a real network; who has begun to speak gets the whole time.
+/// The first byte follows at once over a real network; a caller that has sent it gets more time.
 TEST_F(Accepting, WhoDoesNotEvenBeginHasLessTime) {
   LinkSettings settings = settings_of(2, 3, {0, 1});
   settings.times.first_byte = seconds(1);

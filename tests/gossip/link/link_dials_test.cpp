@@ -1,4 +1,4 @@
-// When a neighbour is dialled again.
+// Times at which a neighbour is dialled again.
 #include "gossip/link/redial.h"
 #include "tests/gossip/link/one_link.h"
 

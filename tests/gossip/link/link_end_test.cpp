@@ -1,4 +1,4 @@
-// How a conversation ends: goodbyes, and who is waited for behind one's own.
+// The end of a conversation: goodbyes, and the peers for which a peer waits after its own.
 #include "gossip/link/link_settings.h"
 #include "gossip/presence.h"
 #include "tests/gossip/link/one_link.h"
@@ -48,8 +48,8 @@ TEST_F(OneLink, AGoodbyeIsAcknowledgedAtOnce) {
   links->arrived(c, NumberedMessage{message_of(1, Kind::goodbye), 1, 0}, now);
   ASSERT_EQ(frames<Heartbeat>().size(), 1U);
   EXPECT_EQ(frames<Heartbeat>()[0].ack, 1U);
-  // Its end is no news, and nobody waits for it. What came of it counts, so that the peer is not
-  // told to go on without it.
+  // Its end is no news, and no peer waits for it. Its messages count, so the peer need not continue
+  // without it.
   links->ended(c, "closed", now);
   pass(milliseconds(100));
   links->nobody_listens(1, "refused", now);
@@ -61,8 +61,8 @@ TEST_F(OneLink, AGoodbyeIsAcknowledgedAtOnce) {
   EXPECT_TRUE(user.told.empty());
 }
 
-/// Found by the swarm: a data server went on without a peer that had left before its last round,
-/// died, and was started again.
+/// Found by the swarm: a peer left before its last round, died and was restarted, but a data server
+/// continued without it.
 TEST_F(OneLink, WhoLeftBeforeItsLastRoundMayHaveASuccessor) {
   for (const std::uint32_t part : {0U, leaves_early}) {
     SCOPED_TRACE(part);
@@ -81,8 +81,8 @@ TEST_F(OneLink, WhoLeftBeforeItsLastRoundMayHaveASuccessor) {
   }
 }
 
-/// That it is away was never told, as its goodbye was the last that it had to say; that it has died
-/// is, once, since a successor of it may come.
+/// A peer that left early is never reported away, since its goodbye was its last message, but its
+/// death is reported, once, because a successor may come.
 TEST_F(OneLink, WhoLeftBeforeItsLastRoundIsToldDeadOnce) {
   const ConnectionId c = meet();
   Message goodbye = message_of(1, Kind::goodbye);

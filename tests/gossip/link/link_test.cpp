@@ -122,8 +122,8 @@ TEST_F(OneLink, ASuccessorBeginsAConversationOfItsOwn) {
   EXPECT_EQ(user.taken, (std::vector<Round>{1, 1}));
 }
 
-/// Found by trying: of a peer that had been started again two seconds before it was said that its
-/// arithmetic had been at one job for the whole time of the run.
+/// Found by trying: a peer restarted two seconds before was reported as busy with one job during
+/// the whole run.
 TEST_F(OneLink, ASuccessorsFirstJobHasBegunWithIt) {
   const ConnectionId c = meet();
   links->ended(c, "reset", now);
@@ -152,7 +152,7 @@ TEST_F(OneLink, ASuccessorIsRefusedWhereTheAlgorithmNeedsAllOfTheState) {
       << "nobody waits for a process in whose place there is another";
 }
 
-/// Whoever it is, it has never been the neighbour, and says nothing of it.
+/// A stranger was never the neighbour, so its address does not show that the neighbour died.
 TEST_F(OneLink, AStrangerInANeighboursPlaceIsNotItsDeath) {
   LinkSettings settings = settings_of(0, 3, {1});
   settings.successors = false;
@@ -205,7 +205,7 @@ TEST_F(OneLink, ANeighbourThatAcknowledgesNothingIsNotSentToForEver) {
   pass(milliseconds(1));
   EXPECT_TRUE(closed(c));
   EXPECT_EQ(user.told, (std::vector<std::string>{"away 1"}));
-  // It may come again, and gets what it lacks; it counts as back when it has acknowledged it.
+  // The neighbour may connect again and gets the missing messages; it is back once it acknowledges.
   pass(seconds(1));
   const ConnectionId again = meet();
   EXPECT_EQ(links->link(1).state(), Link::State::clogged);
@@ -215,8 +215,8 @@ TEST_F(OneLink, ANeighbourThatAcknowledgesNothingIsNotSentToForEver) {
   EXPECT_EQ(user.told.back(), "back 1");
 }
 
-/// A method sends to whoever goes on. Found so: a server that acknowledged nothing and sent its
-/// next model each round, whose workers kept every answer.
+/// A method sends to every neighbour that continues. Found by trying: a server acknowledged nothing
+/// but sent its next model each round, and its workers kept every answer.
 TEST_F(OneLink, ANeighbourThatGoesOnAndAcknowledgesNothingIsGivenUp) {
   LinkSettings settings = settings_of(0, 3, {1});
   settings.most_unacknowledged_bytes = 1000;

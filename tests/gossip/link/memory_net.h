@@ -20,23 +20,23 @@ class MemoryNet {
   class Process;
   static constexpr Time latency{std::chrono::milliseconds(1)};
 
-  /// Another process takes the place of the one that `settings.self` had here.
+  /// Starts a process; it replaces an earlier process of the same peer.
   Process& start(LinkSettings settings);
   Process& process(PeerId id) { return *processes_.at(id).back(); }
   void send(PeerId from, PeerId to, Kind kind, Round round, std::size_t bytes = 0);
-  /// Ends all connections between two peers, or of one with everybody.
+  /// Ends all connections between two peers, or all of one peer.
   void break_connections(PeerId a, PeerId b);
-  /// Nothing gets through any more, and nobody is told; what was sent comes later.
+  /// Holds all frames back, without an error; they arrive later.
   void hold(bool held) { held_ = held; }
-  /// Nothing that is sent over the present connections arrives, and nobody is told.
+  /// Loses all later frames of the present connections, without an error.
   void swallow() {
     for (const Link& link : links_) link->swallowed = true;
   }
-  /// No connection between the two can be made.
+  /// Makes every new connection fail.
   void block(bool blocked) { blocked_ = blocked; }
   void kill(PeerId id);
   void run(Time length);
-  /// Runs until it is so; false: it was not within a minute.
+  /// Runs until `so` is true; returns false if it is not within a minute.
   bool until(const std::function<bool()>& so);
   Time now() const { return now_; }
 
@@ -61,11 +61,12 @@ class MemoryNet {
 
   std::multimap<Time, std::function<void()>> events_;
   Time now_{std::chrono::seconds(1)};
-  std::map<PeerId, std::vector<std::unique_ptr<Process>>> processes_;  ///< the last one lives
+  /// Processes of each peer; the last one lives.
+  std::map<PeerId, std::vector<std::unique_ptr<Process>>> processes_;
   std::vector<Link> links_;
   bool held_ = false;
   bool blocked_ = false;
-  std::vector<std::function<void()>> waiting_;  ///< for the end of hold()
+  std::vector<std::function<void()>> waiting_;  ///< work after hold()
 };
 
 /// One process: its user and its link layer.
@@ -81,7 +82,7 @@ class MemoryNet::Process : public Carrier {
   bool left = false;
   std::string failure;
   std::string log;
-  std::vector<Frame> sent;  ///< over whatever connection
+  std::vector<Frame> sent;  ///< frames sent, over any connection
   int dials = 0;
   int closes = 0;
 
@@ -136,7 +137,7 @@ class MemoryNet::Process : public Carrier {
   bool listens() const { return alive && !left; }
 
  public:
-  LinkLayer links;  ///< last: what it calls must be there
+  LinkLayer links;  ///< last, because it calls the other members
 };
 
 inline MemoryNet::Process& MemoryNet::start(LinkSettings settings) {
@@ -237,7 +238,7 @@ inline bool MemoryNet::until(const std::function<bool()>& so) {
   return true;
 }
 
-/// Returns what process `id` of `peers` in a row says of itself; `life` tells its lives apart.
+/// Returns the settings of process `id` of `peers` in a row; `life` distinguishes its processes.
 inline LinkSettings settings_of(PeerId id,
                                 PeerId peers,
                                 std::vector<PeerId> neighbors,

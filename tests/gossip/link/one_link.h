@@ -9,8 +9,8 @@
 
 namespace gv {
 
-/// The link layer of peer 0, whose neighbours the test plays: what goes in is a frame or an event,
-/// and what comes out is kept in words and frames. Peers 1 and 2 are dialled.
+/// The link layer of peer 0; the test plays its neighbours. Inputs are frames and events, outputs
+/// are kept as words and frames. Peers 1 and 2 are dialled.
 class OneLink : public testing::Test, protected Carrier {
  protected:
   void make(LinkSettings settings) {
@@ -20,7 +20,7 @@ class OneLink : public testing::Test, protected Carrier {
     links->on_time(now);
   }
   void make() { make(settings_of(0, 3, {1})); }
-  /// The two of them, of which the first two connections are.
+  /// Makes a link layer with both neighbours; theirs are the first two connections.
   void make_two() { make(settings_of(0, 3, {1, 2})); }
 
   Hello hello_of(PeerId id, int life = 1) const {
@@ -28,7 +28,7 @@ class OneLink : public testing::Test, protected Carrier {
     hello.neighbor_incarnation = 1;
     return hello;
   }
-  /// The neighbour answers the last dial; gives the connection.
+  /// Lets the neighbour answer the last dial; returns the connection.
   ConnectionId meet(const Hello& hello) {
     const ConnectionId connection = dialled.at(hello.peer);
     links->connected(connection, now);
@@ -45,7 +45,7 @@ class OneLink : public testing::Test, protected Carrier {
   void arrive(ConnectionId connection, std::uint64_t number, std::uint64_t ack = 0) {
     links->arrived(connection, NumberedMessage{message(1, number), number, ack}, now);
   }
-  /// Time passes, and the layer is woken whenever it asked for it.
+  /// Lets time pass, and wakes the layer whenever it asked for it.
   void pass(Time length) {
     const Time last = now + length;
     while (wake <= last) {

@@ -20,7 +20,7 @@ inline Message message_of(PeerId from, Kind kind, Round round = 0, std::size_t b
   return message;
 }
 
-/// Keeps what its link layer tells it.
+/// Records the calls of its link layer.
 class ScriptedUser : public LinkUser {
  public:
   bool deliver(Message message) override {
@@ -45,13 +45,13 @@ class ScriptedUser : public LinkUser {
     return std::ranges::find(told, what) != told.end();
   }
 
-  std::vector<Round> taken;  ///< the numbers of the messages, in order
-  std::vector<Kind> kinds;   ///< and what they were
+  std::vector<Round> taken;  ///< numbers of the messages, in order
+  std::vector<Kind> kinds;   ///< kinds of the messages
   std::vector<std::string> told;
   std::map<PeerId, Round> heard;
-  std::map<PeerId, int> works;     ///< so often it was heard to compute
-  std::map<PeerId, int> refusals;  ///< frames of each
-  bool expects = true;             ///< what comes
+  std::map<PeerId, int> works;     ///< number of heard_work() calls by peer
+  std::map<PeerId, int> refusals;  ///< refused frames by peer
+  bool expects = true;             ///< whether it accepts messages
   Round round = 0;
   Time finishing{0};
   std::function<void(const Message&)> on_message;

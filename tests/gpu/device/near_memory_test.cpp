@@ -17,7 +17,7 @@
 namespace gv::gpu {
 namespace {
 
-/// The mode of this thread's policy, and whether node 0 is in it.
+/// Returns the mode of this thread's policy, and whether node 0 is in it.
 std::optional<std::pair<int, bool>> policy() {
   int mode = -1;
   std::vector<unsigned long> nodes(16);

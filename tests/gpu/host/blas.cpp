@@ -1,4 +1,4 @@
-// The products of cuBLAS, by their definition. The workspace is scribbled over, as the library may.
+// The products of cuBLAS, by their definition. They overwrite the workspace, as the library may.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -19,7 +19,7 @@ namespace {
 
 using std::size_t;
 
-/// A matrix as cuBLAS has it: column-major, `lda` elements from one column to the next.
+/// A matrix in cuBLAS's layout: column-major, `lda` elements from one column to the next.
 struct Matrix {
   const void* data;
   cudaDataType_t type;
@@ -32,7 +32,7 @@ struct Matrix {
     const float value = static_cast<const float*>(data)[k];
     return tf32 ? gv_host_tf32(value) : value;
   }
-  /// Notes that so many rows and columns are read.
+  /// Notes that `rows` rows and `columns` columns are read.
   void note(size_t rows, size_t columns) const {
     const size_t bytes = type == CUDA_R_16BF ? 2 : 4;
     if (transposed) std::swap(rows, columns);
@@ -41,7 +41,7 @@ struct Matrix {
   }
 };
 
-/// Eight sums side by side, so that the compiler takes them at once.
+/// Eight parallel sums, so that the compiler vectorizes them.
 float dot(const float* a, const float* b, size_t n) {
   float lanes[8] = {};
   size_t p = 0;
@@ -95,7 +95,7 @@ cublasStatus_t cublasDestroy(cublasHandle_t handle) {
   delete handle;
   return CUBLAS_STATUS_SUCCESS;
 }
-/// The workspace is the library's own again, as cuBLAS says.
+/// Resets the workspace to the library's own, as cuBLAS documents.
 cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream) {
   handle->stream = stream;
   handle->workspace = nullptr;
@@ -115,7 +115,7 @@ cublasStatus_t cublasSetAtomicsMode(cublasHandle_t, cublasAtomicsMode_t) {
 
 namespace {
 
-/// The way in which a product was asked for.
+/// Arguments of a product.
 struct Call {
   cublasOperation_t a_as, b_as;
   int m, n, k, lda, ldb, ldc, batch;
@@ -147,8 +147,8 @@ float value_of(const void* scalar) {
   return *static_cast<const float*>(scalar);
 }
 
-/// Works only with a workspace of the caller's: the library's own would be allocated while a graph
-/// is recorded.
+/// Requires a workspace from the caller: the library's own would be allocated while a graph is
+/// recorded.
 template <class Work>
 cublasStatus_t put(cublasHandle_t handle, const Call& call, Work work) {
   if (!call.fits() || handle->workspace == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
@@ -200,7 +200,7 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle,
   return put(handle, call, [a, b, c](const Call& one) { one.run(a, b, c); });
 }
 
-/// The lists lie on the device, and are read when the products are carried out.
+/// The lists are on the device, and are read when the products are computed.
 cublasStatus_t cublasGemmBatchedEx(cublasHandle_t handle,
                                    cublasOperation_t a_as,
                                    cublasOperation_t b_as,

@@ -12,7 +12,7 @@ inline __nv_bfloat16 __float2bfloat16_rn(float x) {
 inline float __bfloat162float(__nv_bfloat16 v) {
   return std::bit_cast<float>(std::uint32_t{v.bits} << 16);
 }
-/// A factor as tensor cores read a float: ten bits behind the point.
+/// Rounds a factor as tensor cores read a float: to ten bits of mantissa.
 inline float gv_host_tf32(float x) {
   const auto b = std::bit_cast<std::uint32_t>(x);
   if ((b & 0x7F800000U) == 0x7F800000U) return x;

@@ -1,6 +1,6 @@
-// What a kernel uses, for a C++ compiler: the device's words, the places of blocks and threads,
-// barriers, shuffles and atomic operations. Every source of kernels is compiled as if it included
-// this first, as nvcc does with CUDA's own.
+// CUDA for kernels in a C++ compiler: its keywords, indices of blocks and threads, barriers,
+// shuffles and atomic operations. Every kernel source is compiled as if it included this first, as
+// nvcc does with CUDA's own.
 #pragma once
 
 #include <bit>
@@ -14,9 +14,9 @@
 #define __launch_bounds__(threads)
 #define __device__
 #define __host__
-// Shared memory is static, since blocks run one after the other; a template may have none, whose
-// static memory the compiler lays elsewhere. Under the address sanitizer each
-// array has a red zone; without it all lie in one section, which is filled with NaN before each
+// Shared memory is static, since blocks run one after the other; a template cannot have any,
+// because the compiler puts its static memory elsewhere. Under the address sanitizer each array has
+// a red zone; without it, all arrays are in one section, which is filled with NaN before each
 // block.
 #ifdef __SANITIZE_ADDRESS__
 #define __shared__ static
@@ -36,25 +36,24 @@ inline float4 make_float4(float x, float y, float z, float w) {
 
 namespace gv::host_cuda {
 
-/// The place of the thread that runs.
+/// Indices of the running thread.
 struct Places {
   dim3 block, thread, threads, grid;
 };
 extern Places places;
-/// A module's kernels have their shared memory there; null: they have none.
+/// Announces the shared memory of a module's kernels; null if it has none.
 void know_shared(char* begin, char* end);
-/// Returns when every thread of the block has come to the barrier at `where`, a place in a source.
+/// Waits until every thread of the block has reached the barrier at `where`, a place in a source.
 void barrier(const char* where);
-/// Lets what this thread wrote before be seen by whoever sees what it writes from now on.
+/// Makes earlier writes of this thread visible to threads that see its later writes.
 #ifdef GV_HOST_WATCH
 void fence();
 #else
 inline void fence() {}
 #endif
-/// Returns the value that the lane `from` of the warp has brought; `mask`: the lanes that take
-/// part.
+/// Returns the value of the lane `from` of the warp; `mask`: lanes that take part.
 std::uint32_t shuffle(unsigned mask, std::uint32_t value, unsigned from);
-/// This thread's place in its warp.
+/// Returns this thread's index in its warp.
 unsigned lane();
 
 }  // namespace gv::host_cuda
@@ -65,7 +64,7 @@ extern char __start_gv_shared[] __attribute__((weak, visibility("hidden")));
 extern char __stop_gv_shared[] __attribute__((weak, visibility("hidden")));
 }
 namespace gv::host_cuda {
-/// Each source tells where its module's lies, before any kernel begins.
+/// Each source announces its module's section before any kernel begins.
 [[maybe_unused]] static const bool shared_is_known =
     (know_shared(__start_gv_shared, __stop_gv_shared), true);
 }  // namespace gv::host_cuda
@@ -75,7 +74,7 @@ namespace gv::host_cuda {
 #define threadIdx ::gv::host_cuda::places.thread
 #define blockDim ::gv::host_cuda::places.threads
 #define gridDim ::gv::host_cuda::places.grid
-// A barrier is known by its line: the compiler may make two calls of one.
+// A barrier is identified by its line: the compiler may merge or duplicate calls.
 #define GV_HOST_TEXT(x) #x
 #define GV_HOST_LINE(x) GV_HOST_TEXT(x)
 #define __syncthreads() ::gv::host_cuda::barrier(__FILE__ ":" GV_HOST_LINE(__LINE__))

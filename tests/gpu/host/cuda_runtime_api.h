@@ -1,6 +1,6 @@
 // A stand-in for the parts of CUDA's runtime that gpu/ uses: device memory, streams, events,
-// graphs. Work is kept in the streams and carried out when somebody waits, in an order that
-// GV_HOST_ORDER names.
+// graphs. Work waits in the streams and is done when the host waits, in an order that GV_HOST_ORDER
+// chooses.
 #pragma once
 #include <cstddef>
 #include <cstdint>

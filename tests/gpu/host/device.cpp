@@ -95,7 +95,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   properties->minor = settings().capability % 10;
   return cudaSuccess;
 }
-/// A place on the bus where no machine has a device.
+/// Writes a bus address that no machine's device has.
 cudaError_t cudaDeviceGetPCIBusId(char* address, int length, int number) {
   if (number < 0 || number >= settings().devices) return failed(cudaErrorInvalidDevice);
   std::snprintf(address, static_cast<std::size_t>(length), "FFFF:FF:%02X.0", number);

@@ -1,5 +1,4 @@
-// The convolutions of cuDNN, by their definition. The workspace is scribbled over, as the library
-// may.
+// The convolutions of cuDNN, by their definition. They overwrite the workspace, as the library may.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -45,7 +44,7 @@ size_t bytes_of(cudnnDataType_t type, size_t n) {
   return n * (type == CUDNN_DATA_BFLOAT16 ? 2 : 4);
 }
 
-/// A tensor's values as the products read them.
+/// Returns a tensor's values as the products read them.
 std::vector<float> read(const void* from, cudnnDataType_t type, size_t n, cudnnMathType_t math) {
   gv::host_cuda::note_read(from, bytes_of(type, n));
   std::vector<float> values(n);
@@ -73,13 +72,13 @@ void write(void* to, cudnnDataType_t type, const std::vector<float>& values, flo
   }
 }
 
-/// A stretch of a row of y, and what of x an element of the filter meets there.
+/// A stretch of a row of y, and the elements of x that one element of the filter meets there.
 struct Overlap {
-  size_t x, y, filter;  ///< the first elements
-  size_t length, step;  ///< of the row of y; from one element of x to the next
+  size_t x, y, filter;  ///< index of the first elements
+  size_t length, step;  ///< length in the row of y; step from one element of x to the next
 };
 
-/// Calls visit(Overlap) for all that a convolution adds up.
+/// Calls visit(Overlap) for every term of a convolution.
 template <class Visit>
 void overlaps(const HostTensor& x,
               const HostFilter& f,
@@ -118,7 +117,7 @@ bool agree(const HostTensor& x,
          y.w == (x.w + 2 * c.pw - f.w) / c.sw + 1 && x.type == f.type && x.type == y.type;
 }
 
-/// More for more rows, for larger pictures and for larger filters, as cuDNN's algorithms want it.
+/// Returns more bytes for more rows, larger pictures and larger filters, as cuDNN's algorithms do.
 size_t workspace_bytes(const HostFilter& f, const HostTensor& y) {
   return 4 * (count(f) + product_of(y.n, 1, y.h, y.w));
 }
@@ -129,7 +128,7 @@ cudnnStatus_t workspace_for(const HostTensor& x,
                             const HostTensor& y,
                             size_t* bytes) {
   if (gv::host_cuda::refusals().bf16_convolutions && x.type == CUDNN_DATA_BFLOAT16) {
-    gv::host_cuda::failed(cudaErrorInvalidValue);  // as a library's own attempts may leave one
+    gv::host_cuda::failed(cudaErrorInvalidValue);  // an error that an attempt may leave
     return CUDNN_STATUS_NOT_SUPPORTED;
   }
   *bytes = workspace_bytes(f, y);

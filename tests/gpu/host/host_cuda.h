@@ -9,21 +9,21 @@
 
 #include "cuda_runtime.h"
 
-// CUDA without a device, for tests: the runtime, cuBLAS and cuDNN as far as gpu/ calls them, on the
-// CPU. Kernels run block by block, and a block's threads as fibers that stop at barriers and
-// shuffles. What a caller may not rely on, such as the order of streams that no event ties, is
-// drawn, so that a program that relies on it fails for some seed.
+// CUDA without a device, for tests: the parts of the runtime, cuBLAS and cuDNN that gpu/ calls, on
+// the CPU. Kernels run block by block, with a block's threads as fibers that stop at barriers and
+// shuffles. Everything that CUDA does not guarantee, such as the order of streams without an event
+// between, is drawn at random, so that a program that relies on it fails for some seed.
 //
-//   GV_HOST_ORDER    eager: as soon as given; late: when somebody waits, and no more than that;
-//                    ahead: when somebody waits, first all that the other streams can do; random:
-//                    drawn among what events allow, one stream being ahead for a while
-//   GV_HOST_THREADS  up, down or random: the order of a block's threads between two barriers
-//   GV_HOST_BLOCKS   up, down or random: the order of a grid's blocks
+//   GV_HOST_ORDER    eager: work is done at once; late: when the host waits for it; ahead: when the
+//                    host waits, after all possible work of other streams; random: drawn among the
+//                    orders that events allow, with one stream ahead for a while
+//   GV_HOST_THREADS  up, down or random: order of a block's threads between two barriers
+//   GV_HOST_BLOCKS   up, down or random: order of a grid's blocks
 //   GV_HOST_GUARD    1: the host may not touch the device's memory
-//   GV_HOST_WATCH    0: nobody looks at the accesses of kernels, where they are built to be watched
-//   GV_HOST_SEED     of all that is drawn
-//   GV_HOST_CAPABILITY  that of the devices, ten times it; 90
-//   GV_HOST_DEVICES  how many devices there are; 1
+//   GV_HOST_WATCH    0: accesses of kernels are not watched, even if they were built for it
+//   GV_HOST_SEED     seed of all random draws
+//   GV_HOST_CAPABILITY  compute capability of the devices, times ten; 90
+//   GV_HOST_DEVICES  number of devices; 1
 
 namespace gv::host_cuda {
 
@@ -39,38 +39,38 @@ struct Settings {
   int capability = 90;
   int devices = 1;
 };
-/// The environment's, read once.
+/// Returns the settings of the environment, read once.
 const Settings& settings();
-/// Another order of the streams from now on, for a test that speaks of one; returns that before.
+/// Changes the order of the streams, for a test of one order; returns the previous one.
 When take_order(When order);
 
-/// Says what a program does that no device allows, and aborts.
+/// Reports a use that no device allows, and aborts.
 [[noreturn]] void problem(const std::string& what);
 
-/// The work that was done so far, for tests that count.
+/// Amounts of work until now, for tests that count.
 struct Counts {
   std::size_t kernels = 0, blocks = 0;
   std::size_t products = 0;  ///< calls of cuBLAS and cuDNN
   std::size_t copies = 0, sets = 0, waits = 0, records = 0, synchronizations = 0, graphs = 0;
-  /// Of copies between host and device, and of these what may run while a kernel does that was
-  /// given to another stream before: neither an event nor a wait of the host stands between.
+  /// Bytes of copies between host and device, and bytes of the copies that may run during an
+  /// earlier kernel of another stream: neither an event nor a wait of the host is between.
   std::size_t bus_bytes = 0, bus_bytes_beside = 0;
-  /// Such copies count here whose host memory is not page-locked; and those to memory that
-  /// cudaHostRegister locked, and from what it locked to be read.
+  /// Bytes of such copies with host memory that is not page-locked; to memory that cudaHostRegister
+  /// locked; and from memory that it locked for reading.
   std::size_t pageable_bytes = 0, to_registered = 0, from_registered = 0;
-  /// Counts what a device has to begin for itself.
+  /// Returns the number of operations that a device must start.
   std::size_t operations() const { return kernels + products + copies + sets; }
 };
 Counts& counts();
 
-/// The allocation after so many more fails; below 0: none does.
+/// Makes one allocation fail, after `after` successful ones; below 0, none fails.
 void fail_allocation(long after);
-/// Allocations on the device and of pinned memory that are not freed, and the bytes of those on the
-/// device.
+/// Return the number of live allocations, on the device and of pinned memory, and the device's
+/// bytes.
 std::size_t live_allocations();
 std::size_t live_device_bytes();
 
-/// The things that a driver or a library may refuse.
+/// Requests that a driver or a library may refuse.
 struct Refusals {
   bool recordings = false;
   bool bf16_convolutions = false;
@@ -86,14 +86,14 @@ void enqueue_grid(cudaStream_t stream,
                   unsigned threads,
                   std::function<void()> body);
 
-/// Aborts where a kernel is given a pointer to the host's memory.
+/// Aborts if a kernel gets a pointer to the host's memory.
 void must_be_on_device(const void* p);
 template <class T>
 void check_argument(const T& value) {
   if constexpr (std::is_pointer_v<T>) must_be_on_device(value);
 }
 
-/// A kernel may read its arguments, which lie here.
+/// Announces a kernel's arguments, which it may read.
 #ifdef GV_HOST_WATCH
 void know_arguments(const void* p, std::size_t bytes);
 #else
@@ -110,7 +110,7 @@ struct Launch {
   }
 };
 
-/// A launch: the arguments are converted and copied now.
+/// Launches a kernel; the arguments are converted and copied at once.
 template <class... Parameters, class... Arguments>
 void launch(void (*kernel)(Parameters...),
             std::size_t blocks,

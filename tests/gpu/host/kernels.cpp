@@ -1,5 +1,5 @@
-// A grid of blocks, one after the other; a block's threads are fibers, which stop at barriers and
-// shuffles.
+// Runs a grid's blocks one after the other; a block's threads are fibers, which stop at barriers
+// and shuffles.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -18,7 +18,7 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-// Keeps what a call must keep, and goes on with another stack.
+// Saves the registers that a call must preserve, and continues on another stack.
 extern "C" void gv_host_switch(void** from, void* to);
 asm(R"(
 .text
@@ -54,38 +54,38 @@ namespace {
 constexpr std::size_t stack_bytes = 64 << 10;
 constexpr unsigned warp = 32;
 
-/// A stack on which threads run, one after the other until one of them stops.
+/// A stack that runs threads, one after the other until a thread stops.
 struct Fiber {
   enum class At : std::uint8_t { nowhere, barrier, shuffle };
-  void* top = nullptr;    ///< of the stack, while it does not run
-  char* stack = nullptr;  ///< its lowest byte
+  void* top = nullptr;    ///< top of the stack, while it does not run
+  char* stack = nullptr;  ///< lowest byte
   std::size_t bytes = 0;
-  void* fake_stack = nullptr;  ///< the address sanitizer's
+  void* fake_stack = nullptr;  ///< stack of the address sanitizer
   At at = At::nowhere;
   unsigned thread = 0;
-  unsigned mask = 0, from = 0;       ///< of a shuffle
-  std::uint32_t value = 0, got = 0;  ///< of a shuffle
+  unsigned mask = 0, from = 0;       ///< arguments of a shuffle
+  std::uint32_t value = 0, got = 0;  ///< values given and received in a shuffle
 };
 
-/// The block that runs.
+/// The running block.
 struct Block {
   const std::function<void()>* body = nullptr;
-  std::vector<unsigned> order;  ///< of the threads
-  unsigned next = 0;            ///< of the order, that has not begun
+  std::vector<unsigned> order;  ///< thread numbers in order
+  unsigned next = 0;            ///< index in `order` of the first thread that has not begun
   unsigned ended = 0;
   unsigned at_barrier = 0;
-  const char* barrier = nullptr;  ///< at which they wait
-  std::vector<Fiber*> stopped;    ///< of each thread; null: it runs, has ended or has not begun
+  const char* barrier = nullptr;  ///< barrier of the waiting threads
+  std::vector<Fiber*> stopped;    ///< by thread; null if it runs, has ended or has not begun
   std::vector<char> has_ended;
   std::vector<unsigned> going_on;  ///< threads that may leave their barrier or shuffle, in order
-  std::size_t gone = 0;            ///< of them, that have
+  std::size_t gone = 0;            ///< number of threads that have left
   unsigned threads() const { return static_cast<unsigned>(order.size()); }
 };
 
 Block block;
-Fiber root;  ///< who runs the grid
+Fiber root;  ///< runs the grid
 Fiber* current = &root;
-[[maybe_unused]] Fiber* previous = &root;  ///< that ran before it
+[[maybe_unused]] Fiber* previous = &root;  ///< fiber that ran before
 std::vector<Fiber*> idle;
 /// Every module's shared memory.
 struct Shared {
@@ -109,7 +109,7 @@ void arrived() {
   std::size_t bytes = 0;
   __sanitizer_finish_switch_fiber(current->fake_stack, &bottom, &bytes);
   if (previous != &root) return;
-  root.stack = const_cast<char*>(static_cast<const char*>(bottom));  // whichever thread this is
+  root.stack = const_cast<char*>(static_cast<const char*>(bottom));  // this host thread's stack
   root.bytes = bytes;
 #endif
 }
@@ -127,8 +127,8 @@ void switch_to(Fiber& to) {
 
 Fiber& idle_fiber();
 
-/// Returns who runs when a thread has stopped: one that may go on, one that has not begun, or who
-/// runs the grid.
+/// Returns the fiber to run after a thread has stopped: a thread that may continue, a new thread,
+/// or the root.
 Fiber& next_fiber() {
   Fiber* fiber = nullptr;
   if (block.gone < block.going_on.size()) {
@@ -145,12 +145,12 @@ Fiber& next_fiber() {
   return *fiber;
 }
 
-/// All that can run until a barrier or a shuffle has to be passed.
+/// Runs every thread until it ends or waits at a barrier or a shuffle.
 void run_all() {
   switch_to(next_fiber());
 }
 
-/// Threads that have not begun run on this fiber until one of them stops.
+/// Runs new threads on this fiber until one stops.
 void run_threads() {
   arrived();
   for (;;) {
@@ -174,7 +174,7 @@ Fiber& idle_fiber() {
     idle.pop_back();
     return fiber;
   }
-  static std::vector<Fiber*>& all = *new std::vector<Fiber*>;  // reachable to the end
+  static std::vector<Fiber*>& all = *new std::vector<Fiber*>;  // reachable until the program ends
   Fiber& fiber = *all.emplace_back(new Fiber);
   void* const at =
       ::mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -182,7 +182,7 @@ Fiber& idle_fiber() {
   fiber.stack = static_cast<char*>(at);
   fiber.bytes = stack_bytes;
   auto** top = reinterpret_cast<void**>(fiber.stack + stack_bytes - 64);
-  *--top = nullptr;  // so that the stack is aligned where run_threads begins
+  *--top = nullptr;  // aligns the stack for run_threads
   *--top = reinterpret_cast<void*>(&run_threads);
   for (int registers = 0; registers < 6; ++registers) *--top = nullptr;
   fiber.top = top;
@@ -202,7 +202,7 @@ void let_go_on(std::vector<unsigned> threads) {
   run_all();
 }
 
-/// Lets all threads go on from their barrier, if all have come to it.
+/// Lets all threads leave their barrier, if all have reached it.
 bool pass_barrier() {
   if (block.at_barrier == 0 || block.at_barrier + block.ended < block.threads()) return false;
   if (block.ended > 0) problem("a barrier that not every thread of the block reaches" + here());
@@ -213,8 +213,8 @@ bool pass_barrier() {
   return true;
 }
 
-/// The threads that a lane of the warp at `first` waits for in its shuffle; empty: not all are
-/// there yet.
+/// Returns the threads that a lane of the warp at `first` needs for its shuffle; empty if one is
+/// still missing.
 std::vector<unsigned> shuffled_with(unsigned first, const Fiber& lane) {
   std::vector<unsigned> threads;
   for (unsigned l = 0; l < warp; ++l) {
@@ -229,7 +229,7 @@ std::vector<unsigned> shuffled_with(unsigned first, const Fiber& lane) {
   return threads;
 }
 
-/// Carries out one shuffle whose lanes are all there.
+/// Performs one shuffle whose lanes have all arrived.
 bool pass_shuffle() {
   for (unsigned thread = 0; thread < block.threads(); ++thread) {
     const Fiber* const lane = block.stopped[thread];

@@ -1,4 +1,4 @@
-// The device's memory, pinned memory, and what is copied between them.
+// The device's memory, pinned memory, and copies between them.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -17,11 +17,11 @@
 namespace gv::host_cuda {
 namespace {
 
-// Two arenas, of the device's memory and of pinned memory, whose places are never used twice, with
-// a gap behind each: what is read beyond an allocation, or after it was freed, is nobody's.
+// Two arenas, for the device's memory and for pinned memory. No address is used twice, and each
+// allocation has a gap after it, so that reads beyond it, or after it was freed, hit no other one.
 constexpr std::size_t page = 4096;
 
-using Pieces = std::map<char*, std::size_t>;  ///< where each begins, and its bytes
+using Pieces = std::map<char*, std::size_t>;  ///< sizes in bytes, by beginning
 struct Arena {
   char* begin = nullptr;
   std::size_t used = page;
@@ -36,12 +36,12 @@ struct Arena {
 };
 struct Memory {
   Arena device, pinned;
-  std::vector<char*> ends;  ///< of the device's pieces, by page
+  std::vector<char*> ends;  ///< ends of the device's pieces, by page
   bool open = true;
   long fails_in = -1;
 };
 Memory& memory() {
-  static Memory& all = *new Memory;  // what is destroyed at the end of a program may look at it
+  static Memory& all = *new Memory;  // destructors at the end of a program may need it
   return all;
 }
 
@@ -53,7 +53,7 @@ bool on_device(const void* p) {
   return memory().device.holds(p);
 }
 
-/// The bytes from p to the end of the piece that holds it; 0: none does.
+/// Returns the bytes from p to the end of the piece that holds it; 0 if there is no such piece.
 std::size_t Arena::room_at(const void* p) const {
   auto* at = const_cast<char*>(static_cast<const char*>(p));
   auto piece = pieces.upper_bound(at);
@@ -70,7 +70,7 @@ void* map(void* at, std::size_t bytes, int access) {
   return there;
 }
 
-/// Null: there is no room.
+/// Returns null if there is no room.
 char* Arena::take(std::size_t bytes) {
   if (begin == nullptr)
     begin = static_cast<char*>(map(nullptr, arena_bytes, PROT_READ | PROT_WRITE));
@@ -86,7 +86,7 @@ char* Arena::take(std::size_t bytes) {
   return at;
 }
 
-/// Nobody may touch it from now on.
+/// Makes every later access an error.
 void Arena::give_back(Pieces::iterator piece) {
   const std::size_t room = with_gap(piece->second);
 #ifdef __SANITIZE_ADDRESS__
@@ -97,7 +97,7 @@ void Arena::give_back(Pieces::iterator piece) {
   pieces.erase(piece);
 }
 
-/// Notes where the pages' piece ends; null: nowhere.
+/// Notes the end of the pages' piece; null if they have none.
 void note_end(const char* at, std::size_t bytes, char* end) {
   std::vector<char*>& ends = memory().ends;
   const std::size_t first = static_cast<std::size_t>(at - memory().device.begin) / page;
@@ -106,7 +106,7 @@ void note_end(const char* at, std::size_t bytes, char* end) {
   std::fill_n(ends.begin() + static_cast<std::ptrdiff_t>(first), pages, end);
 }
 
-/// Checks when an operation is given, and once more when it is carried out: it may have been freed.
+/// Checks an operation when it is issued, and again when it is done: memory may have been freed.
 void must_hold(const void* p, std::size_t bytes, const char* call) {
   if (bytes > 0 && memory().device.room_at(p) < bytes)
     problem(std::string(call) +
@@ -118,19 +118,18 @@ bool fails() {
   return memory().fails_in >= 0 && memory().fails_in-- == 0;
 }
 
-/// The beginning alone is watched of memory that is cleared: most of it is workspaces that nobody
-/// reads.
+/// Only the beginning of cleared memory is watched: most such memory is workspaces, never read.
 constexpr std::size_t most_noted = std::size_t{1} << 20;
 
-/// Makes what was never written read as NaN.
+/// Makes unwritten memory read as NaN.
 void scribble(char* at, std::size_t bytes) {
   std::memset(at, 0xFF, bytes);
 }
 
 }  // namespace
 
-/// Larger pieces are workspaces, and pictures by the hundred: to open and to shut them at each call
-/// takes longer than all that is done with them.
+/// Larger pieces are workspaces, and pictures by the hundred: opening and closing them at each call
+/// takes longer than their use.
 constexpr std::size_t most_guarded = std::size_t{1} << 20;
 
 void open_memory(bool open) {
@@ -139,7 +138,7 @@ void open_memory(bool open) {
   all.open = open;
   const int access = open ? PROT_READ | PROT_WRITE : PROT_NONE;
   char* from = nullptr;
-  char* to = nullptr;  // of neighbours that are opened at once
+  char* to = nullptr;  // end of adjacent pieces, opened together
   for (const auto& [begin, bytes] : all.device.pieces) {
     if (bytes > most_guarded) continue;
     if (begin != to) {
@@ -199,7 +198,7 @@ cudaError_t cudaMalloc(void** p, std::size_t bytes) {
   return cudaSuccess;
 }
 
-/// CUDA may wait for the device here, and need not: what is under way must not be in need of it.
+/// CUDA may wait for the device here, but need not: work under way must not use the memory.
 cudaError_t cudaFree(void* p) {
   const Call call(calls());
   if (p == nullptr) return cudaSuccess;
@@ -246,9 +245,9 @@ cudaError_t cudaMemset(void* p, int value, std::size_t bytes) {
   return cudaMemsetAsync(p, value, bytes, nullptr);
 }
 
-/// Memory of the host that is not page-locked is read before the call returns. What is copied to
-/// the host is there when somebody has waited, wherever it lies: CUDA waits by itself where the
-/// memory is not page-locked, which nobody should lean on.
+/// Memory of the host that is not page-locked is read before the call returns. A copy to the host
+/// is complete after a wait, wherever the memory is: CUDA itself waits if the memory is not
+/// page-locked, but programs should not rely on that.
 cudaError_t cudaMemcpyAsync(
     void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   const Call call(calls());
@@ -264,7 +263,7 @@ cudaError_t cudaMemcpyAsync(
   const std::size_t registered = up || down ? room_in_page_locked(host) : 0;
   const std::size_t pinned = up || down ? memory().pinned.room_at(host) : 0;
   const std::size_t locked = std::max(pinned, registered);
-  // What begins in page-locked memory and ends in other, CUDA takes for a mistake.
+  // CUDA rejects a range that begins in page-locked memory and ends outside it.
   if ((locked > 0 && locked < bytes) || (down && locked_to_be_read(host)))
     return failed(cudaErrorInvalidValue);
   if ((up || down) && locked == 0) counts().pageable_bytes += bytes;

@@ -1,4 +1,4 @@
-// Memory of the program's own that is page-locked, by range.
+// Memory of the program that is page-locked, by range.
 #include "tests/gpu/host/page_locks.h"
 
 #include <cstdint>
@@ -16,13 +16,13 @@ struct Locked {
   std::size_t bytes;
   bool only_read;
 };
-using Pieces = std::map<const char*, Locked>;  ///< by where each begins
+using Pieces = std::map<const char*, Locked>;  ///< by beginning
 Pieces& pieces() {
-  static Pieces& all = *new Pieces;  // what is destroyed at the end of a program may look at it
+  static Pieces& all = *new Pieces;  // destructors at the end of a program may need it
   return all;
 }
 
-/// The piece that holds p; the end: none does.
+/// Returns the piece that holds p; the end if there is none.
 Pieces::const_iterator piece_at(const void* p) {
   const auto* const at = static_cast<const char*>(p);
   auto piece = pieces().upper_bound(at);
@@ -37,7 +37,7 @@ bool meets_a_piece(const char* begin, std::size_t bytes) {
          (next != pieces().end() && next->first < begin + bytes);
 }
 
-/// Returns whether this process has mapped all of it, and may read it, or write it too.
+/// Returns whether this process has mapped the whole range, for reading or also for writing.
 bool is_mapped(const char* begin, std::size_t bytes, bool to_write) {
   std::ifstream maps("/proc/self/maps");
   auto at = reinterpret_cast<std::uintptr_t>(begin);
@@ -70,7 +70,7 @@ bool locked_to_be_read(const void* p) {
 
 using namespace gv::host_cuda;
 
-/// Refuses memory that this process may only read where the flag does not say so.
+/// Refuses memory that this process may only read, unless the flag allows it.
 cudaError_t cudaHostRegister(void* p, std::size_t bytes, unsigned flags) {
   const Call call(calls());
   constexpr unsigned known = cudaHostRegisterPortable | cudaHostRegisterReadOnly;

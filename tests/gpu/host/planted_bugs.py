@@ -21,7 +21,7 @@ TRANSFER = 'gpu/replica/device_transfer.cpp'
 REPLICA_FILE = 'gpu/replica/cuda_replica.cpp'
 INBOX = 'gpu/replica/inbox.cpp'
 TRAINER = 'gpu/replica/trainer.cpp'
-SAMPLES_FILE = 'gpu/replica/samples.cu'
+SAMPLES_FILE = 'gpu/replica/sample_kernels.cu'
 VECTORS = 'gpu/replica/vector_kernels.cu'
 PINNED = 'gpu/replica/pinned_memory.cpp'
 TOP_K = 'gpu/replica/top_k.cu'
@@ -60,27 +60,27 @@ STREAMS = [
     Bug('minibatch not waited for', TRAINER, '  train_.hold(place_, context_.stream);\n', '', TRAIN),
     Bug('rows of an evaluation not waited for', TRAINER, '    samples.hold(place, context_.stream);\n', '', TRAIN),
     Bug('the next rows into the place in use', TRAINER, '    place = 1 - place;\n', '', TRAIN),
-    Bug('cleared memory not waited for', 'gpu/device/memory.cpp', 'cudaStreamSynchronize(nullptr); done',
+    Bug('cleared memory not waited for', 'gpu/device/device_memory.cpp', 'cudaStreamSynchronize(nullptr); done',
         'cudaPeekAtLastError(); done', TRAIN),
     Bug('the loss read too early', TRAINER, '  done_.wait();\n', '', TRAIN),
     Bug('the next minibatch into the place in use', TRAINER,
         '  place_ = 1 - place_;\n  batches_.step();', '  batches_.step();',
         TRAIN),
     Bug('a place taken by the sample not sent again', TRAINER,
-        '  sent_ = false;  // the places', '  // the places', TRAIN),
+        '  sent_ = false;  // the sample', '  // the sample', TRAIN),
     Bug('a minibatch of before the restoring', TRAINER,
         '  batches_.restore(in);\n  sent_ = false;', '  batches_.restore(in);',
         TRAIN),
-    Bug('the dot product read too early', 'gpu/replica/dot.cu', '  compute_.wait();\n', '', CODEC),
-    Bug('an encoding read too early', 'gpu/replica/codec.cu', 'cudaMemcpyDeviceToHost, compute_);\n  compute_.wait();',
+    Bug('the dot product read too early', 'gpu/replica/dot_kernels.cu', '  compute_.wait();\n', '', CODEC),
+    Bug('an encoding read too early', 'gpu/replica/codec_kernels.cu', 'cudaMemcpyDeviceToHost, compute_);\n  compute_.wait();',
         'cudaMemcpyDeviceToHost, compute_);', CODEC),
     Bug('top-k grown while it counts', TOP_K,
-        '  GV_CUDA(cudaStreamSynchronize(stream));  // what', '  (void)stream;  // what', 'EncoderTest.Grows*'),
+        '  GV_CUDA(cudaStreamSynchronize(stream));  // work', '  (void)stream;  // work', 'EncoderTest.Grows*'),
     Bug('a replica destroyed while it steps', REPLICA_FILE,
         '    cudaStreamSynchronize(context_.stream);\n    cudaStreamSynchronize(out_);\n',
         '    cudaStreamSynchronize(out_);\n', TRAIN),
     Bug('samples destroyed while they are sent', SAMPLES_FILE,
-        '  cudaStreamSynchronize(copy_);  // what', '  // what', TRAIN),
+        '  cudaStreamSynchronize(copy_);  // a copy', '  // a copy', TRAIN),
 ]
 GRAPHS_AND_MEMORY = [
     Bug('one graph for both places', TRAINER, 'recording.graphs[place_]', 'recording.graphs[0]', TRAIN),
@@ -125,7 +125,7 @@ THREADS = [
         'mine[a & (digit.bins() - 1)] += 1U', CODEC),
     Bug('an atomic sum of blocks that is none', TOP_K, 'atomicAdd(bins + d, mine[d])', 'bins[d] += mine[d]', CODEC),
     Bug('an atomic mark that is none', VECTORS, 'atomicOr(in.bad + j, 1U)', 'in.bad[j] |= 1U', MIX),
-    Bug('a barrier that not all reach', 'gpu/replica/codec.cu', '  const float x = k < n ? v[k] : 0.0F;\n',
+    Bug('a barrier that not all reach', 'gpu/replica/codec_kernels.cu', '  const float x = k < n ? v[k] : 0.0F;\n',
         '  if (k >= n) return;\n  const float x = v[k];\n', CODEC),
     Bug('a lane left out of a shuffle', ATTENTION, '''  if (line >= lines) return;  // the whole warp
   const auto last = static_cast<std::uint32_t>(line % positions);

@@ -10,15 +10,15 @@ struct HostGraph {
 };
 struct HostStream {
   std::deque<gv::host_cuda::Operation> queue;
-  HostGraph* into = nullptr;  ///< what it records; null: nothing
-  bool broken = false;        ///< the recording
+  HostGraph* into = nullptr;  ///< graph that it records, or null
+  bool broken = false;        ///< whether the recording failed
   std::uint32_t number = 0;
-  std::uint32_t steps = 0;     ///< operations given to it so far
-  std::uint32_t worked = 0;    ///< the newest of them that is a kernel or a library's work
-  gv::host_cuda::Clock after;  ///< of what its next operation comes after
+  std::uint32_t steps = 0;     ///< number of issued operations
+  std::uint32_t worked = 0;    ///< newest step that is a kernel or a library's work
+  gv::host_cuda::Clock after;  ///< steps that precede its next operation
 };
 struct HostEvent {
-  std::shared_ptr<gv::host_cuda::Mark> last;  ///< null: never recorded
+  std::shared_ptr<gv::host_cuda::Mark> last;  ///< null if never recorded
 };
 
 namespace gv::host_cuda {
@@ -26,10 +26,10 @@ namespace {
 
 HostStream of_default;
 std::vector<HostStream*> streams{&of_default};
-thread_local HostStream* recording = nullptr;  ///< by this thread
+thread_local HostStream* recording = nullptr;  ///< recorded by this thread
 
-/// The steps that the host has waited for, each of its threads for all; the steps of streams that
-/// are no more stay, and their numbers are given again.
+/// Steps that the host has waited for; a wait of one host thread counts for all. Steps of destroyed
+/// streams stay, and their numbers are reused.
 Clock waited_for{0};
 std::vector<std::uint32_t> free_numbers;
 
@@ -58,7 +58,7 @@ void host_has_waited(HostStream& stream) {
   reach(waited_for, stream.number, stream.steps);
 }
 
-/// The place of the next operation that is given to the stream.
+/// Returns the place of the next operation in the stream.
 Place next_place(HostStream& stream) {
   join(stream.after, waited_for);
   return {stream.number, ++stream.steps, std::make_shared<const Clock>(stream.after)};
@@ -68,8 +68,8 @@ bool overlap(const Range& a, const Range& b) {
   return a.begin < b.begin + b.bytes && b.begin < a.begin + a.bytes;
 }
 
-/// What is copied to the host is not there before somebody waits, and what stood there is gone;
-/// unless the stream has yet to read it.
+/// Destroys the host memory that a copy will write: its data are undefined until the host waits,
+/// unless the stream has yet to read them.
 void tear(const HostStream& stream, const Range& writes) {
   if (writes.bytes == 0) return;
   for (const Operation& operation : stream.queue)
@@ -96,7 +96,7 @@ bool waits(const HostStream& stream) {
   return mark && !mark->reached;
 }
 
-/// One operation of the stream, or of the one that it waits for.
+/// Performs one operation of the stream, or of the stream that it waits for.
 void progress(HostStream& stream) {
   HostStream* next = &stream;
   while (waits(*next)) next = next->queue.front().waits->stream;
@@ -107,7 +107,8 @@ bool can_go_on(const HostStream& stream) {
   return !stream.queue.empty() && !waits(stream);
 }
 
-/// One operation of any stream that can go on: of the one that is ahead, as long as it can.
+/// Performs one operation of any stream that can continue: of the one that is ahead, while
+/// possible.
 void progress_somewhere() {
   static HostStream* ahead = nullptr;
   constexpr unsigned for_a_while = 32;
@@ -119,7 +120,7 @@ void progress_somewhere() {
   if (!can.empty()) carry_out(*(ahead = can[draws()() % can.size()]));
 }
 
-/// All that the other streams can do.
+/// Performs all possible work of the other streams.
 void progress_elsewhere(const HostStream& stream) {
   for (bool some = true; some;) {
     some = false;
@@ -131,8 +132,7 @@ void progress_elsewhere(const HostStream& stream) {
   }
 }
 
-/// Returns whether another stream has work that was given before, and that neither an event nor the
-/// host has let this one come after.
+/// Returns whether another stream has earlier work that no event and no wait orders before this.
 bool may_run_beside_work(const HostStream& stream) {
   return std::ranges::any_of(streams, [&stream](const HostStream* other) {
     const std::size_t n = other->number;
@@ -270,7 +270,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   return cudaSuccess;
 }
 
-/// CUDA does not wait here; but nothing that the stream uses may be freed before it is done.
+/// CUDA does not wait here, but memory that the stream uses must not be freed before it is done.
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   const Call call(calls());
   if (stream == nullptr) return failed(cudaErrorInvalidResourceHandle);

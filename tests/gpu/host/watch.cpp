@@ -13,12 +13,12 @@
 namespace gv::host_cuda {
 namespace {
 
-// Who came to four bytes last: their operation (of shared memory: their block, counted through all
-// grids), block, interval and thread in one word.
+// Last access to four bytes in one word: operation (for shared memory: block, counted through all
+// grids), block, interval and thread.
 using Stamp = std::uint64_t;
 constexpr unsigned interval_at = 10, block_at = 22, bytes_at = 32, flags_at = 36, operation_at = 39;
 constexpr Stamp atomic = Stamp{1} << flags_at;
-constexpr Stamp several_threads = Stamp{2} << flags_at;  ///< of the block, in this interval
+constexpr Stamp several_threads = Stamp{2} << flags_at;  ///< threads of the block, in this interval
 constexpr Stamp several_blocks = Stamp{4} << flags_at;
 constexpr Stamp of_thread = (Stamp{1} << interval_at) - 1;
 constexpr Stamp of_interval = (Stamp{1} << block_at) - 1 - of_thread;
@@ -43,22 +43,22 @@ Region region(const void* p, std::size_t bytes) {
 using Blocks = std::bitset<std::size_t{1} << (bytes_at - block_at)>;
 
 struct Watch {
-  Cell* cells = nullptr;      ///< of the arena
-  std::deque<Region> shared;  ///< every module's
+  Cell* cells = nullptr;      ///< one cell per four bytes of the arena
+  std::deque<Region> shared;  ///< shared memory of every module
   std::deque<std::vector<Cell>> shared_cells;
-  std::vector<Place> done{Place{}};  ///< by their operations' numbers; without what comes before
+  std::vector<Place> done{Place{}};  ///< by operation number; without the clock
   Place now;
   Stamp operation = 0, block = 0, interval = 0;
   Stamp blocks_so_far = 0;
-  Region body, arguments;  ///< of the kernel
-  /// The blocks of the kernel under way that came to a counter behind a fence, and whose writes are
-  /// therefore known to the block that runs.
+  Region body, arguments;  ///< body and arguments of the kernel
+  /// Blocks of the running kernel that reached a counter after a fence: its later blocks know their
+  /// writes.
   std::map<const void*, Blocks> came;
   Blocks known;
-  bool fenced = false;  ///< nothing was written since
+  bool fenced = false;  ///< whether nothing was written since the fence
 };
 Watch watch;
-/// The stack of the thread of a block that runs; empty: none does. Asked at each access.
+/// Stack of the running thread of a block, or empty. Read at each access.
 __attribute__((tls_model("initial-exec"))) thread_local Region stack;
 
 Stamp numbered(Stamp operation) {
@@ -74,7 +74,7 @@ std::string place_of(const void* code) {
   return std::string(", at ") + info.dli_fname + text;
 }
 
-/// Returns whether the operation under way begins after that one's end.
+/// Returns whether the running operation begins after that one's end.
 bool ordered(Stamp other) {
   const Place& before = watch.done[other >> operation_at];
   if (before.stream == watch.now.stream) return true;
@@ -104,7 +104,7 @@ const char* conflict(Stamp before, Stamp mine, bool shared) {
           ", by " + who + place_of(code));
 }
 
-/// A read beside what is known of the reads so far.
+/// Adds a read to the known reads.
 Stamp with_reader(Stamp before, Stamp mine) {
   if (before >> operation_at != mine >> operation_at) return mine;
   const Stamp bytes = (before | mine) & of_bytes;
@@ -193,7 +193,7 @@ void in_kernel(const void* p, std::size_t bytes, bool writes, Stamp flags, const
   problem("a kernel touches the host's memory" + place_of(code));
 }
 
-/// One adds to a counter: what it wrote before a fence is known to those who come after it.
+/// A block adds to a counter: blocks that arrive later know its writes before the fence.
 void come(const void* counter) {
   Blocks& came = watch.came[counter];
   watch.known |= came;
@@ -270,7 +270,7 @@ void watch_shared(char* begin, char* end) {
 
 }  // namespace gv::host_cuda
 
-// What the compiler calls at each access.
+// Functions that the compiler calls at each access.
 using gv::host_cuda::touch;
 #define GV_ACCESS(bytes)                                    \
   extern "C" void __tsan_read##bytes(void* p) {             \
@@ -311,7 +311,7 @@ std::uint32_t __tsan_atomic32_fetch_or(std::uint32_t* p, std::uint32_t value, in
   touch(p, 4, true, gv::host_cuda::atomic, __builtin_return_address(0));
   return __atomic_fetch_or(p, value, __ATOMIC_RELAXED);
 }
-// Of the host's own code in the same sources: the guards of static objects.
+// For the host's own code in these sources: the guards of static objects.
 std::uint8_t __tsan_atomic8_load(const std::uint8_t* p, int) {
   return __atomic_load_n(p, __ATOMIC_ACQUIRE);
 }

@@ -1,12 +1,12 @@
 #include <cmath>
 
-#include "gpu/plugin.h"
-#include "gpu/replica/codec.h"
-#include "gpu/replica/dot.h"
+#include "gpu/device_plugin.h"
+#include "gpu/replica/codec_kernels.h"
+#include "gpu/replica/dot_kernels.h"
 #include "optim/dot.h"
 #include "tests/gpu/replica/replicas.h"
 
-// What vectors of a replica of the tests are too short for, and what lies beside them in memory.
+// Encodings of vectors longer than a replica's in these tests, and the memory next to vectors.
 
 namespace gv::gpu {
 namespace {
@@ -44,7 +44,7 @@ class EncoderTest : public testing::Test {
     stream_->wait();
     return values;
   }
-  /// Both ways, between bytes and floats that nobody may touch.
+  /// Encodes and decodes, with guard bytes and floats on both sides.
   void expect_as_on_the_host(Encoder& encoder, const Codec& codec, const std::vector<float>& v) {
     const std::size_t bytes = codec.bytes(v.size());
     std::vector<std::byte> expected(bytes + beside, untouched);
@@ -73,11 +73,11 @@ TEST_F(EncoderTest, LargeVectorsAndThenShortOnes) {
     expect_as_on_the_host(encoder, codec, random);
     expect_as_on_the_host(encoder, codec, ties);
     expect_as_on_the_host(encoder, codec, {random.begin(), random.begin() + 257});
-    expect_as_on_the_host(encoder, codec, std::vector<float>(5000, -1.0F));  // nothing but ties
+    expect_as_on_the_host(encoder, codec, std::vector<float>(5000, -1.0F));  // only ties
   }
 }
 
-/// A longer vector needs more room; what a shorter one was encoded in is still in use.
+/// A longer vector needs more room, while the room of a shorter one is still in use.
 TEST_F(EncoderTest, GrowsWhenWhatIsUnderWayIsDone) {
   const Codec codec{Codec::Kind::top_k, 0.1};
   Encoder encoder;

@@ -2,7 +2,7 @@
 
 #include "tests/gpu/cases.h"
 
-// Every layer's gradient is the slope of the loss, by central differences, on either device.
+// The gradient of every layer is the slope of the loss, by central differences, on either device.
 
 namespace gv {
 namespace {
@@ -18,7 +18,7 @@ std::vector<GradientCase> smooth_cases() {
   std::vector<GradientCase> all;
   for (Case one : cases()) {
     const bool deep = one.model.kind == "resnet20";
-    if (deep && !one.smooth) continue;  // its smooth form is among them
+    if (deep && !one.smooth) continue;  // its smooth form is used instead
     one.smooth = true;
     for (const Implementation& on : {host, cuda}) all.push_back({one, on});
   }
@@ -30,7 +30,7 @@ class Gradient : public testing::TestWithParam<GradientCase> {
   void SetUp() override { GV_NEEDS_CUDA(GetParam().on.missing()); }
 };
 
-/// Every minibatch is of all rows: the loss is one function of x.
+/// Every minibatch has all rows: the loss is one function of x.
 std::unique_ptr<Replica> make(const GradientCase& one) {
   Share share = share_for(one.model.model.kind);
   share.augment = {};
@@ -38,7 +38,7 @@ std::unique_ptr<Replica> make(const GradientCase& one) {
   return one.on.make(one.model.network(), std::move(share), {}, rows, Rng(3));
 }
 
-/// The loss at x + h u, where u is `direction` in tensor t and 0 elsewhere.
+/// Returns the loss at x + h u; u is `direction` in tensor t and 0 elsewhere.
 double loss_beside(Replica& replica,
                    const std::vector<float>& x,
                    const Tensor& t,
@@ -52,9 +52,9 @@ double loss_beside(Replica& replica,
   return loss_of_gradient(replica);
 }
 
-/// The loss rises along a tensor's own gradient by the gradient's norm. The way is one on which it
-/// changes by about a thousandth: losses are computed in single precision, and on a longer way the
-/// maximum of a pool jumps from pixel to pixel.
+/// Along a tensor's own gradient, the loss rises by the gradient's norm. The step changes it by
+/// about a thousandth: losses are computed in single precision, and over a longer step a pool's
+/// maximum jumps from pixel to pixel.
 TEST_P(Gradient, OfEveryTensorIsTheSlopeOfTheLoss) {
   const auto replica = make(GetParam());
   const std::vector<float> x = values(*replica);

@@ -5,14 +5,14 @@
 #include "optim/models/network_builder.h"
 #include "tests/gpu/replica/replicas.h"
 
-// Batch norms whose channels have so many values that several blocks share one
-// (gpu/layers/norm_kernels.h): those of the other tests are a block's alone.
+// Batch norms with channels so large that several blocks share one (gpu/layers/norm_kernels.h): in
+// the other tests one block handles a channel.
 
 namespace gv {
 namespace {
 
 constexpr std::uint32_t side = 64;
-constexpr std::uint32_t batch = 9;  // 36,864 values of a channel
+constexpr std::uint32_t batch = 9;  // 36,864 values per channel
 
 std::shared_ptr<const Dataset> large_pictures() {
   auto data = std::make_shared<Dataset>();
@@ -28,7 +28,7 @@ std::shared_ptr<const Dataset> large_pictures() {
   return data;
 }
 
-/// Two norms, with a relu and with a sum and a relu behind them.
+/// Returns two norms, followed by a relu and by a sum and a relu.
 NeuralNetwork normed(const Shape& image) {
   NetworkBuilder build(image, 3);
   const auto norm = [&](std::uint32_t x, const std::string& name) {
@@ -56,7 +56,7 @@ double norm_of(std::span<const float> v) {
   return std::sqrt(sum);
 }
 
-/// One relu that rounding opens or closes is 3e-5 of a channel's gradient.
+/// A relu that opens or closes by rounding changes 3e-5 of a channel's gradient.
 TEST(LargeNormParity, GradientsAndMomentsAgree) {
   GV_NEEDS_CUDA(cuda.missing());
   const auto on_cpu = make(host);

@@ -7,8 +7,8 @@
 #include "optim/models/network_builder.h"
 #include "tests/gpu/cases.h"
 
-// Activations and sums that no other layer takes along (gpu/layers/network_plan.cpp): kernels of
-// their own, which the models of the tree ask for only here and there.
+// Activations and sums that are not fused into other layers (gpu/layers/network_plan.cpp): separate
+// kernels, which few models of the tree use.
 
 namespace gv {
 namespace {
@@ -18,8 +18,8 @@ struct Drawn {
   std::uint64_t seed;
 };
 
-/// A pool, an activation of what comes out of it, and sums of both, so that a gradient has shares
-/// of an activation and of several sums; how many of each is drawn, and so are the channels.
+/// Returns a pool, an activation of its output, and sums of both, so that a gradient has shares of
+/// an activation and of several sums; the numbers of each and the channels are drawn.
 NeuralNetwork pooled(const Drawn& drawn, const Dataset& data) {
   Rng rng = Rng(drawn.seed).derive("pooled");
   NetworkBuilder build(shape_of(data.image), data.classes);
@@ -42,7 +42,7 @@ std::unique_ptr<Replica> make(const Implementation& on, const Drawn& drawn) {
   return on.make(network, std::move(share), {}, 8, Rng(drawn.seed));
 }
 
-/// A relu that rounding opens is far below a thousandth of the largest of a gradient here.
+/// A relu that opens by rounding changes far less than a thousandth of the largest gradient here.
 TEST(LoneLayersParity, GradientsAgree) {
   GV_NEEDS_CUDA(cuda.missing());
   for (const Op activation : {Op::relu, Op::gelu})

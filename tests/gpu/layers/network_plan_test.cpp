@@ -20,8 +20,8 @@ std::map<std::string, NeuralNetwork> networks() {
           {"transformer", transformer_network({})}};
 }
 
-/// Walks the way back as DeviceNetwork does and looks at who holds which slot: nobody may write
-/// into what another one still needs.
+/// Walks backward as DeviceNetwork does and tracks the holder of each slot: no node may overwrite
+/// data that another still needs.
 void walk_back(const NeuralNetwork& network, const NetworkPlan& plan) {
   std::map<std::size_t, std::size_t> holder;  // slot, node
   const std::size_t last = network.nodes.size() - 1;
@@ -103,7 +103,7 @@ TEST(NetworkPlan, EveryValueThatIsAskedForIsKept) {
   }
 }
 
-/// Walks forward as DeviceNetwork does where nobody goes back: each value stands until its last
+/// Walks forward as DeviceNetwork does without a backward pass: each value stays until its last
 /// consumer is done.
 TEST(NetworkPlan, ValuesThatPassByAreReadBeforeOthersTakeTheirPlace) {
   for (const auto& [name, network] : networks()) {
@@ -126,7 +126,7 @@ TEST(NetworkPlan, ValuesThatPassByAreReadBeforeOthersTakeTheirPlace) {
   }
 }
 
-/// ResNet-20 has 19 convolutions and as many norms, each with the sum and the relu behind it; two
+/// ResNet-20 has 19 convolutions and as many norms, each with the following sum and relu; two
 /// shortcuts, the pool and the last layer.
 TEST(NetworkPlan, JoinsWhatOneKernelCanDo) {
   const NeuralNetwork network =

@@ -4,7 +4,7 @@
 
 #include "tests/gpu/cases.h"
 
-// The same training on both devices. Same seed, same minibatches; sums are taken in another order.
+// Training on both devices, with the same seed and minibatches; sums have another order.
 
 namespace gv {
 namespace {
@@ -36,26 +36,26 @@ double norm(std::span<const float> v) {
   return std::sqrt(sum);
 }
 
-/// |a - b| / |b|.
+/// Returns |a - b| / |b|.
 double relative_distance(std::span<const float> a, std::span<const float> b) {
   std::vector<float> difference(a.begin(), a.end());
   for (std::size_t k = 0; k < b.size(); ++k) difference[k] -= b[k];
   return norm(difference) / norm(b);
 }
 
-/// x with the last bit of every element changed at random: what rounding alone may do.
+/// Returns x with the last bit of every element changed at random: the effect of rounding alone.
 std::vector<float> nudged(std::vector<float> x, Rng rng) {
   for (float& value : x) value = std::nextafter(value, rng.uniform() < 0.5 ? 1e9F : -1e9F);
   return x;
 }
 
-/// One nudge tells nothing of a tensor whose relus it leaves alone, and then a hundred times what
-/// it does is less than the jump of one relu that another order of summation opens. Measured on the
-/// host: of 16 nudges 7 to 16 make some relu of the batch-norm network jump, by the minibatch, and
-/// 9 to 13 of the group-norm network's, but for one minibatch on which none does.
+/// One nudge proves nothing for a tensor whose relus it does not change: then a hundred times its
+/// effect is less than the jump of one relu that another order of summation opens. Measured on the
+/// host: of 16 nudges, 7 to 16 make some relu of the batch-norm network jump, by the minibatch, and
+/// 9 to 13 of the group-norm network's, except for one minibatch without jumps.
 constexpr std::uint64_t nudges = 16;
 
-/// The CPU's gradients beside one another, each from weights with other last bits.
+/// The CPU's gradients, each from weights with other last bits.
 class Nudged {
  public:
   Nudged(const std::function<std::unique_ptr<Replica>()>& make, std::uint64_t count) {
@@ -72,7 +72,7 @@ class Nudged {
       gradients_.push_back(values(*replica, Vector::g));
     }
   }
-  /// Returns, of the tensor's gradient, the largest relative distance that a nudge makes.
+  /// Returns the largest relative change of the tensor's gradient by a nudge.
   double sensitivity(const Tensor& t, std::span<const float> gradient) const {
     double most = 0;
     for (const std::vector<float>& g : gradients_)
@@ -85,15 +85,16 @@ class Nudged {
   std::vector<std::vector<float>> gradients_;
 };
 
-/// Every layer's to 1e-5, or to a hundred times what a change of the weights' last bits does to the
-/// CPU's own gradient; the most of several where relus in 19 layers jump (see Case::smooth).
+/// Gradients agree to 1e-5, or to a hundred times the effect of changing the weights' last bits on
+/// the CPU's own gradient; the largest of several effects if relus in 19 layers jump (see
+/// Case::smooth).
 TEST_P(Parity, GradientsOfEveryLayerAgree) {
   const auto on_cpu = make(host);
   const auto on_gpu = make(cuda);
   const bool jumps = GetParam().model.kind == "resnet20" && !GetParam().smooth;
   Nudged beside([] { return make(host); }, jumps ? nudges : 2);
   const std::vector<Tensor> tensors = GetParam().network().tensors;
-  for (int round = 0; round < 4; ++round) {  // at once, recorded for either place, replayed
+  for (int round = 0; round < 4; ++round) {  // direct, recorded for each place, replayed
     EXPECT_NEAR(loss_of_gradient(*on_gpu) / loss_of_gradient(*on_cpu), 1, 1e-5);
     const std::vector<float> a = values(*on_gpu, Vector::g);
     const std::vector<float> b = values(*on_cpu, Vector::g);
@@ -101,7 +102,7 @@ TEST_P(Parity, GradientsOfEveryLayerAgree) {
     for (const Tensor& t : tensors) {
       const auto ours = std::span(a).subspan(t.offset, t.count);
       const auto theirs = std::span(b).subspan(t.offset, t.count);
-      // A gradient that is nothing but rounding has no relative error (a bias before a norm).
+      // A gradient of pure rounding has no relative error (a bias before a norm).
       if (norm(theirs) < 1e-6 * norm(b)) continue;
       const double most = std::max(1e-5, 100 * beside.sensitivity(t, theirs));
       EXPECT_LE(relative_distance(ours, theirs), most) << t.parameter.name;
@@ -109,7 +110,7 @@ TEST_P(Parity, GradientsOfEveryLayerAgree) {
   }
 }
 
-/// The losses of the last minibatch and of the test set after so many steps.
+/// Losses of the last minibatch and of the test set after some steps.
 struct Losses {
   double last = 0, test = 0;
 };
@@ -124,9 +125,9 @@ Losses after(Replica& replica, int steps) {
   return losses;
 }
 
-/// They agree to 1e-3, or to ten times what a change of the first weights' last bits makes of the
-/// CPU's own losses. Batch norm is chaotic (a hundred steps take a last bit to 39 % of the loss),
-/// so that few steps tell more of it than many.
+/// Losses agree to 1e-3, or to ten times the effect of changing the first weights' last bits on the
+/// CPU's own losses. Batch norm is chaotic (a hundred steps amplify a last bit to 39 % of the
+/// loss), so that few steps prove more than many.
 TEST_P(Parity, TheLossAfterManyStepsAgrees) {
   const int many = small_cases() ? 20 : 100;
   const int steps = GetParam().model.kind == "resnet20" ? many / 10 : many;
@@ -144,8 +145,8 @@ TEST_P(Parity, TheLossAfterManyStepsAgrees) {
   EXPECT_NEAR(gpu.test / cpu.test, 1, std::max(1e-3, 10 * spread.test)) << "host " << cpu.test;
 }
 
-/// It is of more rows than an evaluation takes at a time, and an odd number of them: values fill
-/// their memory to its end, so that an element too many is another's.
+/// The minibatch has more rows than an evaluation takes at a time, and an odd number: values fill
+/// their memory to its end, so that one element too many belongs to other memory.
 TEST_P(Parity, TheLossOfALargeMinibatchAgrees) {
   const auto make = [](const Implementation& on) {
     return on.make(GetParam().network(), share_for(GetParam().model.kind), sgd(), 257, Rng(3));

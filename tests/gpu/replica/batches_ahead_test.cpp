@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t batch = 7;
 
-/// Draws from 30 rows: an epoch ends in the middle of a batch.
+/// Returns minibatches from 30 rows: an epoch ends within a batch.
 Minibatches batches(bool augmented) {
   std::vector<std::uint32_t> rows(30);
   std::iota(rows.begin(), rows.end(), 100U);

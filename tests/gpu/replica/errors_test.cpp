@@ -4,21 +4,20 @@
 
 #include <gtest/gtest.h>
 
-#include "gpu/device/check.h"
+#include "gpu/device/cuda_check.h"
 #include "gpu/device/cuda_error.h"
 #include "gpu/device/cuda_graph.h"
-#include "gpu/device/memory.h"
+#include "gpu/device/device_memory.h"
 #include "gpu/layers/dnn.h"
 #include "gpu/replica/vector_kernels.h"
 #include "tests/gpu/host/host_cuda.h"
 
-// What is told of an error of the runtime and of each library, and that the stream in which one
-// happened goes on.
+// Messages for errors of the runtime and of each library; the stream remains usable after an error.
 
 namespace gv::gpu {
 namespace {
 
-/// Returns what a call throws; empty: nothing.
+/// Returns the message that a call throws; empty if it does not.
 template <class Call>
 std::string told_by(const Call& call) {
   try {
@@ -48,7 +47,7 @@ TEST(PlayedErrors, SayWhatPinnedMemoryWasFor) {
   EXPECT_EQ(host_cuda::live_allocations(), before);
 }
 
-/// Doubles v in the stream, and reads its first element.
+/// Doubles v in the stream; returns its first element.
 float doubled(const Stream& stream, DeviceArray<float>& v) {
   scale(v.data(), 2, v.size(), stream);
   PinnedArray<float> first(1, "the first");

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "gpu/device/cuda_error.h"
-#include "gpu/device/memory.h"
+#include "gpu/device/device_memory.h"
 #include "gpu/replica/vector_kernels.h"
 
-// What a launch says of an error, and of which.
+// Messages of launch errors, and the launches that they name.
 
 namespace gv::gpu {
 namespace {
@@ -23,7 +23,7 @@ TEST(PlayedLaunches, CallsThatNobodyAsksAboutAreNoErrorOfTheNextLaunch) {
 TEST(PlayedLaunches, LaunchesSayWhereTheyStand) {
   const Stream stream;
   DeviceArray<float> v(300, "v");
-  // As many blocks as 32 bits would take for five.
+  // A number of blocks that 32 bits would take for five.
   const std::size_t beyond = ((std::size_t{1} << 32) + 5) * 256;
   try {
     scale(v.data(), 2, beyond, stream);

@@ -6,8 +6,8 @@
 #include "optim/dot.h"
 #include "tests/gpu/replica/replicas.h"
 
-// The operations on vectors and their encodings, by their definitions, whatever the replica is made
-// of: the same bits everywhere.
+// Operations on vectors and their encodings, by their definitions, on every replica: the same bits
+// everywhere.
 
 namespace gv {
 namespace {
@@ -146,7 +146,7 @@ std::vector<Codec> codecs() {
           {Codec::Kind::two_bit, 0.02}};
 }
 
-/// Returns what codecs must take: every size, ties, zeros, subnormals, what is not finite.
+/// Returns inputs that codecs must take: all sizes, ties, zeros, subnormals, not finite values.
 std::vector<std::vector<float>> hard_vectors(std::size_t n) {
   std::vector<float> sizes = normal(n, 5);
   Rng rng(6);
@@ -163,7 +163,7 @@ std::vector<std::vector<float>> hard_vectors(std::size_t n) {
   return {normal(n, 8), sizes, bad, ties, std::vector<float>(n, 0.0F)};
 }
 
-/// Bit by bit: NaN too.
+/// Returns the bits, so that NaN can be compared.
 std::vector<std::uint32_t> bits(const std::vector<float>& values) {
   std::vector<std::uint32_t> out;
   for (const float value : values) out.push_back(std::bit_cast<std::uint32_t>(value));
@@ -219,7 +219,7 @@ TEST_P(Level1Test, DecodesEveryWordOfSixteenBits) {
 
 TEST_P(Level1Test, RefusesWhatIsNoEncodingAndKeepsItsVector) {
   Buffer few(7);
-  Buffer beyond(8);  // of one element of 100, but its index is 100
+  Buffer beyond(8);  // one element of 100 with index 100, which is too large
   const Kept kept{100, 1.0F};
   std::memcpy(beyond.data(), &kept, sizeof kept);
   for (const Codec& codec : codecs())

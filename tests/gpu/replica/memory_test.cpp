@@ -5,7 +5,7 @@
 #include "tests/gpu/cases.h"
 #include "tests/gpu/host/host_cuda.h"
 
-// How much of the device a replica takes.
+// Device memory that a replica uses.
 
 namespace gv::gpu {
 namespace {
@@ -38,8 +38,8 @@ double megabytes_at(std::uint32_t batch) {
   return static_cast<double>(live_device_bytes() - before) * 1e-6;
 }
 
-/// A row of ResNet-20 keeps 1.9 MB of values. An evaluation keeps none, so that its rows, which are
-/// more than those of a small minibatch, take little.
+/// A row of ResNet-20 keeps 1.9 MB of values. An evaluation keeps none, so that its rows, which may
+/// be more than a minibatch's, use little.
 TEST(PlayedMemory, IsTakenAsTheBatchNeeds) {
   EXPECT_LT(megabytes_at(32), 85);
   EXPECT_LT(megabytes_at(8), 45);
@@ -64,7 +64,7 @@ TEST(PlayedMemory, HoldsThePeersOwnRowsAlone) {
 TEST(PlayedMemory, RowsAreStreamedWhereAnotherPeerTookTheRoom) {
   const Share share = coloured_pictures();
   const std::size_t before = live_device_bytes();
-  host_cuda::fail_allocation(2);  // the pictures, behind their means and deviations
+  host_cuda::fail_allocation(2);  // the pictures, after their means and deviations
   testing::internal::CaptureStderr();
   const Samples samples(share.train, share.rows, 2, everything);
   EXPECT_NE(testing::internal::GetCapturedStderr().find("sent with each minibatch instead"),

@@ -1,18 +1,18 @@
 #include <memory>
 
-#include "gpu/replica/make_replica.h"
+#include "gpu/replica/make_device_replica.h"
 #include "tests/gpu/cases.h"
 #include "tests/gpu/host/host_cuda.h"
 
-// How many operations a step gives the device: kernels, calls of its libraries and copies.
+// Number of operations that a step starts on the device: kernels, library calls and copies.
 
 namespace gv::gpu {
 namespace {
 
 using host_cuda::counts;
 
-/// Counts those of a replica from its making to its end, when the device has done them all:
-/// between two calls a copy for the next minibatch may be done, or not.
+/// Returns the number of operations of a replica's whole life, after the device has done them:
+/// between two calls, a copy for the next minibatch may or may not be done.
 std::size_t operations_of_a_life(const NeuralNetwork& network,
                                  Share share,
                                  std::uint32_t batch,
@@ -28,7 +28,7 @@ std::size_t operations_of_a_life(const NeuralNetwork& network,
   return counts().operations() - before;
 }
 
-/// Returns those of a step that is recorded and played, with the copies for the minibatch after it.
+/// Returns the number for a recorded and replayed step, with the copies for the next minibatch.
 std::size_t operations_of_a_step(const NeuralNetwork& network,
                                  const Share& share,
                                  std::uint32_t batch) {
@@ -54,8 +54,8 @@ Share small_colours() {
   return share;
 }
 
-/// There are as many as on 32 x 32 pixels and minibatches of up to 32, where a channel is a block's
-/// alone as well. Before kernels were joined it took 254, the copy of the rows among them.
+/// The number is that for 32 x 32 pixels and minibatches of up to 32, with one block per channel.
+/// Before kernels were fused it was 254, with the copy of the rows.
 TEST(PlayedOperations, OfAStepOfResNet20AreFew) {
   for (const auto& [norm, most] : {std::pair{Norm::batch, 112U}, std::pair{Norm::group, 131U}}) {
     const NeuralNetwork network =
@@ -67,7 +67,7 @@ TEST(PlayedOperations, OfAStepOfResNet20AreFew) {
   }
 }
 
-/// It has four layers with eight heads, as in the benchmark; how wide they are changes nothing.
+/// Four layers with eight heads, as in the benchmark; their width does not matter.
 TEST(PlayedOperations, OfAStepOfTheTransformerAreFew) {
   ModelSpec model;
   model.kind = "transformer";

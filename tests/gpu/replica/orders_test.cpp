@@ -4,13 +4,13 @@
 
 #include "tests/gpu/cases.h"
 
-// A training round again and again: whatever order its streams are carried out in, the bits are the
-// same. On a device the orders are its own; CUDA on the host draws them (GV_HOST_ORDER=random).
+// Repeats a training round: the bits are the same in every order of its streams. A device has its
+// own orders; CUDA on the host draws them (GV_HOST_ORDER=random).
 
 namespace gv {
 namespace {
 
-/// GRAPEVINE_ORDERS: how often; nightly a thousand times.
+/// Returns the number of repetitions, GRAPEVINE_ORDERS or 10; nightly a thousand.
 int rounds() {
   const char* const value = std::getenv("GRAPEVINE_ORDERS");
   return value == nullptr ? 10 : std::stoi(value);
@@ -21,7 +21,7 @@ class Orders : public testing::TestWithParam<Case> {
   void SetUp() override { GV_NEEDS_CUDA(cuda.missing()); }
 };
 
-/// The vectors that neighbours sent, in memory that is copied behind the caller's back.
+/// Vectors from neighbours, in memory that is copied asynchronously.
 struct Neighbours {
   explicit Neighbours(const Replica& replica) : pool(replica.buffer_memory()) {
     for (std::uint64_t j = 0; j < 3; ++j) {
@@ -40,7 +40,7 @@ struct Neighbours {
   std::shared_ptr<Buffer> sent, first, second;
 };
 
-/// Two rounds with an exchange, one without; all that others and the books see of them.
+/// Trains two rounds with an exchange and one without; returns what others and the ledger see.
 std::vector<double> train(Replica& replica, Neighbours& neighbours) {
   const Range all{0, replica.size()};
   std::vector<double> seen;
@@ -60,8 +60,8 @@ std::vector<double> train(Replica& replica, Neighbours& neighbours) {
   return seen;
 }
 
-/// The same rounds by pieces, as a peer does them: what leaves and what comes does so while the
-/// gradient is under way, and one neighbour is late.
+/// Trains these rounds in pieces, as a peer does: data leave and arrive while the gradient is under
+/// way, and one neighbour is late.
 std::vector<double> train_overlapped(Replica& replica, Neighbours& neighbours) {
   const std::size_t half = replica.size() / 2;
   std::vector<double> seen;

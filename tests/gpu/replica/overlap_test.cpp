@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <memory>
 
-#include "gpu/replica/make_replica.h"
+#include "gpu/replica/make_device_replica.h"
 #include "tests/gpu/cases.h"
 #include "tests/gpu/host/host_cuda.h"
 #include "tests/gpu/replica/replica_fixture.h"
 
-// What leaves a replica and what comes to it while its gradient is under way: which waits for
-// which, by the events of the streams, and how many bytes wait for none.
+// Transfers of a replica while its gradient is under way: their order by the events of the streams,
+// and the number of bytes that wait for no other work.
 
 namespace gv::gpu {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 using host_cuda::counts;
 using host_cuda::live_device_bytes;
 
-/// No stream goes on before somebody waits for it, and then no further than he has to.
+/// No stream continues before the host waits for it, and then only as far as needed.
 class OverlapTest : public testing::Test {
  protected:
   OverlapTest() : before_(host_cuda::take_order(host_cuda::When::late)) {}
@@ -59,7 +59,7 @@ TEST_F(OverlapTest, AGradientIsReadWhenItIsThere) {
   EXPECT_EQ(replica->loss(), other->loss());
 }
 
-/// A late half comes while the gradient is under way, which is at x without it.
+/// A late half arrives while the gradient is under way, which is at x without it.
 TEST_F(OverlapTest, WhatIsChangedMeanwhileIsReadAsItIsThen) {
   const auto replica = make();
   const auto other = make();
@@ -79,7 +79,7 @@ TEST_F(OverlapTest, WhatIsChangedMeanwhileIsReadAsItIsThen) {
   EXPECT_EQ(values(*replica, Vector::g), values(*other, Vector::g));
 }
 
-/// What only goes on in the device's stream, and what a step changes.
+/// Changes by a step, and by work that is still under way in the device's stream.
 TEST_F(OverlapTest, WhatIsStillBeingChangedIsReadWhenItIsDone) {
   const auto replica = make();
   const auto x = [&] { return values(*replica); };
@@ -99,7 +99,7 @@ TEST_F(OverlapTest, WhatIsStillBeingChangedIsReadWhenItIsDone) {
   EXPECT_NE(x(), times(0.5F));
 }
 
-/// One piece of 17 vectors is more than go with a kernel, one of 40 more than a slot holds whole.
+/// 17 vectors are too many for a kernel's arguments, and 40 too many for a whole piece in a slot.
 TEST_F(OverlapTest, StagedOrNotTheBitsAreTheSame) {
   for (const std::size_t neighbours : {1U, 2U, 5U, 16U, 17U, 40U}) {
     const auto replica = make();
@@ -119,7 +119,7 @@ TEST_F(OverlapTest, StagedOrNotTheBitsAreTheSame) {
   }
 }
 
-/// The bytes that cross the bus in a peer's round on a ring, in pieces.
+/// Bytes over the bus in a peer's round on a ring, in pieces.
 struct Crossed {
   std::size_t bytes, beside;
 };
@@ -129,7 +129,7 @@ Crossed crossed(Replica& replica, Begin begin, Stage stage, End end) {
   BufferPool pool(replica.buffer_memory());
   const std::vector<Range> pieces{{0, 131'072}, {131'072, d - 131'072}};
   host_cuda::Counts before;
-  for (int round = 0; round < 2; ++round) {  // what is made once is made in the first
+  for (int round = 0; round < 2; ++round) {  // one-time work is done in the first
     before = counts();
     std::vector<Flows> flows(pieces.size());
     begin();
@@ -149,8 +149,8 @@ Crossed crossed(Replica& replica, Begin begin, Stage stage, End end) {
           counts().bus_bytes_beside - before.bus_bytes_beside};
 }
 
-/// All that an exchange copies may be copied while the gradient is computed; so may the rows of the
-/// next minibatch, and nothing else crosses the bus but the loss and the marks.
+/// All copies of an exchange may run during the gradient; so may those of the next minibatch's
+/// rows, and only the loss and the marks cross the bus besides.
 TEST_F(OverlapTest, AllBytesOfAnExchangeMayCrossTheBusBesideTheGradient) {
   const auto replica = make();
   Overlap& device = *replica->overlap();
@@ -167,7 +167,7 @@ TEST_F(OverlapTest, AllBytesOfAnExchangeMayCrossTheBusBesideTheGradient) {
   EXPECT_LT(now.bytes - now.beside, 64U) << "the loss and the marks";
 }
 
-/// Calls that end before the next make the same round: the rows alone have company.
+/// Calls that end before the next one make the same round: only the rows are copied in parallel.
 TEST_F(OverlapTest, OneCallAfterTheOtherNothingOfAnExchangeHasCompany) {
   const auto replica = make();
   const Crossed then = crossed(
@@ -178,8 +178,7 @@ TEST_F(OverlapTest, OneCallAfterTheOtherNothingOfAnExchangeHasCompany) {
   EXPECT_LT(then.beside, 4096U);
 }
 
-/// Nobody but its owner holds a vector that was staged, and another one at the same address is
-/// another one.
+/// Only its owner holds a staged vector, and a new vector at the same address is a different one.
 TEST_F(OverlapTest, AVectorIsHeldByNobodyElse) {
   const auto replica = make();
   const auto other = make();

@@ -7,12 +7,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "gpu/replica/make_replica.h"
+#include "gpu/replica/make_device_replica.h"
 #include "tests/gpu/cases.h"
 #include "tests/gpu/host/host_cuda.h"
 #include "tests/gpu/replica/replica_fixture.h"
 
-// Memory that was mapped elsewhere, as that which neighbours share, and is locked for the device.
+// Memory mapped by other processes, as neighbours share it, and locked for the device.
 
 namespace gv::gpu {
 namespace {
@@ -22,7 +22,7 @@ using host_cuda::refusals;
 
 constexpr std::size_t mapped_bytes = std::size_t{1} << 21;
 
-/// One file, mapped to be written and to be read, as its owner's and as a neighbour's process do.
+/// One file, mapped for writing and for reading, as in its owner's and a neighbour's process.
 class Mapped : public BufferMemory {
  public:
   Mapped() {
@@ -64,7 +64,7 @@ class PageLocks : public testing::Test {
     return make_replica(
         make_network(mlp(60), *share.train), share, momentum_sgd(), 8, Rng(3), 0, Precision::fp32);
   }
-  /// x of one goes to the shared memory, and from there half the way into the other.
+  /// Copies x of one replica to the shared memory, and from there mixes it into the other.
   void exchange() {
     const std::size_t d = replica_->size();
     Buffer sent(d * sizeof(float), mapped_);
@@ -74,7 +74,7 @@ class PageLocks : public testing::Test {
     other_->overlap()->stage(received);
     other_->mix({0, d}, {{received}, {0.5F}});
   }
-  /// The other mixes in what it would from memory of its own.
+  /// Expects the result of mixing from ordinary memory.
   void expect_it_was_exchanged() {
     const auto third = make();
     third->mix({0, third->size()}, {{payload(values(*replica_))}, {0.5F}});
@@ -142,7 +142,7 @@ TEST_F(PageLocks, PagesToBeReadAreNotLockedToBeWritten) {
   EXPECT_NE(testing::internal::GetCapturedStderr().find("travels as bytes"), std::string::npos);
 }
 
-/// A neighbour's word is not enough to take gigabytes from the machine.
+/// A neighbour's claim must not take gigabytes from the machine.
 TEST_F(PageLocks, MoreThanAPeerLocksIsNotEvenAskedFor) {
   testing::internal::CaptureStderr();
   EXPECT_FALSE(pages_->lock({mapped_->to_be_read(), (std::size_t{4} << 30) + 1}, true));
@@ -151,7 +151,7 @@ TEST_F(PageLocks, MoreThanAPeerLocksIsNotEvenAskedFor) {
   EXPECT_NE(said.find("more than a peer locks"), std::string::npos) << said;
 }
 
-/// The mistakes that LockedRegions must not make, on this device.
+/// Mistakes that LockedRegions must not make, on this device.
 TEST_F(PageLocks, ADeviceSeesWhatIsLockedOrUnlockedUnderACopy) {
   ASSERT_TRUE(pages_->lock(mapped_->ours(), false));
   float* device = nullptr;

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gpu/replica/make_replica.h"
+#include "gpu/replica/make_device_replica.h"
 #include "tests/gpu/cases.h"
 #include "tests/gpu/host/host_cuda.h"
 
-// What drivers and libraries may refuse: training goes on without, and says so.
+// Requests that drivers and libraries may refuse: training continues without, and reports it.
 
 namespace gv::gpu {
 namespace {

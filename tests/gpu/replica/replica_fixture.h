@@ -6,7 +6,7 @@
 #include "optim/train/replica.h"
 #include "tests/gpu/replica/replicas.h"
 
-// What every Replica must do, by its definition, whatever it is made of.
+// Tests of every Replica against the definition.
 
 namespace gv {
 

@@ -11,7 +11,7 @@ namespace {
 constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
-/// The definition, written down once more: flows that are finite, summed in order, then added.
+/// Returns the result by the definition: finite flows, summed in order, then added.
 std::vector<float> mixed(std::vector<float> x, Range r, const Flows& flows) {
   for (std::size_t k = 0; k < r.count; ++k) {
     float sum = 0;
@@ -64,13 +64,13 @@ TEST_P(ReplicaTest, WhatIsNotFiniteFlowsNowhereAndIsNamed) {
   flows.vectors[1] = payload(bad);
   std::vector<float> worse(flows.vectors[3]->floats().begin(), flows.vectors[3]->floats().end());
   worse[7] = -infinity;
-  worse[8] = std::numeric_limits<float>::max();  // finite itself
+  worse[8] = std::numeric_limits<float>::max();  // finite, unlike its flow
   flows.vectors[3] = payload(worse);
   const std::vector<float> expected = mixed(values(*replica), r, flows);
   EXPECT_EQ(replica->mix(r, flows), (NotFinite{1, 3}));
   EXPECT_EQ(values(*replica), expected);
   EXPECT_TRUE(replica->finite());
-  // What was found is forgotten by the next.
+  // The next call does not remember the findings.
   const Flows fine = random_flows(r.count, 4);
   EXPECT_TRUE(replica->mix(r, fine).empty());
 }
@@ -117,8 +117,7 @@ TEST_P(ReplicaTest, BuffersMayLieWhereItLikesThem) {
   EXPECT_EQ(values(*replica), mixed(x, {0, d}, flows));
 }
 
-/// Whoever gave a buffer may use it again, however the copy of it goes on: one that is page-locked
-/// is copied behind the caller's back.
+/// A caller may reuse its buffer, even if it is page-locked and copied asynchronously.
 TEST_P(ReplicaTest, IsDoneWithABufferWhenItReturns) {
   const auto replica = make();
   const std::size_t d = replica->size();

@@ -12,7 +12,7 @@ std::vector<std::byte> saved(const Replica& replica) {
   return out.take();
 }
 
-/// Steps as a fleet does: gradients, and a mix.
+/// Takes a fleet's steps: gradients, and a mix.
 void train(Replica& replica, int steps) {
   const Flows flows = random_flows(replica.size(), 2);
   for (int step = 0; step < steps; ++step) {
@@ -65,7 +65,7 @@ TEST_P(ReplicaTest, ItsStateMovesToTheHostAndBack) {
   }
 }
 
-/// A recording of the steps so far goes on with the state that is restored.
+/// A recording of earlier steps continues with the restored state.
 TEST_P(ReplicaTest, GoesBackToWhatItSavedItself) {
   const auto replica = make(20);
   const auto steps = [&replica](int count) {

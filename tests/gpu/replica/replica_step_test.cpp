@@ -58,7 +58,7 @@ TEST_P(ReplicaTest, AWholeStepGivesTheBitsOfItsHalves) {
       ASSERT_EQ(values(*whole), values(*halves)) << spec.kind << ", step " << step;
       if (step % 4 != 3) continue;
       for (Replica* replica : {whole.get(), halves.get()}) {
-        replica->gradient();  // of a round with an exchange
+        replica->gradient();  // a round with an exchange
         replica->mix_and_step({0, replica->size()}, flows);
         if (step == 7) replica->skip_to({2});
       }
@@ -85,8 +85,8 @@ TEST_P(ReplicaTest, OnePassGivesTheBitsOfTwoAndPiecesThoseOfTheWhole) {
   EXPECT_EQ(values(*pieces), values(*two));
 }
 
-/// There are so many neighbours that their pieces are mixed in stretches: each has its own part of
-/// the optimizer's moments.
+/// With many neighbours, pieces are mixed in stretches: each has its own part of the optimizer's
+/// moments.
 TEST_P(ReplicaTest, StretchesStepAsTheWholeDoes) {
   OptimizerSpec adam;
   adam.kind = "adam";
@@ -104,7 +104,7 @@ TEST_P(ReplicaTest, StretchesStepAsTheWholeDoes) {
   }
 }
 
-/// Steps go on behind the caller's back, and what they work on goes only when they are done.
+/// Steps continue asynchronously, and their memory is freed only when they are done.
 TEST_P(ReplicaTest, MayEndWhileItSteps) {
   const auto replica = make();
   replica->gradient();

@@ -37,7 +37,7 @@ TEST_P(ReplicaTest, RangesAreLoadedAddedScaledAndSeen) {
   }
 }
 
-/// Peers of either device go by the same clock: of the schedule, and of virtual time.
+/// Peers on both devices share the clock: that of the schedule, and of virtual time.
 TEST_P(ReplicaTest, TellsTheRateThatComesAndTheWorkOfAGradient) {
   OptimizerSpec sgd = momentum_sgd();
   sgd.schedule.kind = "step";

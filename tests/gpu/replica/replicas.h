@@ -15,7 +15,7 @@
 
 namespace gv {
 
-/// An implementation of Replica, and why it cannot be tested here (empty: it can).
+/// An implementation of Replica, and why it cannot be tested here; empty if it can.
 struct Implementation {
   std::string name;
   bool cuda = false;
@@ -54,7 +54,7 @@ inline std::ostream& operator<<(std::ostream& out, const Implementation& impleme
 inline const Implementation host{"host", false};
 inline const Implementation cuda{"cuda", true};
 
-/// The loss of a gradient at x on the next minibatch.
+/// Computes a gradient at x on the next minibatch; returns its loss.
 inline double loss_of_gradient(Replica& replica) {
   replica.gradient();
   return replica.loss();
@@ -65,7 +65,7 @@ inline Evaluation evaluation_of(Replica& replica) {
   return replica.evaluation();
 }
 
-/// All of v, as it is now.
+/// Returns the current values of v.
 inline std::vector<float> values(const Replica& replica, Vector v = Vector::x) {
   Buffer copy(replica.size() * sizeof(float));
   replica.snapshot(v, {0, replica.size()}, copy);
@@ -84,7 +84,7 @@ inline std::vector<float> normal(std::size_t count, std::uint64_t seed) {
   return values;
 }
 
-/// One peer's share of digits that are drawn once.
+/// Returns one peer's share of digits, which are drawn once.
 inline Share digits_share(std::uint32_t rows = 200) {
   static const TrainTest digits = draw_digits(512, 300, Rng(7));
   Share share{.train = digits.train, .test = digits.test, .rows = {}, .rng = Rng(11)};

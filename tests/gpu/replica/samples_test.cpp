@@ -1,9 +1,8 @@
-#include "gpu/replica/samples.h"
-
 #include <algorithm>
 #include <limits>
 
-#include "gpu/plugin.h"
+#include "gpu/device_plugin.h"
+#include "gpu/replica/sample_kernels.h"
 #include "optim/data/dataset.h"
 #include "tests/gpu/replica/replicas.h"
 
@@ -13,7 +12,7 @@ namespace {
 constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
 constexpr std::uint32_t most_rows = 40;
 
-/// Pictures of two channels, by bytes or by floats.
+/// Returns pictures of two channels, as bytes or as floats.
 std::shared_ptr<const Dataset> pictures(bool by_bytes) {
   auto data = std::make_shared<Dataset>();
   data->rows = 300;
@@ -46,7 +45,7 @@ std::shared_ptr<const Dataset> text() {
   return data;
 }
 
-/// The place where a minibatch is put, and the stream that does it.
+/// Destination of a minibatch, and the stream that fills it.
 struct Desk {
   explicit Desk(const Dataset& data)
       : inputs(std::size_t{most_rows} * data.features, "inputs"),
@@ -69,7 +68,7 @@ struct Desk {
   Stream stream;
 };
 
-/// A peer's share: every third row, from the last on.
+/// Returns a peer's share: every third row, from the last one on.
 std::vector<std::uint32_t> own_rows() {
   std::vector<std::uint32_t> rows;
   for (std::uint32_t k = 0; k < 100; ++k) rows.push_back(299 - 3 * k);
@@ -91,7 +90,7 @@ class SamplesTest : public testing::TestWithParam<bool> {
   }
 };
 
-/// Expects the desk to hold what Dataset::gather gathers.
+/// Expects the desk to hold the result of Dataset::gather.
 void expect_gathered(Desk& desk,
                      const Dataset& data,
                      const std::vector<std::uint32_t>& rows,
@@ -113,7 +112,7 @@ void expect_gathered(Desk& desk,
   EXPECT_EQ(desk.read(desk.labels, rows.size()), labels);
 }
 
-/// One batch is sent while the one before it is put: neither may take the other's place.
+/// One batch is sent while the previous one is put: they must not overwrite each other.
 TEST_P(SamplesTest, AreThoseThatTheHostGathers) {
   for (const auto& data : {pictures(true), pictures(false), text()}) {
     Samples samples = make(data);

@@ -2,16 +2,16 @@
 
 #include <cuda_runtime_api.h>
 
-#include "gpu/plugin.h"
-#include "gpu/replica/make_replica.h"
+#include "gpu/device_plugin.h"
+#include "gpu/replica/make_device_replica.h"
 #include "tests/gpu/replica/replicas.h"
 
-// What the plugin says of devices that CUDA on the host plays.
+// The plugin's report on devices that CUDA on the host simulates.
 
 namespace gv::gpu {
 namespace {
 
-/// Runs in a process of its own, whose settings nobody has read yet.
+/// Runs in a separate process, which has not read the settings yet.
 void leave_with_status(const char* capability) {
   ::setenv("GV_HOST_CAPABILITY", capability, 1);
   const CudaStatus status = gv_cuda_plugin()->status();

@@ -25,7 +25,7 @@ std::vector<OptimizerSpec> specs() {
   return {OptimizerSpec{}, momentum, nesterov, adam, adamw};
 }
 
-/// x, first and second stepped with the functions that the kernels call.
+/// x, first and second, stepped with the functions that the kernels call.
 struct Stepped {
   std::vector<float> x, first, second;
 

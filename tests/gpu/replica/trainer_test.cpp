@@ -1,9 +1,9 @@
 #include "gpu/replica/trainer.h"
 
-#include "gpu/plugin.h"
+#include "gpu/device_plugin.h"
 #include "tests/gpu/cases.h"
 
-// A data set that does not fit on the device trains as one that does, to the bit.
+// A data set too large for the device trains as one that fits, to the bit.
 
 namespace gv::gpu {
 namespace {
@@ -46,8 +46,8 @@ Share augmented(const std::string& kind) {
   return share;
 }
 
-/// Evaluations come in between, with batch norm through the training set too; and a checkpoint is
-/// gone back to.
+/// With evaluations in between, which use the training set for batch norm, and with a restored
+/// checkpoint.
 TEST(StreamedTraining, GivesTheBitsOfTheResident) {
   GV_NEEDS_CUDA(cuda.missing());
   ModelSpec normed;
@@ -76,7 +76,7 @@ TEST(StreamedTraining, GivesTheBitsOfTheResident) {
   }
 }
 
-/// An evaluation takes the places of the minibatches to measure the moments of batch norm.
+/// An evaluation uses the places of the minibatches to measure the moments of batch norm.
 TEST(EvaluatedTraining, GivesTheBitsOfWhatIsNeverEvaluated) {
   GV_NEEDS_CUDA(cuda.missing());
   ModelSpec normed;

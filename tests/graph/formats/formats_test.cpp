@@ -21,7 +21,7 @@
 namespace gv {
 namespace {
 
-/// Files in a folder of their own, gone afterwards.
+/// Files in a temporary folder.
 class Formats : public testing::Test {
  protected:
   std::string file(const std::string& name, const std::string& content) const {
@@ -29,7 +29,7 @@ class Formats : public testing::Test {
     std::ofstream(path, std::ios::binary) << content;
     return path;
   }
-  /// Returns what reading says, without the path.
+  /// Returns the error that reading throws, without the path.
   std::string refusal(const std::string& name, const std::string& content, PeerId n = 0) const {
     const std::string path = file(name, content);
     try {
@@ -68,7 +68,7 @@ TEST_F(Formats, EveryOneGivesBackWhatWasWritten) {
   }
 }
 
-/// The weights too: the same W to the last bit.
+/// Formats keep the weights too: the same W to the last bit.
 TEST_F(Formats, KeepTheMixingMatrix) {
   const Topology t = build(parse_topology("grid:3x4"), 12);
   const MixingMatrix w = mixing_matrix("fmmc", t);
@@ -95,7 +95,7 @@ TEST_F(Formats, RefuseEveryTruncation) {
   }
 }
 
-/// Refused or read, but nothing worse: under the sanitizers this is the point.
+/// Files are refused or read, without memory errors: this matters under the sanitizers.
 TEST_F(Formats, SurviveEveryFlippedByte) {
   const Topology t = build(parse_topology("ring"), 3);
   for (const GraphFormat& format : graph_formats()) {
@@ -178,7 +178,7 @@ TEST_F(Formats, GraphmlReadsWhatIgraphWrites) {
   EXPECT_EQ(t.edge_weights, (std::vector<double>{0.5}));
 }
 
-/// A .npy by hand.
+/// Returns the bytes of a .npy file.
 std::string npy(const std::string& dictionary, const std::string& entries, char version = 1) {
   std::string bytes("\x93NUMPY");
   bytes += {version, 0, static_cast<char>(dictionary.size()), 0};
@@ -221,7 +221,7 @@ TEST_F(Formats, NpyTablesHaveNamedColumns) {
   EXPECT_EQ(read.values, table.values);
   EXPECT_EQ(read.columns, 3U);
   EXPECT_THROW(parse_npy_matrix(bytes, "a.npy"), GraphFileError) << "no matrix of a graph";
-  // What earlier programs have recorded has no names.
+  // Records of earlier versions have no names.
   const NpyMatrix plain{.rows = 2, .columns = 3, .single_precision = false, .values = table.values};
   EXPECT_EQ(parse_npy_table(npy_bytes(plain), "a.npy").values, table.values);
 }
@@ -271,7 +271,7 @@ TEST_F(Formats, NpyRefusesWhatIsNoMixingMatrix) {
   EXPECT_NE(said(line, raw<double>({0, 1, 1, 0})).find("not that of a matrix"), std::string::npos);
 }
 
-/// numpy's own types of an adjacency matrix were refused.
+/// numpy's own types of adjacency matrices were once refused.
 TEST_F(Formats, AnAdjacencyMatrixMayBeOfWholeNumbersOrBooleans) {
   const auto edges = [&](const std::string& type, const std::string& entries) {
     const std::string header =
@@ -300,7 +300,7 @@ TEST_F(Formats, WhatEditorsAndOtherProgramsWriteIsRead) {
   EXPECT_NE(refusal("bad.graphml", "<a x=\"&#0;\">").find("is no character"), std::string::npos);
 }
 
-/// `0 1 2` of an adjacency list was read as an edge of weight 2.
+/// `0 1 2` of an adjacency list was once read as an edge of weight 2.
 TEST_F(Formats, OtherFormatsAreNoListsOfEdges) {
   for (const char* name : {"a.gml", "a.gexf", "a.adjlist", "a.NET"})
     EXPECT_NE(refusal(name, "0 1 2\n").find("are not read; save it as GraphML"), std::string::npos)
@@ -333,7 +333,7 @@ TEST_F(Formats, NpyHeadersAreReadWithoutRecursion) {
       bytes += static_cast<char>(dictionary.size() >> shift & 255);
     return refusal("a.npy", bytes + dictionary + entries);
   };
-  // A matcher that recurses for each byte overflows the stack on any of these.
+  // A matcher that recurses per byte overflows the stack on each one.
   const std::string x(60'000, 'x');
   const std::string spaces(60'000, ' ');
   const std::string nines(60'000, '9');
@@ -398,7 +398,7 @@ TEST_F(Formats, MessagesQuoteExcerpts) {
   }
 }
 
-/// An edge that W gives no weight keeps the weight 0, not that of another edge.
+/// An edge without a weight in W has weight 0, not that of another edge.
 TEST_F(Formats, EdgesWithoutAWeightInWKeepZero) {
   const Topology path = build(parse_topology("path"), 3);
   const std::string w = file("w.txt", "1 0 0\n0, .5 .5 # a comment\n\n0 .5 .5\n");

@@ -14,7 +14,7 @@ namespace {
 using Case = std::tuple<const char*, const char*>;
 class EveryFamily : public ::testing::TestWithParam<Case> {};
 
-/// Built outside MixingMatrix's own check: the sums are taken again here.
+/// Sums the rows and columns again, apart from MixingMatrix's own check.
 TEST_P(EveryFamily, HasRowsAndColumnsThatSumToOne) {
   const auto [family, weights] = GetParam();
   for (const PeerId n : {1U, 2U, 3U, 16U, 100U}) {
@@ -22,7 +22,7 @@ TEST_P(EveryFamily, HasRowsAndColumnsThatSumToOne) {
     try {
       t = build(parse_topology(family), n);
     } catch (const std::invalid_argument&) {
-      continue;  // not possible on so many peers
+      continue;  // impossible with this number of peers
     }
     const MixingMatrix w = mixing_matrix(weights, t);
     const std::vector<double> ones(n, 1.0);
@@ -94,7 +94,7 @@ TEST(MixingMatrix, RefusesWeightsThatBlowUp) {
   t.edge_weights.assign(4, 0.75);
   const std::string what = refusal([&] { mixing_matrix("edge-list", t); });
   EXPECT_NE(what.find("||W - J|| is "), std::string::npos) << what;
-  // FDLA's weight on a star's centre is negative, and right.
+  // FDLA's weight of a star's centre is negative, and correct.
   Topology star = build(parse_topology("star"), 16);
   star.edge_weights.assign(15, 2.0 / 17);
   EXPECT_LT(mixing_matrix("edge-list", star).row(0).self, 0);

@@ -76,14 +76,14 @@ TEST(OptimalWeights, ImproveALargeGrid) {
   EXPECT_GT(1 - slem(fmmc(t, 200)), 1.1 * constant);
 }
 
-/// The Laplacian's spectrum lies far from the all-ones vector's eigenvalue, which rounding once let
-/// back into a long Lanczos run.
+/// The Laplacian's spectrum is far from the all-ones vector's eigenvalue; rounding once brought
+/// that back into a long Lanczos run.
 TEST(OptimalWeights, BestConstantOfALargeRegularGraph) {
   const Topology t = family("random-regular:degree=10,seed=1", 1500);
   EXPECT_LT(sparse_spectrum(best_constant(t)).slem, sparse_spectrum(metropolis(t)).slem);
 }
 
-/// Its eigenvalues crowd at both ends: a value that had not converged once passed for a better one.
+/// The eigenvalues crowd at both ends: a value that had not converged once passed for a better one.
 TEST(OptimalWeights, AreNeverWorseThanTheConstantOnALargeTorus) {
   const Topology t = family("torus:60x60", 3600);
   const double constant = sparse_spectrum(best_constant(t)).slem;

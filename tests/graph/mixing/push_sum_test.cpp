@@ -9,7 +9,7 @@
 namespace gv {
 namespace {
 
-/// The digraph of these edges u -> v.
+/// Returns the digraph with these edges u -> v.
 Topology digraph(PeerId n, const std::vector<Edge>& edges) {
   Topology t{.name = "digraph",
              .directed = true,
@@ -19,7 +19,7 @@ Topology digraph(PeerId n, const std::vector<Edge>& edges) {
   return t;
 }
 
-/// One round of equal shares.
+/// Returns x after one round of equal shares.
 std::vector<double> pushed(const Topology& t, const std::vector<double>& x) {
   std::vector<double> receivers(t.size());
   for (const auto& list : t.neighbors)
@@ -51,8 +51,7 @@ TEST(PushSum, OfTheSheetsThreePeers) {
   for (int i = 0; i < 3; ++i) EXPECT_NEAR(x[i] / w[i], z[i], 1e-12);
 }
 
-/// Round by round: w / n tends to the Perron vector, and the distance to the mean falls by the
-/// rate.
+/// In rounds, w / n tends to the Perron vector, and the distance to the mean falls by the rate.
 TEST(PushSum, IsWhatRoundsOfItDo) {
   const PeerId n = 9;
   const Topology t = digraph(n,
@@ -86,7 +85,7 @@ TEST(PushSum, IsWhatRoundsOfItDo) {
   for (PeerId i = 0; i < n; ++i) EXPECT_NEAR(w[i] / n, p.perron[i], 1e-9);
 }
 
-/// P is W where degrees are equal: its rate is slem, since a circulant is normal.
+/// P is W if degrees are equal: its rate is slem, since a circulant is normal.
 TEST(PushSum, OfCirculantsIsTheirSlem) {
   for (const PeerId n : {8U, 12U, 15U}) {
     const Topology t = build(parse_topology("exponential"), n);
@@ -96,8 +95,8 @@ TEST(PushSum, OfCirculantsIsTheirSlem) {
   }
 }
 
-/// Theirs in the end, by the eigenvector, where a circle of peers with unlike degrees has some of
-/// less than 1; what is under way for `overlap` rounds is missing from all.
+/// Final weights by the eigenvector: a circle of peers with unlike degrees has some weights below
+/// 1; the pushes under way for `overlap` rounds are missing from all.
 TEST(PushSum, LeastWeightsAreThoseOfTheEigenvector) {
   const Topology t = digraph(6, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 0}, {1, 0}, {2, 0}});
   std::vector<std::vector<PeerId>> receivers(6);
@@ -107,7 +106,7 @@ TEST(PushSum, LeastWeightsAreThoseOfTheEigenvector) {
   const PushSum p = push_sum(t);
   const std::vector<double> now = least_weights(6, 0, of);
   const std::vector<double> later = least_weights(6, 3, of);
-  double under_way = 0;  // of one round's pushes, in parts of what all hold
+  double under_way = 0;  // pushes of one round, as a part of the total
   for (PeerId i = 0; i < 6; ++i) {
     const auto out = static_cast<double>(receivers[i].size());
     under_way += p.perron[i] * out / (1 + out);

@@ -19,7 +19,7 @@ double uniform(std::mt19937_64& rng) {
   return static_cast<double>(rng() >> 11) * 0x1p-53;
 }
 
-/// Shares of sum n, of which the largest is up to hundred times the least.
+/// Returns shares with sum n; the largest is up to a hundred times the least.
 std::vector<double> drawn_shares(PeerId n, std::mt19937_64& rng) {
   std::vector<double> shares(n);
   for (double& p : shares) p = std::pow(100, uniform(rng));
@@ -28,7 +28,7 @@ std::vector<double> drawn_shares(PeerId n, std::mt19937_64& rng) {
   return shares;
 }
 
-/// W by rows, from what share_rows says.
+/// Returns W by rows, from the result of share_rows.
 std::vector<std::vector<double>> matrix(const std::vector<Neighborhood>& rows,
                                         const std::vector<double>& shares) {
   std::vector<std::vector<double>> w(rows.size(), std::vector<double>(rows.size()));
@@ -77,7 +77,7 @@ TEST(ShareWeights, OfEqualSharesAreMetropolis) {
   }
 }
 
-/// Of two peers W = [[1 - a / p, a / p], [a / q, 1 - a / q]] with a = min(p, q) / 2.
+/// For two peers W = [[1 - a / p, a / p], [a / q, 1 - a / q]] with a = min(p, q) / 2.
 TEST(ShareWeights, HaveTheRateOfTwoPeersByHand) {
   const Topology t = build(parse_topology("path"), 2);
   for (const double p : {0.25, 1.0, 1.6}) {
@@ -87,7 +87,7 @@ TEST(ShareWeights, HaveTheRateOfTwoPeersByHand) {
   }
 }
 
-/// The distance to the mean by shares, counted by shares, falls by the rate in the end.
+/// The distance to the share-weighted mean, weighted by shares, finally falls by the rate.
 TEST(ShareWeights, ComeTogetherByTheirRate) {
   std::mt19937_64 rng(2);
   for (const char* graph : graphs) {

@@ -8,7 +8,7 @@
 namespace gv {
 namespace {
 
-/// Gradient flow from x = 1 on h x^2 / 2.
+/// Returns the gradient flow from x = 1 on h x^2 / 2.
 std::vector<DescentSlope> flow(double h, double until) {
   std::vector<DescentSlope> slopes;
   for (int k = 0; k <= 20; ++k) {

@@ -136,8 +136,8 @@ Algorithm aug_dgm(const MixingMatrix& w, const QuadraticFleet& f) {
                        }}};
 }
 
-/// u <- beta u + g, x <- W (x - gamma (u - c)), c <- W (c - u) + u. The round that is looked at
-/// begins behind the gradient: x is that of the gradient before.
+/// u <- beta u + g, x <- W (x - gamma (u - c)), c <- W (c - u) + u. The observed round begins after
+/// the gradient: x is that of the gradient before.
 Algorithm momentum_tracking(const MixingMatrix& w, const QuadraticFleet& f) {
   return {.blocks = 3, .rounds = {[&w, f](Vector& state, const Vector& noise, const Vector& b) {
                          const std::size_t n = b.size();
@@ -244,9 +244,8 @@ Algorithm k_gt(const MixingMatrix& w, const QuadraticFleet& f) {
 }
 
 /// x <- x + gamma (W x - x) - eta v, v <- v + gamma (W v - v) + next g - g: Algorithm 1 of BEER
-/// where nothing is compressed, so that what all know of X and V is X and V. MoTEF has u <- (1 -
-/// lambda) u
-/// + lambda g instead of g.
+/// without compression, so that every peer knows X and V exactly. MoTEF has u <- (1 - lambda) u +
+/// lambda g instead of g.
 Algorithm beer(const MixingMatrix& w, const QuadraticFleet& f) {
   return {.blocks = 3, .rounds = {[&w, f](Vector& state, const Vector& noise, const Vector& b) {
                          const std::size_t n = b.size();

@@ -8,18 +8,17 @@
 
 namespace gv::peer_by_peer {
 
-/// The algorithms themselves, written peer by peer as a linear map of everything that is
-/// remembered.
+/// The algorithms themselves, peer by peer, as a linear map of their whole state.
 using Vector = std::vector<double>;
 
-/// One round on one coordinate: `state` holds blocks of n numbers, the first of them x; `noise` and
-/// `centers` (b) hold n numbers per gradient and per peer.
+/// One round on one coordinate: `state` holds blocks of n numbers, the first block is x; `noise`
+/// and `centers` (b) hold n numbers per gradient and per peer.
 using Round = std::function<void(Vector& state, const Vector& noise, const Vector& centers)>;
 
 struct Algorithm {
   std::size_t blocks = 1;
   std::size_t gradients = 1;
-  std::vector<Round> rounds;  ///< of one period
+  std::vector<Round> rounds;  ///< rounds of one period
 };
 
 Algorithm d_psgd(const std::vector<MixingMatrix>& sequence, const QuadraticFleet& f);

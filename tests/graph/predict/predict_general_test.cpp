@@ -14,9 +14,7 @@ MixingMatrix of(const char* family, PeerId n) {
   return metropolis(build(parse_topology(family), n));
 }
 
-/// The table of section 4.4 of the project's theory sheet: its 16 curvatures and minima, gamma
-/// 0.05.
-/// The covariances C_k of all peers on axis k, iterated with each peer's own noise.
+/// Results of iterating the covariances C_k of all peers on axis k, with each peer's own noise.
 struct Exact {
   double consensus = 0, mean = 0, local = 0;
 };
@@ -25,7 +23,7 @@ Exact iterate(const MixingMatrix& w, const RegressionFleet& f) {
   const std::size_t d = f.covariance.size();
   using Square = std::vector<std::vector<double>>;
   std::vector<Square> c(d, Square(n, std::vector<double>(n)));
-  const auto left = [&](Square& m, auto&& apply) {  // every column through `apply`
+  const auto left = [&](Square& m, auto&& apply) {  // maps every column by `apply`
     std::vector<double> x(n), y(n);
     for (std::size_t j = 0; j < n; ++j) {
       for (std::size_t i = 0; i < n; ++i) x[i] = m[i][j];
@@ -77,7 +75,7 @@ Exact iterate(const MixingMatrix& w, const RegressionFleet& f) {
   return e;
 }
 
-/// Round by round to the fixed point, and its first step by hand.
+/// Rounds converge to the fixed point; the first step is known exactly.
 TEST(PredictRegression, AfterManyRoundsIsSettled) {
   for (const char* order : {"lian", "atc", "cta"}) {
     const RegressionFleet fleet{
@@ -87,7 +85,7 @@ TEST(PredictRegression, AfterManyRoundsIsSettled) {
          {dense_modes(of("ring", 9)), modes_of_schedule("one-peer-exponential", 8)}) {
       const Stationary late = predict_regression_after(modes, fleet, optimum, 4000);
       const Stationary end = predict_regression(modes, fleet).value();
-      // At one round of a period, beside the mean over the period.
+      // Compares one round of a period with the mean over the period.
       const double tolerance = modes.period() == 1 ? 1e-9 : 0.5;
       EXPECT_NEAR(late.excess_local.value / end.excess_local.value, 1, tolerance) << order;
       EXPECT_NEAR(late.consensus.value / end.consensus.value, 1, tolerance) << order;

@@ -16,7 +16,7 @@ MixingMatrix weights_of(const std::string& topology, PeerId n) {
   return mixing_matrix("metropolis", build(parse_topology(topology), n));
 }
 
-/// The quadratic of the centres b, seen from its optimum.
+/// Returns the model of the quadratic with centres b, relative to its optimum.
 LocalModel seen_from_optimum(const QuadraticFleet& f, const std::vector<std::vector<double>>& b) {
   const std::size_t n = b.size();
   LocalModel model{
@@ -68,7 +68,7 @@ TEST(PredictLocal, AgreesWithTheTransientOfWhiteNoise) {
   }
 }
 
-/// The covariance of without-replacement noise, written out for every pair of rounds.
+/// Returns the covariance of without-replacement noise, summed over every pair of rounds.
 double by_pairs(double a, double gamma, std::uint64_t epoch, std::uint64_t rounds) {
   double sum = 0;
   for (std::uint64_t s = 0; s < rounds; ++s) {
@@ -98,7 +98,7 @@ TEST(PredictLocal, NoiseCancelsOverAnEpoch) {
   EXPECT_NEAR(s.consensus.value, consensus / 2, 1e-12);
 }
 
-/// Where averaging is complete, its modes are zero.
+/// If averaging is complete, its modes are zero.
 TEST(PredictLocal, NobodyIsApartBeforeTheFirstRound) {
   const QuadraticFleet f{.hessian = {1}, .noise = 1, .rate = 0.1, .order = "atc"};
   const MixingMatrix w = weights_of("complete", 4);
@@ -130,7 +130,7 @@ TEST(PredictLocal, MomentumAndOtherPeersThanW) {
   EXPECT_THROW(LocalPredictor(PullModes(w), model), std::invalid_argument);
 }
 
-/// Pulls that displace by memory x deviation, in a small share's samples by `sampled`.
+/// Returns a model with pulls; `sampled`: share of the drift that small samples cause.
 LocalModel pulled(PeerId n, double epoch, double sampled) {
   LocalModel m{.peers = n, .noise = {}, .epoch = epoch, .pulls = {}, .drift = {}};
   m.pulls.push_back({{{1e-9, 1}}, std::vector<double>(std::size_t{n} * n)});
@@ -162,12 +162,12 @@ TEST(PredictLocal, PullsPushTheMeanForAsLongAsAveragingRemembers) {
   EXPECT_EQ(push(0)[0].epoch, 0);
   const double of_mean = 0.1 * (epoch - 1) / 2.0 / (n - 1);  // which forgets nothing
   EXPECT_NEAR(push(1)[0].shares + push(1)[0].epoch, -2 * (earlier - of_mean), 1e-6);
-  // Of the rest, half each.
+  // For the rest, half each.
   EXPECT_NEAR(push(0.5)[0].shares, -2 * all, 1e-6);
   EXPECT_NEAR(push(0.5)[0].epoch, push(1)[0].epoch / 2, 1e-9);
 }
 
-/// Whatever its sign, a displacement meets the slope of the curvature: in proportion to its square.
+/// A displacement of either sign meets the slope of the curvature, in proportion to its square.
 TEST(PredictLocal, PullsPushToSecondOrderByTheirSquare) {
   const PeerId n = 8;
   const MixingMatrix w = weights_of("ring", n);
@@ -215,7 +215,7 @@ TEST(PredictLocal, NoisePushesByItsVarianceAtTheGradients) {
   EXPECT_NEAR(predictor.push(f, 1000)[0].curvature, 7.0 / 2 * 1000 * 25 * 3, 1);
 }
 
-/// Rates that change, momentum and an epoch's noise, against the recursion round by round.
+/// Compares changing rates, momentum and an epoch's noise with the recursion in rounds.
 TEST(PredictLocal, FollowsRatesThatChange) {
   constexpr std::uint64_t rounds = 960, epoch = 8;
   constexpr double h = 0.4;
@@ -234,7 +234,7 @@ TEST(PredictLocal, FollowsRatesThatChange) {
     double consensus = 0, mean = 0;
     for (PeerId j = 0; j < 8; ++j) {
       const double lambda = (1 + 2 * std::cos(2 * M_PI * j / 8)) / 3;
-      // What every minibatch has left by the end of each round of the last epoch.
+      // Sums the remaining effect of every minibatch at the end of each round of the last epoch.
       for (std::uint64_t end = rounds + 1; end <= rounds + epoch; ++end) {
         double power = 0;
         for (std::uint64_t e = 0; e * epoch < end; ++e) {
@@ -272,7 +272,7 @@ TEST(PredictLocal, KnowsNesterovsMomentum) {
   for (const double lambda : {1.0 / 3, 1.0 / 3, -1.0 / 3}) {
     double x = 0, u = 0;
     double power = 0;
-    for (int t = 0; t < 4000; ++t) {  // what one draw leaves, round by round
+    for (int t = 0; t < 4000; ++t) {  // remaining effect of one draw by round
       const double g = 0.5 * x + (t == 0 ? 1 : 0);
       u = 0.9 * u + g;
       x = lambda * x - 0.05 * (g + 0.9 * u);

@@ -16,10 +16,10 @@ namespace {
 using peer_by_peer::Algorithm;
 using peer_by_peer::Vector;
 
-// The predictions against the algorithms themselves, whose covariance is iterated until it stands
-// still.
+// Compares the predictions with the algorithms themselves, by iterating their covariance until it
+// is stationary.
 
-/// Mean over a period, in the stationary state, of what x's second moments say.
+/// Means over a period of functions of x's second moments, in the stationary state.
 struct Expected {
   double consensus = 0, mean_square = 0, local_square = 0;
 };
@@ -38,8 +38,8 @@ void observe(Expected& e, const Vector& x, double weight) {
   e.local_square += weight * square;
 }
 
-/// Runs every unit of noise, and of a centre's deviation, to its end: the stationary second moment
-/// is the sum of the squares of the impulse responses.
+/// Iterates every unit of noise, and of a centre's deviation, to its end: the stationary second
+/// moment is the sum of the squared impulse responses.
 Expected brute_force(const Algorithm& a, const QuadraticFleet& f, PeerId n) {
   Expected e;
   const std::size_t period = a.rounds.size();

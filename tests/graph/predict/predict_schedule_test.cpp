@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/predict/mixing.h"
+#include "graph/predict/mixing_rates.h"
 #include "graph/predict/quadratic.h"
 #include "graph/predict/sequence.h"
 #include "graph/predict/stable_rates.h"
@@ -28,7 +28,8 @@ void expect_near(const Stationary& a, const Stationary& b, double relative) {
   EXPECT_NEAR(a.excess_local.value, b.excess_local.value, relative * b.excess_local.value);
 }
 
-/// Matrices against modes, round by round: a static graph, and a period with complex eigenvalues.
+/// Compares matrices with modes, round by round: a static graph, and a period with complex
+/// eigenvalues.
 TEST(SequenceWalk, GoesWhereTheModesGo) {
   for (const char* text : {"ring", "one-peer-exponential"}) {
     for (const PeerId n : {6U, 8U}) {
@@ -78,7 +79,7 @@ TEST(SettledSequence, IsWhatPredictSays) {
   }
 }
 
-/// Expectations against what a drawn sequence shows, within five of its standard errors.
+/// Compares expectations with a drawn sequence, within five standard errors.
 TEST(ScheduleModes, RandomOnesAreWhatSequencesShow) {
   for (const char* text :
        {"random-matching:seed=3", "od-equi-dyn:eta=0.5", "od-equi-dyn:eta=1,m=3"}) {
@@ -98,7 +99,7 @@ TEST(ScheduleModes, RandomOnesAreWhatSequencesShow) {
   }
 }
 
-/// Early, over many drawn sequences.
+/// Early rounds, averaged over many drawn sequences.
 TEST(ScheduleModes, RandomTransientsAreMeansOverSequences) {
   const Modes modes = schedule_modes(parse_schedule("random-matching"), 6).value();
   for (const char* order : {"lian", "atc"}) {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/mixing/mixing.h"
-#include "graph/predict/mixing.h"
+#include "graph/predict/mixing_rates.h"
 #include "graph/predict/quadratic.h"
 #include "graph/predict/stable_rates.h"
 #include "graph/spectrum/modes.h"
@@ -17,7 +17,7 @@
 namespace gv {
 namespace {
 
-/// Sums that tell spectra apart: counts, both first moments, and a resolvent.
+/// Compares sums that distinguish spectra: counts, both first moments, and a resolvent.
 void expect_same_modes(const Modes& a, const Modes& b, double tolerance) {
   using F = std::function<double(const Mode&)>;
   for (const F& f : {F([](const Mode&) { return 1.0; }),
@@ -51,7 +51,7 @@ TEST(Modes, StochasticTraceIsWithinItsErrorBar) {
   }
 }
 
-/// A sparse factor gives it, beside all eigenvalues; closed forms, where modes would be estimates.
+/// A sparse factor gives S1 exactly: checked with all eigenvalues, or with closed forms.
 TEST(SelectedInverse, GivesSlowGraphsTheirS1) {
   for (const char* text : {"ring", "path", "grid:20x25", "small-world:k=4,beta=0.05", "star"}) {
     SCOPED_TRACE(text);
@@ -69,7 +69,7 @@ TEST(SelectedInverse, GivesSlowGraphsTheirS1) {
   EXPECT_FALSE(selected_s1(SparseRows(islands)));
 }
 
-/// Beyond all eigenvalues, beside a graph that has a formula and is not told so.
+/// Too many peers for all eigenvalues: compared with the closed form, which is not used.
 TEST(Modes, AreEstimatedBeyond4096Peers) {
   const MixingMatrix torus = metropolis(family("torus:70x70", 4900));
   const Modes modes = modes_of(torus);
@@ -81,7 +81,7 @@ TEST(Modes, AreEstimatedBeyond4096Peers) {
   EXPECT_LT(estimate.error, 0.05 * exact);
 }
 
-/// A path's S1 is about n / 4: 100 steps see nothing of its slow modes, and the error says so.
+/// A path's S1 is about n / 4: 100 steps cannot resolve its slow modes, and the error shows it.
 TEST(Modes, StochasticTraceKnowsWhatItDoesNotResolve) {
   const MixingMatrix w = metropolis(build(parse_topology("path"), 5000));
   const Estimate estimate = s1_lian(stochastic_modes(w, 3, 100));
@@ -102,7 +102,7 @@ TEST(PredictMixing, S1OfWhatDoesNotMixIsInfinite) {
 TEST(PredictMixing, EffectiveNeighborsAreAMillionPeersToo) {
   const Modes modes = family_modes("ring", 1'000'000);
   EXPECT_EQ(modes.method, "closed form");
-  // On an endless ring: the resolvent's integral over the circle, from 4096 points.
+  // For an infinite ring: the resolvent's integral over the circle, from 4096 points.
   EXPECT_NEAR(effective_neighbors(modes, 0.9).value /
                   effective_neighbors(family_modes("ring", 4096), 0.9).value,
               1,
@@ -224,7 +224,7 @@ TEST(Predict, StabilityLimits) {
   // |trace| < 1 + det for lambda = -1/3; without that mode the limit is 2 (1 + momentum).
   EXPECT_NEAR(limit(ring, {.momentum = 0.5, .order = "cta"}), 2, 1e-12);
   EXPECT_NEAR(limit(family_modes("complete", 16), {.momentum = 0.5, .order = "cta"}), 3, 1e-12);
-  // |lambda (lambda - gamma h)| < 1, and that of the mean.
+  // The limit by |lambda (lambda - gamma h)| < 1, and that of the mean.
   const Modes torus = family_modes("torus:4x4", 16);
   EXPECT_NEAR(limit(ring, {.order = "gradient-tracking"}), 2, 1e-12);
   EXPECT_NEAR(limit(torus, {.order = "gradient-tracking"}), (1 - 0.36) / 0.6, 1e-12);
@@ -232,7 +232,7 @@ TEST(Predict, StabilityLimits) {
   EXPECT_TRUE(predict(ring, {.rate = 0.666, .order = "lian"}));
 }
 
-/// D2 was said to be stable from 0 on, at rates at which it grows by half a round.
+/// D2 was once reported stable from 0 on, at rates at which it grows by half per round.
 TEST(Predict, D2IsStableBetweenTwoRates) {
   const Modes torus = family_modes("torus:4x4", 16);  // lambda_n = -0.6
   const RateWindow one = stable_rates(torus, {.hessian = {1}, .order = "d2"}).windows.at(0);
@@ -242,7 +242,7 @@ TEST(Predict, D2IsStableBetweenTwoRates) {
   EXPECT_TRUE(predict(torus, {.rate = 0.68, .order = "d2"}));
   EXPECT_TRUE(predict(torus, {.rate = 1.99, .order = "d2"}));
   EXPECT_FALSE(predict(torus, {.rate = 2.01, .order = "d2"}));
-  // The flattest axis says where it begins, the steepest where it ends.
+  // The flattest axis determines the beginning, the steepest the end.
   const RateWindow two = stable_rates(torus, {.hessian = {2, 1}, .order = "d2"}).windows.at(0);
   EXPECT_NEAR(two.low, one.low, 1e-12);
   EXPECT_NEAR(two.high, 1, 1e-12);
@@ -275,7 +275,7 @@ TEST(Predict, ExtraAndNidsAreStableUpToTheirTheory) {
   }
 }
 
-/// Both were scored on graphs that no fleet of theirs can have.
+/// Both methods were once scored on graphs that they do not allow.
 TEST(Predict, CorrectedMethodsNeedAnUndirectedGraph) {
   for (const char* order : {"d2",
                             "extra",
@@ -291,8 +291,8 @@ TEST(Predict, CorrectedMethodsNeedAnUndirectedGraph) {
   }
 }
 
-/// Section 5.3: Lian's order on a ring of 4 comes to rest at (I - W + gamma I)^-1 gamma b. And
-/// drawn centres are, on average over a basis, what the expectation says.
+/// Section 5.3: Lian's order on a ring of 4 comes to rest at (I - W + gamma I)^-1 gamma b. Drawn
+/// centres agree with the expectation on average over a basis.
 TEST(Predict, GivenCenters) {
   const MixingMatrix ring = metropolis(build(parse_topology("ring"), 4));
   const Modes modes = dense_modes(ring);

@@ -49,7 +49,7 @@ TEST(PredictTransient, CentresPullApart) {
   EXPECT_NEAR(next.consensus.value, 0.01 * 2 * 7 / 8, 1e-14);
 }
 
-/// Known centres: the section 5.3 vectors of a ring of 4, three rounds without noise.
+/// Known centres: the vectors of section 5.3, a ring of 4, three rounds without noise.
 TEST(PredictTransient, KnownCentresGoTheirWay) {
   const TopologySpec spec = parse_topology("ring");
   const MixingMatrix w = metropolis(build(spec, 4));

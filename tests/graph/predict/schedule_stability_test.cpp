@@ -56,8 +56,8 @@ TEST(ScheduleStability, OfAPeriodIsNotBelowThatOfItsWorstRound) {
   }
 }
 
-/// It is tried on both sides, by the covariance of the same sequence. That of a random one is
-/// bounded before the limit too, but has rare bursts that pass for growth.
+/// Tries both sides of the limit, by the covariance of the same sequence. The covariance of a
+/// random one is also bounded below the limit, but has rare bursts that look like growth.
 TEST(ScheduleStability, SeparatesFleetsThatSettleFromThoseThatGrow) {
   for (const char* text : {"base:k=1",
                            "base:k=2",
@@ -77,7 +77,7 @@ TEST(ScheduleStability, SeparatesFleetsThatSettleFromThoseThatGrow) {
   }
 }
 
-/// The ones that average last are limited by the step alone.
+/// Orders that average last are limited by the step alone.
 TEST(ScheduleStability, OfTheOtherOrdersIsTheStepsOwn) {
   EXPECT_EQ(limit("base:k=1", 6, {.hessian = {4}, .order = "atc"}), 0.5);
   EXPECT_EQ(limit("ou-equi-dyn", 6, {.hessian = {4}, .order = "cta"}), 0.5);

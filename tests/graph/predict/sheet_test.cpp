@@ -3,15 +3,15 @@
 #include <gtest/gtest.h>
 
 #include "graph/mixing/optimal_weights.h"
-#include "graph/predict/mixing.h"
+#include "graph/predict/mixing_rates.h"
 #include "graph/schedule/schedule_rate.h"
 #include "graph/schedules.h"
 #include "graph/spectrum/spectrum.h"
 #include "graph/topologies.h"
 #include "tests/graph/reference_graphs.h"
 
-// The tables of the project's theory sheet, to the digits that it gives: numpy's values and closed
-// forms, found without this program.
+// Tables of the project's theory sheet, to its number of digits: numpy's values and closed forms,
+// computed without this program.
 
 namespace gv {
 namespace {
@@ -44,7 +44,7 @@ double slem(const MixingMatrix& w) {
   return dense_spectrum(w).slem;
 }
 
-/// Section 3.1: slem by weights. FDLA and FMMC stand in optimal_weights_test.
+/// Section 3.1: slem by weights. FDLA and FMMC are in optimal_weights_test.
 struct SlemRow {
   const char* graph;
   double best_constant, metropolis, boyd, whole_degree;
@@ -92,8 +92,8 @@ INSTANTIATE_TEST_SUITE_P(Sheet,
                                          ProductRow{12, 0.209129},
                                          ProductRow{25, 0.192116}));
 
-/// Section 3.2: what a random regular graph comes close to (Friedman), over 20 seeds. The drawn
-/// graphs are others than the sheet's: three of the mean's standard errors, and half a last digit.
+/// Section 3.2: value that random regular graphs approach (Friedman), over 20 seeds. The drawn
+/// graphs differ from the sheet's, hence three standard errors of the mean, and half a last digit.
 struct RegularRow {
   PeerId degree, n;
   double mean, scatter;
@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(Sheet,
                                          RegularRow{4, 256, 0.886, 0.006},
                                          RegularRow{4, 1024, 0.890, 0.003}));
 
-/// Section 5.1: the rows with best-constant weights and the identities; the others stand in
+/// Section 5.1: the rows with best-constant weights and the identities; the others are in
 /// spectrum_test.
 TEST(SheetSpectra, OfBestConstantWeights) {
   const auto expect = [](const Topology& t, double value) {

@@ -20,11 +20,11 @@ namespace {
 using peer_by_peer::Algorithm;
 using Matrix = Eigen::MatrixXd;
 
-// The predictor beside the methods themselves, peer by peer (peer_by_peer.h), on drawn graphs:
-// which rates are stable, and where the fleet settles up to a thousandth before a limit.
+// Compares the predictor with the methods themselves, peer by peer (peer_by_peer.h), on drawn
+// graphs: the stable rates, and the stationary state up to a thousandth below a limit.
 
-/// The rounds of one curvature as a map of everything that is remembered, which is iterated by
-/// squaring: 2^k rounds in k steps.
+/// The rounds of one curvature as a linear map of the whole state, iterated by squaring: 2^k rounds
+/// in k steps.
 struct Iterated {
   Iterated(const Algorithm& a, PeerId n) : n(n) {
     const auto size = static_cast<Eigen::Index>(a.blocks * n);
@@ -63,8 +63,8 @@ struct Iterated {
     reduce();
   }
 
-  /// Leaves out what noise and centres never reach, such as sums that a method keeps at 0: rounding
-  /// would, and it stays.
+  /// Removes directions that noise and centres never reach, such as sums that a method keeps at 0:
+  /// rounding would reach them, and stay.
   void reduce() {
     Matrix reached(map.rows(), 0);
     for (;;) {
@@ -82,7 +82,7 @@ struct Iterated {
     model = reached.topRows(n);
   }
 
-  /// From where noise has brought it, after up to 2^26 periods.
+  /// Returns whether the state grows without bound from a noisy start, within 2^26 periods.
   bool diverges() const {
     Matrix power = map;
     for (int k = 0; k < 26; ++k) {
@@ -95,7 +95,7 @@ struct Iterated {
     return true;
   }
 
-  /// Computes the covariance and the places of rest per unit of each centre after convergence.
+  /// Computes the covariance, and the fixed points per unit of each centre, after convergence.
   void settle(Matrix& covariance, Matrix& rest) const {
     covariance = noise * noise.transpose();
     rest = pulls;
@@ -112,7 +112,7 @@ struct Iterated {
 
   PeerId n;
   Matrix map, noise, pulls;
-  Matrix model;  ///< x, of what is reached
+  Matrix model;  ///< x in the reached directions
 };
 
 Algorithm algorithm_of(const std::vector<MixingMatrix>& w, const QuadraticFleet& f) {
@@ -156,7 +156,7 @@ MixingMatrix matrix_of(const DrawnMatrices& all) {
   return {std::move(rows), true};
 }
 
-/// A fleet that is drawn, and its rates in question.
+/// A drawn fleet and its rates.
 struct Drawn {
   std::vector<MixingMatrix> w;
   std::optional<Modes> modes;  ///< absent if W is not normal
@@ -229,7 +229,7 @@ Drawn drawn(std::uint64_t number) {
   Drawn d;
   QuadraticFleet& f = d.fleet;
   f.noise = 0.5 + rng.uniform();
-  // Every other fleet is plain D-PSGD, whose stable set has most shapes.
+  // Every second fleet is plain D-PSGD, whose stable set has the most shapes.
   const bool plain = number % 2 == 0;
   f.order = plain ? orders[rng.below(3)] : orders[3 + (number / 2) % (orders.size() - 3)];
   draw_graph(d, rng, plain);
@@ -256,8 +256,8 @@ Drawn drawn(std::uint64_t number) {
   return d;
 }
 
-/// The limits and what is a thousandth beside them, the middle of windows and of what is between
-/// them, and some rates anywhere.
+/// Returns rates to test: a thousandth on both sides of each limit, the middle of windows and of
+/// the gaps between windows, and some random ones.
 std::vector<double> rates_in_question(const StableRates& rates, SplitMix& rng) {
   std::vector<double> asked;
   double before = 0;
@@ -294,7 +294,7 @@ std::vector<Iterated> simulated(const Drawn& d, double rate) {
 void expect_values(const Drawn& d, const std::vector<Iterated>& axes, Count& count) {
   const auto n = static_cast<Eigen::Index>(d.w[0].size());
   const std::optional<Stationary> s = d.values();
-  if (!s && !d.modes) return;  // too many rounds to follow, which graph predict says
+  if (!s && !d.modes) return;  // too many rounds to iterate; `graph predict` reports that
   ASSERT_TRUE(s.has_value());
   if (d.w.size() > 1) return;  // the mean over a period: predict_lyapunov_test.cpp
   ++count.values;
@@ -362,9 +362,9 @@ TEST_P(DrawnFleets, AreStableWhereTheirMethodIs) {
 INSTANTIATE_TEST_SUITE_P(Fast, DrawnFleets, ::testing::Values(0));
 INSTANTIATE_TEST_SUITE_P(Slow, DrawnFleets, ::testing::Range<std::uint64_t>(1, 10));
 
-/// With momentum and local steps a mode turns by more than a half-circle in a round: of its trace
-/// and its determinant, 0.9^2 lambda, follows where (Jury 1964). The first window was said to go on
-/// to the end of the last.
+/// A mode turns by more than a half-circle in a round with momentum and local steps: its trace and
+/// its determinant, 0.9^2 lambda, give the windows (Jury 1964). The first window was once reported
+/// to extend to the end of the last.
 TEST(StableRates, OfMomentumAndLocalStepsAreWindows) {
   const Topology t = make_topology(
       "seven", 7, {{0, 1}, {0, 2}, {0, 4}, {0, 5}, {0, 6}, {1, 5}, {2, 4}, {3, 6}, {4, 5}, {5, 6}});
@@ -389,7 +389,7 @@ TEST(StableRates, OfMomentumAndLocalStepsAreWindows) {
       EXPECT_LT(nearest, 1e-9) << limit;
     }
   }
-  // Of two curvatures both must be stable.
+  // With two curvatures, both must be stable.
   f.hessian = {1, 2};
   const std::vector<RateWindow> both = stable_rates(modes, f).windows;
   ASSERT_EQ(both.size(), 2U);
@@ -398,8 +398,8 @@ TEST(StableRates, OfMomentumAndLocalStepsAreWindows) {
   EXPECT_NEAR(both[1].high, windows[0].high, 1e-9);
 }
 
-/// led with one step is D2, whose window begins at (3 - 1 / |lambda_n|) / 2; gut's was said to
-/// begin at 0 as well.
+/// led with one step is D2, whose window begins at (3 - 1 / |lambda_n|) / 2; gut's was once
+/// reported to begin at 0 as well.
 TEST(StableRates, OfMethodsThatNeedLambdaNAboveABoundBeginAbove0) {
   const Modes cube = family_modes("hypercube", 16);  // lambda_n = -0.6
   EXPECT_NEAR(stable_rates(cube, {.order = "led"}).windows.at(0).low, (3 - 1 / 0.6) / 2, 1e-9);
@@ -411,8 +411,8 @@ TEST(StableRates, OfMethodsThatNeedLambdaNAboveABoundBeginAbove0) {
     EXPECT_EQ(stable_rates(lazy_cube, {.order = order}).windows.at(0).low, 0) << order;
 }
 
-/// The place of rest was looked for by rounds of the method without momentum, which is stable up to
-/// 2 alone: it was no number.
+/// The fixed point was once computed by rounds of the method without momentum, which is stable only
+/// up to 2: it was NaN.
 TEST(StableRates, RestOfDecentLamIsKnownUpToItsLimit) {
   const MixingMatrix w = lazy(family("torus:3x4", 12));
   QuadraticFleet f{.momentum = 0.9, .order = "decentlam"};
@@ -428,7 +428,7 @@ TEST(StableRates, RestOfDecentLamIsKnownUpToItsLimit) {
   }
 }
 
-/// A directed W of more peers than are solved at once.
+/// A directed W of too many peers for the dense solver.
 TEST(StableRates, RestOfManyPeersIsThatOfTheirRounds) {
   const PeerId n = 1100;
   const MixingMatrix w = metropolis(family("exponential", n));

@@ -33,7 +33,7 @@ class Matrices : public testing::Test {
   ScratchFolder folder_;
 };
 
-/// Whatever the file's form, row i of round t is row i of W_{t mod m}, and nothing else.
+/// In every file format, row i of round t is row i of W_{t mod m}, and nothing else.
 TEST_F(Matrices, AreThoseOfTheFileOverAndOver) {
   SplitMix rng(7);
   for (const PeerId n : {2U, 3U, 5U, 9U}) {
@@ -60,14 +60,14 @@ TEST_F(Matrices, AreThoseOfTheFileOverAndOver) {
   }
 }
 
-/// A symmetric W need not be so to the last bit, and both ends of an edge must move by the same.
+/// A symmetric W may differ in the last bit, but both ends of an edge must move by the same amount.
 TEST_F(Matrices, BothEndsOfAnEdgeHaveTheSameBits) {
   const auto s = schedule(text_file("0.7 0.3\n0.30000000000000027 0.6999999999999997\n"), 2);
   EXPECT_FALSE(s->directed());
   EXPECT_EQ(s->row(0, 0).weights, s->row(0, 1).weights);
 }
 
-/// A file that holds what a family makes averages as the family does.
+/// A file with a family's matrices averages as the family does.
 TEST_F(Matrices, OfAFamilyAverageAsTheFamily) {
   for (const char* name : {"base:k=1", "base:k=2", "one-peer-exponential"}) {
     const auto family = make_schedule(parse_schedule(name), 12);

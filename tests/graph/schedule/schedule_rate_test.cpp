@@ -57,12 +57,12 @@ TEST(ScheduleRate, BaseGraphsAverageExactlyInAPeriod) {
   }
 }
 
-/// Beyond the dense product.
+/// Too many peers for the dense product.
 TEST(ScheduleRate, OfALargePeriodicSchedule) {
   EXPECT_EQ(rate("base:k=1", 1000).product, 0);
 }
 
-/// The estimate against what is known exactly; four standard errors.
+/// Compares the estimate with exact values, within four standard errors.
 TEST(ScheduleRate, EstimatesTheContractionOfRandomSchedules) {
   for (const char* text : {"random-matching:seed=1",
                            "od-equi-dyn:eta=0.5,seed=5",
@@ -79,7 +79,7 @@ TEST(ScheduleRate, EstimatesTheContractionOfRandomSchedules) {
   }
 }
 
-/// Beyond 64 peers MATCHA's contraction comes from Lanczos, which says how near it is.
+/// Beyond 64 peers MATCHA's contraction comes from Lanczos, which gives an error estimate.
 TEST(ScheduleRate, OfALargeMatchaHasItsError) {
   const ScheduleRate small = rate("matcha:graph=ring", 16);
   EXPECT_EQ(small.kappa_error, 0);

@@ -38,8 +38,8 @@ INSTANTIATE_TEST_SUITE_P(Schedule,
                                            "matcha:budget=0.5,seed=4,graph=ring",
                                            "matcha:budget=0.3,seed=4,graph=complete"));
 
-/// The matrix is put together from the rows that peers compute alone, and checked by its own
-/// constructor; its receivers must be those that each peer named.
+/// The matrix is assembled from the rows that peers compute alone, and its own constructor checks
+/// it; its receivers must be those that the peers named.
 TEST_P(EverySchedule, IsDoublyStochasticInEveryRound) {
   for (PeerId n = 1; n <= 33; ++n) {
     const auto s = schedule(GetParam(), n);
@@ -73,7 +73,7 @@ TEST_P(EverySchedule, IsTheSameFarOutAndEverywhere) {
   }
 }
 
-/// The links are what occurs: all of it, and for periodic schedules nothing else.
+/// The links contain every edge that occurs and, for periodic schedules, no others.
 TEST_P(EverySchedule, LinksAreWhoStandsInARow) {
   for (const PeerId n : {1U, 2U, 5U, 8U, 12U}) {
     const auto s = schedule(GetParam(), n);
@@ -110,7 +110,7 @@ TEST_P(EverySchedule, BothEndsOfAnEdgeReadTheSameBits) {
   }
 }
 
-/// Played out: everyone but i goes on while it can.
+/// Simulates the schedule: all peers except i continue while they can.
 TEST_P(EverySchedule, NobodyGetsFurtherAheadThanTheLead) {
   constexpr PeerId n = 7;
   const auto s = schedule(GetParam(), n);
@@ -207,7 +207,7 @@ TEST(Matcha, KeepsItsBudget) {
   }
 }
 
-/// The whole graph in every round is the best constant weight: kappa = slem^2.
+/// The whole graph in every round uses the best constant weight: kappa = slem^2.
 TEST(Matcha, WithTheFullBudgetIsTheBestConstant) {
   const Topology t = build(parse_topology("grid:4x4"), 16);
   const Matcha m = matcha(t, 1);
@@ -216,7 +216,7 @@ TEST(Matcha, WithTheFullBudgetIsTheBestConstant) {
   EXPECT_NEAR(m.alpha, row.weights[0], 1e-4);
 }
 
-/// Links that hold the graph together deserve more than the others.
+/// Links that hold the graph together get more activation than the others.
 TEST(Matcha, PrefersTheBridge) {
   const Topology barbell =
       make_topology("barbell", 6, {{0, 1}, {0, 2}, {1, 2}, {2, 3}, {3, 4}, {3, 5}, {4, 5}});

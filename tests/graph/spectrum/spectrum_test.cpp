@@ -136,7 +136,7 @@ TEST(Spectrum, OfCirculantsAndProducts) {
   EXPECT_NEAR(*dense_spectrum(metropolis_of("king-torus:5x8", 40)).lambda2, ring, 1e-12);
 }
 
-/// The sparse methods, on graphs whose answer is known: both gaps within a relative 1e-6.
+/// Checks the sparse methods on graphs with known answers: both gaps within a relative 1e-6.
 TEST(Spectrum, SparseMethodsKeepTheDigitsOfTheGap) {
   const std::vector<std::tuple<const char*, PeerId, const char*>> cases{
       {"ring", 1000, "lanczos"},

@@ -7,7 +7,7 @@
 namespace gv {
 namespace {
 
-/// Who stands where, counted one peer after the other.
+/// Chain, stage and copy of each peer, counted one peer after the other.
 struct Stands {
   PeerId chain, stage, copy;
 };

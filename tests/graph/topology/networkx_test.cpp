@@ -9,7 +9,7 @@
 #include "graph/topologies.h"
 #include "tests/scratch_folder.h"
 
-// What networkx writes is read, and what we write networkx reads: with the Python that has it.
+// We read the files of networkx, and networkx reads ours, if this Python has it.
 
 namespace gv {
 namespace {
@@ -28,7 +28,7 @@ class Networkx : public testing::Test {
     GTEST_SKIP() << "no python3 with networkx and numpy (Debian: python3-networkx python3-numpy)";
   }
 
-  /// Runs a script with G, or what else it needs, in files named by `path`.
+  /// Runs a script with G, or other inputs, in files named by `path`.
   bool python(const std::string& script) const {
     const std::string file = path("script.py");
     std::ofstream(file) << "import json, sys, networkx as nx, numpy as np\n" << script;

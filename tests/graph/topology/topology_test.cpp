@@ -38,7 +38,7 @@ TEST(Topology, RandomRegularIsRegularConnectedAndRepeatable) {
   }
 }
 
-/// Joining half-edges would nearly always fail here: degrees up to the complete graph's.
+/// Pairing half-edges would nearly always fail here: degrees up to the complete graph's.
 TEST(Topology, RandomRegularOfAHighDegree) {
   for (const PeerId degree : {127U, 128U, 192U, 254U, 255U}) {
     const std::string text = "random-regular:degree=" + std::to_string(degree) + ",seed=2";

@@ -15,7 +15,7 @@ namespace {
 
 constexpr ImageShape shape{2, 5, 6};
 
-/// Every pixel another value, none zero.
+/// Returns a picture with different values in all pixels, none zero.
 std::vector<float> picture() {
   std::vector<float> pixels(2 * 5 * 6);
   std::iota(pixels.begin(), pixels.end(), 1.0F);
@@ -72,7 +72,7 @@ TEST(Augment, EveryOffsetComesEquallyOften) {
     const View view = draw_view({.crop = true, .flip = true}, rng);
     ++counts[{view.down, view.right, view.mirrored}];
   }
-  ASSERT_EQ(counts.size(), 162U);  // 9 x 9 places, twice
+  ASSERT_EQ(counts.size(), 162U);  // 9 x 9 offsets, mirrored or not
   double chi_square = 0;
   for (const auto& [view, count] : counts) chi_square += (count - 200.0) * (count - 200.0) / 200;
   EXPECT_LT(chi_square, 161 + 5 * std::sqrt(2 * 161.0));
@@ -126,7 +126,7 @@ TEST(Augment, GoesOnWithTheSameViewsAfterARestore) {
   Minibatches plain = batches({});
   StateReader again(state);
   plain.restore(again);
-  EXPECT_THROW(again.end(), std::runtime_error);  // an augmented state is not a plain one's
+  EXPECT_THROW(again.end(), std::runtime_error);  // an augmented state is longer
 }
 
 TEST(Augment, GathersThroughTheViews) {

@@ -20,7 +20,7 @@ std::uint8_t pixel(std::size_t record, std::size_t p) {
   return static_cast<std::uint8_t>(record * 31 + p * 7);
 }
 
-/// `records` of 3073 bytes, beginning with record `first` of the data set.
+/// Returns `records` records of 3073 bytes, from record `first` of the data set on.
 std::string batch(std::size_t first, std::size_t records) {
   std::string bytes;
   for (std::size_t r = first; r < first + records; ++r) {
@@ -47,7 +47,7 @@ class Cifar10 : public ::testing::Test {
     write("test_batch.bin", batch(20, 2));
   }
   TrainTest read() const { return read_cifar10(dir_.string(), 2); }
-  /// Checks what the reader says: it must name the file, or its line, and go on with `text`.
+  /// Expects an error of the reader that names the file, or its line, and continues with `text`.
   void expect_error(const std::string& where, const std::string& text) const {
     try {
       read();
@@ -81,7 +81,7 @@ TEST_F(Cifar10, ReadsTheBinaryVersion) {
   EXPECT_EQ(data.test->bytes[pixels + 5], pixel(21, 5));
 }
 
-/// The defining equation, on each channel's own constants.
+/// Checks the defining equation, with each channel's constants.
 TEST_F(Cifar10, NormalizesEachChannel) {
   write_batches();
   const TrainTest data = read();
@@ -169,7 +169,7 @@ TEST_F(Cifar10, RefusesRowsThatAreNoPictures) {
   expect("3,0.5" + body.substr(body.find(',', 2)) + "\n", "`0.5` in column 2");
   expect("3," + body.substr(body.find(',', 2)) + "\n", "`` in column 2");
   expect("\n", "`` in column 1");
-  expect("label" + body.substr(1) + "\n", "`label` in column 1");  // a header stands first
+  expect("label" + body.substr(1) + "\n", "`label` in column 1");  // a header comes first
 }
 
 TEST_F(Cifar10, RefusesTextsWithoutPictures) {
@@ -180,7 +180,7 @@ TEST_F(Cifar10, RefusesTextsWithoutPictures) {
   expect_error("train.csv", "has no pictures");
 }
 
-/// Cuts within the last number are left out: what is left of 217 may be 21.
+/// Skips cuts within the last number, because a cut 217 may be a valid 21.
 TEST_F(Cifar10, TruncatedTextsAreRefused) {
   const std::string whole = row(2) + row(7);
   write("test.csv", row(1));

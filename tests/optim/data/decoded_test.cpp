@@ -76,7 +76,7 @@ TEST_F(Decoded, OtherContentAndAnotherFormHaveFilesOfTheirOwn) {
   EXPECT_EQ(kept().size(), 3U);
 }
 
-/// Each byte of the file changed, and each length: the data are right, whatever it costs.
+/// Changes each byte of the file, and its length: the data must be right all the same.
 TEST_F(Decoded, ADamagedFileIsDecodedAgain) {
   read();
   const fs::path file = kept().at(0);
@@ -94,7 +94,7 @@ TEST_F(Decoded, ADamagedFileIsDecodedAgain) {
   EXPECT_EQ(decodings_, expected);
 }
 
-/// A file that others could have written, or that is a link, is not believed.
+/// A file that others could have written, or that is a link, is not used.
 TEST_F(Decoded, AFileThatIsNotOursAloneIsNotUsed) {
   read();
   const fs::path file = kept().at(0);

@@ -27,7 +27,7 @@ TEST(Digits, AreRepeatableBalancedAndDifferent) {
   EXPECT_FALSE(std::ranges::equal(first, a.test->bytes));
 }
 
-/// The nearest mean image names most digits, which guessing does for one in ten.
+/// The nearest mean image identifies most digits; guessing identifies one in ten.
 TEST(Digits, LookLikeTheirLabels) {
   const TrainTest data = draw_digits(2000, 500, Rng(3));
   std::vector<double> means(10 * 784);
@@ -67,7 +67,7 @@ TEST(Blobs, AreAboutTheirSeparationApart) {
   EXPECT_THROW(make_blobs(10, 10, 5, 257, 1, Rng(1)), std::invalid_argument);
 }
 
-/// A^T (A x* - y) / rows, the largest entry: the normal equations at the recorded optimum.
+/// Returns the largest entry of A^T (A x* - y) / rows: normal equations at the known optimum.
 double residual(const Dataset& data) {
   const std::size_t d = data.features;
   std::vector<double> gradient(d);

@@ -124,7 +124,7 @@ TEST_F(Idx, GatherFollowsTheFormulaAndIsStandardized) {
   }
   EXPECT_NEAR(mean, 0, 1e-6);
   EXPECT_NEAR(square, 1, 1e-5);
-  EXPECT_EQ(data.test->shift, train.shift);  // the test set is seen through the training set's eyes
+  EXPECT_EQ(data.test->shift, train.shift);  // the test set uses the training set's constants
   EXPECT_EQ(data.test->scale, train.scale);
 }
 
@@ -151,7 +151,7 @@ TEST_F(Idx, TrailingBytesAreRefused) {
   EXPECT_TRUE(error_has("goes on after the 30 bytes")) << error();
 }
 
-/// A flipped bit is refused or was padding: what is read is never wrong.
+/// A flipped bit is refused or was in padding: the data are never wrong.
 TEST_F(Idx, DamagedGzipIsRefused) {
   const ByteTable pixels = read_idx(dir_).train->bytes;
   fs::remove(train_images());

@@ -42,7 +42,7 @@ std::vector<float> some_x(const Objective& objective) {
   return x;
 }
 
-/// A helper does with a minibatch what its owner would have done.
+/// A helper computes with a minibatch what its owner would have computed.
 TEST(Packed, AMinibatchOnItsWayGivesTheSameGradient) {
   for (const Form& form : every_form()) {
     SCOPED_TRACE(form.name);
@@ -100,7 +100,7 @@ std::unique_ptr<Buffer> copy_of(const Buffer& from, std::size_t bytes) {
   return copy;
 }
 
-/// A neighbour may send anything.
+/// A neighbour may send any bytes.
 TEST(Packed, WhatIsDamagedIsRefusedOrIsSomeOtherSample) {
   for (const Form& form : every_form()) {
     SCOPED_TRACE(form.name);

@@ -25,7 +25,7 @@ PartitionSpec spec_of(const char* kind, std::uint32_t peers) {
   return spec;
 }
 
-/// Every row once, ascending within each peer, and no peer without a sample.
+/// Expects every row once, ascending within each peer, and no peer without a sample.
 void expect_complete(const Partition& parts, std::uint32_t rows) {
   std::vector<std::uint32_t> all;
   for (const auto& part : parts) {
@@ -90,8 +90,8 @@ TEST(Partition, ByLabelGivesEachPeerItsShards) {
   }
 }
 
-/// Shards of 30 samples from classes of 100 span two: eight peers of "two classes each" had two to
-/// four.
+/// Shards of 30 samples from classes of 100 may span two: eight peers of "two classes each" once
+/// had two to four.
 TEST(Partition, ByClassGivesEachPeerExactlySoManyClasses) {
   for (const std::uint32_t rows : {1000U, 1003U}) {
     const Dataset data = labelled(rows);
@@ -147,8 +147,8 @@ TEST(Partition, QuantityKeepsTheProportions) {
     EXPECT_NEAR(static_cast<double>(parts[i].size()), spec.sizes[i] * 100.1, 1);
 }
 
-/// The largest share of any class on one peer: near 1 / peers for a large alpha, near 1 for a
-/// small one.
+/// Returns the largest share of any class on one peer: near 1 / peers for a large alpha, near 1 for
+/// a small one.
 double concentration(const Dataset& data, const Partition& parts) {
   double largest = 0;
   for (const auto& part : parts) {
@@ -235,7 +235,7 @@ TEST(Partition, DirichletRefusesWhatNoDrawCanGive) {
             "min_samples");
   spec.min_samples = 5;
   spec.alpha = 1e-3;
-  spec.min_samples = 10;  // whole classes go to single peers, and there are but ten classes
+  spec.min_samples = 10;  // whole classes go to single peers, and there are only ten
   EXPECT_NE(refusal(labelled(110), 11, spec).find("1000 draws"), std::string::npos);
   for (const double alpha : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
     spec.alpha = alpha;

@@ -14,7 +14,7 @@ namespace {
 
 using Sample = std::vector<float>;
 
-/// Features and target of each row, as a multiset of samples.
+/// Returns the features and target of each row, as a multiset of samples.
 std::multiset<Sample> samples_of(const Dataset& data) {
   std::multiset<Sample> samples;
   for (std::uint32_t r = 0; r < data.rows; ++r) {
@@ -50,7 +50,7 @@ TEST(SetApart, GivesEverySampleToOneOfBoth) {
   expect_divided(*draw_digits(80, 4, Rng(1)).train, "pictures");
 }
 
-/// Windows that overlap would have the validation set in the training set.
+/// Overlapping windows would put the validation set into the training set.
 TEST(SetApart, TakesTheEndOfAText) {
   const ScratchFolder folder;
   const std::string path = folder.path() + "/text.txt";

@@ -27,8 +27,8 @@ double angle_of(const Dataset& data, std::size_t r) {
   return std::atan2(double{data.floats[2 * r + 1]}, double{data.floats[2 * r]});
 }
 
-/// ReLU units without biases answer by the direction of x alone: in the plane, the training sample
-/// in the nearest direction knows the answer, of training and test set alike.
+/// ReLU units without biases answer by the direction of x alone. In the plane, the training sample
+/// in the nearest direction has the answer, for training and test set alike.
 TEST(Teacher, WithoutNoiseTheAnswerIsAFunctionOfTheDirection) {
   const TrainTest data = ask_teacher(4000, 400, 2, 4, 0, Rng(3));
   std::size_t right = 0;

@@ -9,7 +9,7 @@
 
 namespace gv {
 
-/// Pictures of noise around a pattern of each class, so that there is something to learn.
+/// Returns pictures of noise around a pattern per class, so that there is something to learn.
 inline TrainTest noisy_pictures(ImageShape image, std::uint32_t rows, std::uint32_t classes) {
   const std::uint32_t features = image.channels * image.height * image.width;
   TrainTest blobs = make_blobs(rows, rows, features, classes, 9, Rng(3));
@@ -21,7 +21,7 @@ inline TrainTest noisy_pictures(ImageShape image, std::uint32_t rows, std::uint3
   return {shaped(*blobs.train), shaped(*blobs.test)};
 }
 
-/// A text of `classes` characters in which the next is mostly the one after in the alphabet.
+/// Returns a text of `classes` characters in which the next is mostly the next in the alphabet.
 inline TrainTest counting_text(std::uint32_t rows, std::uint32_t context, std::uint32_t classes) {
   auto data = std::make_shared<Dataset>();
   data->rows = rows;
@@ -38,7 +38,7 @@ inline TrainTest counting_text(std::uint32_t rows, std::uint32_t context, std::u
   return {data, data};
 }
 
-/// All rows are one peer's.
+/// Returns a share with all rows.
 inline Share whole(const TrainTest& data) {
   std::vector<std::uint32_t> rows(data.train->rows);
   std::iota(rows.begin(), rows.end(), 0U);

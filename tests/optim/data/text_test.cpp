@@ -42,7 +42,7 @@ std::string decoded(const Dataset& text) {
   return characters;
 }
 
-/// Returns text of `length` characters, no two neighbouring windows equal.
+/// Returns text of `length` characters in which no two adjacent windows are equal.
 std::string prose(std::size_t length) {
   std::string characters;
   Rng rng(4);
@@ -86,7 +86,7 @@ TEST_F(Text, WhatCannotBeReadIsNamedWithItsRemedy) {
   EXPECT_THROW(read(prose(50), 0), std::invalid_argument);
 }
 
-/// Returns which tokens the windows of a part touch: first and one past the last.
+/// Returns the range of tokens in the windows of a part: first and one past the last.
 std::pair<std::size_t, std::size_t> reach(const std::vector<std::uint32_t>& part,
                                           std::uint32_t context) {
   return {part.front(), std::size_t{part.back()} + context + 1};

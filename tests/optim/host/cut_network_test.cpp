@@ -25,7 +25,7 @@ struct Pass {
   std::vector<float> g;
 };
 
-/// One minibatch of a network, whole and in parts, which are made once.
+/// One minibatch of a network, as a whole and in parts; parts are made once.
 class CutNetwork {
  public:
   CutNetwork(const NeuralNetwork& network, std::uint32_t rows)
@@ -35,7 +35,7 @@ class CutNetwork {
         x_(somewhere(network)),
         places_(places(network)) {}
 
-  /// Runs in this many parts and one, cut at these places.
+  /// Runs the network cut at these places, in one part more than there are places.
   Pass run(const std::vector<std::size_t>& chosen) {
     std::vector<MadePart*> parts;
     std::size_t begin = 0;
@@ -103,7 +103,7 @@ class CutNetwork {
     return std::span(x_).subspan(cut.part.range.begin, cut.part.range.count);
   }
 
-  /// The first rows of the data; returns their labels.
+  /// Fills in the first rows of the data; returns their labels.
   std::vector<std::uint8_t> fill(HostNetwork& host) const {
     std::vector<std::uint32_t> rows(rows_);
     std::iota(rows.begin(), rows.end(), 0U);
@@ -132,7 +132,7 @@ class CutNetwork {
   std::map<int, Pass> whole_;  ///< by threads
 };
 
-/// Every set of one to three of n.
+/// Returns every set of one to three of n.
 std::vector<std::vector<std::size_t>> sets_of(std::size_t n) {
   std::vector<std::vector<std::size_t>> sets;
   for (std::size_t a = 0; a < n; ++a) {
@@ -162,8 +162,8 @@ TEST(CutNetwork, DrawnCutsComputeTheBitsOfTheWhole) {
   }
 }
 
-/// Each op at either side of a cut, and a value with three users, whose gradients are added in an
-/// order that shows.
+/// Each op on either side of a cut, and a value with three users, whose gradients show the order of
+/// their sum.
 TEST(CutNetwork, EveryOpComputesItsBitsBesideACut) {
   std::size_t cuts = 0;
   for (const auto& list : {every_picture_op(), every_text_op()}) {
@@ -190,7 +190,7 @@ void PrintTo(const Sized& sized, std::ostream* out) {
 
 constexpr Shape sixteen{.channels = 3, .height = 16, .width = 16};
 
-/// Large enough that work is divided over threads.
+/// Networks large enough for several threads.
 const Sized sized_models[] = {
     {"mlp",
      [] {

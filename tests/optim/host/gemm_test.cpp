@@ -21,7 +21,7 @@ std::vector<float> random_matrix(int rows, int cols, std::uint64_t seed) {
   return a;
 }
 
-/// Element (i, j) of op(A), A stored row-major with `stride` columns.
+/// Returns element (i, j) of op(A), with A stored row-major with `stride` columns.
 double at(const std::vector<float>& a, bool transposed, int i, int j, int stride) {
   const int index = transposed ? j * stride + i : i * stride + j;
   return static_cast<double>(a[static_cast<std::size_t>(index)]);
@@ -64,7 +64,7 @@ TEST(CrossEntropy, GradientRowsSumToZeroAndTheLossIsMinusTheLogOfTheProbability)
   EXPECT_NEAR(z[3] + z[4] + z[5], 0, 1e-6);
 }
 
-/// The loss of a class that counts three times as much, and its gradient.
+/// A class that counts three times as much: its loss, and its gradient.
 TEST(CrossEntropy, EachRowIsMultipliedByTheWeightOfItsClass) {
   const std::vector<float> logits{1, 2, 0.5F, -1, 0.25F, 3};
   const std::vector<std::uint8_t> labels{1, 0};

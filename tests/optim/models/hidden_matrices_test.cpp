@@ -9,7 +9,7 @@
 namespace gv {
 namespace {
 
-/// "fc2.weight 4 x 5": of which tensor it is a part, and its shape.
+/// Returns texts such as "fc2.weight 4 x 5": the tensor of each matrix, and its shape.
 std::vector<std::string> names(const NeuralNetwork& network) {
   std::vector<std::string> all;
   for (const HiddenMatrix& m : hidden_matrices(network)) {

@@ -43,7 +43,7 @@ TEST(Logistic, HasTheLossOfTheDefinition) {
   EXPECT_NEAR(objective->evaluate(x).loss, loss / data.test->rows, 1e-9);
 }
 
-/// One thread that looks at x after its last step takes the steps of plain SGD.
+/// One thread that reads x after its last step takes the steps of plain SGD.
 TEST(Logistic, OneThreadDescendsAsPlainSgdDoes) {
   const TrainTest data = drawn();
   const auto objective = logistic(data);
@@ -74,7 +74,7 @@ TEST(Logistic, ThreadsInTurnDoTheSameEachTime) {
   EXPECT_NE(after(data, descent), after(data, other)) << "the order of the threads counts";
 }
 
-/// Whatever the threads lose of each other's steps, they descend.
+/// Threads that lose some of each other's steps still descend.
 TEST(Logistic, ThreadsOnOneXLearnAsOneDoes) {
   const TrainTest data = drawn();
   const auto objective = logistic(data);
@@ -99,7 +99,7 @@ TEST(Logistic, OtherModelsHaveNoSuchSteps) {
   EXPECT_THROW(softmax->descend(x, {}), std::logic_error);
 }
 
-/// The rate is that of the first step, and the schedule goes on after the last.
+/// The rate is that of the first step, and the schedule continues after the last.
 TEST(Logistic, AReplicaCountsTheStepsOfAllThreads) {
   OptimizerSpec sgd;
   sgd.lr = 1;

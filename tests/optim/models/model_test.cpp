@@ -11,7 +11,7 @@
 namespace gv {
 namespace {
 
-/// Another value than the usual one.
+/// Returns a value other than the default.
 ModelValue changed(const ModelKey& key) {
   if (std::holds_alternative<std::string>(key.usual)) {
     for (const std::string& word : key.words)

@@ -40,7 +40,7 @@ TEST(NetworkCut, EveryModelHasItsPlaces) {
   EXPECT_TRUE(places(softmax_network({.channels = 9}, 3)).empty());
 }
 
-/// The definition, by looking at every pair of nodes.
+/// Checks the definition for every pair of nodes.
 TEST(NetworkCut, OneValueCrossesAndItIsTheLastBeforeItsModule) {
   for (const auto& list : {every_model(), every_picture_op(), every_text_op()}) {
     for (const auto& [name, network] : list) {
@@ -71,7 +71,7 @@ TEST(NetworkCut, NoneIsBeforeANormOfPictures) {
       head(b, b.norm(op, b.relu(x), "n"));
     });
     EXPECT_EQ(names_of(places(before)), Names{"head"});
-    // The norm's input lies as the crossing value does, though a convolution comes first.
+    // The norm's input has the layout of the crossing value, though a convolution comes first.
     const NeuralNetwork beside = pictures([op](auto& b) {
       const auto x = b.convolution(0, "a", 4, {3, 1, 1}, true);
       const auto y = b.convolution(x, "b", 4, {3, 1, 1}, true);

@@ -7,7 +7,7 @@ namespace {
 
 class NetworkEvaluation : public OneThread {};
 
-/// The loss over `rows` rows of the test set is the mean of those over each row alone.
+/// Expects the loss over `rows` rows of the test set to be the mean of the losses of each row.
 void expect_rows_apart(const NeuralNetwork& network) {
   const TrainTest data = data_for(network, 3);
   const std::vector<float> x = somewhere(network);
@@ -53,7 +53,7 @@ TEST_F(NetworkEvaluation, BatchNormIsEvaluatedWithTheMomentsOfTheOwnRows) {
   EXPECT_NEAR(loss, std::log(std::exp(-1) + 2) - score, 2e-3);
 }
 
-/// Running moments are neither parameters nor state: what is averaged is all there is.
+/// Running moments are neither parameters nor state: averaging covers everything.
 TEST_F(NetworkEvaluation, BatchNormKeepsNothingButWeightAndBias) {
   const Shape small{.channels = 1, .height = 12, .width = 12};
   const NeuralNetwork network = resnet20_network(small, 3, Norm::batch);

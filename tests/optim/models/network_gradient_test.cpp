@@ -8,8 +8,8 @@ namespace {
 
 class NetworkGradient : public OneThread {};
 
-/// Returns the slope of the loss by x[k]. Nothing where a kink of a ReLU or of a maximum is near:
-/// the slopes on the two sides then differ by twice the error.
+/// Returns the slope of the loss by x[k], or nothing near a kink of a ReLU or a maximum: there the
+/// slopes on the two sides differ by twice the error.
 std::optional<double> slope_at(const NeuralNetwork& network,
                                const std::vector<float>& x,
                                std::size_t k,
@@ -81,7 +81,7 @@ TEST_F(NetworkGradient, ThreadsDoNotChangeWhatIsComputed) {
   set_compute_threads(1);
 }
 
-/// y <- W x + b and dW, db, dx in plain loops: llm.c's way of holding a kernel to its definition.
+/// y <- W x + b and dW, db, dx in plain loops, as llm.c checks its kernels.
 struct PlainLayer {
   std::span<const float> weight, bias;  ///< [out][in], [out]
   std::vector<double> in, out;

@@ -11,7 +11,7 @@
 #include "optim/models/network_builder.h"
 #include "tests/optim/data/test_data.h"
 
-// Small networks to hold the arithmetic against: each op by itself, and each model.
+// Small networks to check the arithmetic: each op by itself, and each model.
 
 namespace gv {
 
@@ -47,7 +47,7 @@ struct NamedNetwork {
   NeuralNetwork network;
 };
 
-/// Each op between two layers that learn, so that both of its gradients are seen.
+/// Returns each op between two trained layers, so that both of its gradients are tested.
 inline std::vector<NamedNetwork> every_picture_op() {
   std::vector<NamedNetwork> list;
   const auto add = [&](const char* name, const Build& build) {
@@ -142,12 +142,12 @@ inline TrainTest data_for(const NeuralNetwork& network, std::uint32_t rows) {
   return noisy_pictures({in.channels, in.height, in.width}, rows, network.classes);
 }
 
-/// Its next minibatch of `rows` is always the same.
+/// Returns an objective whose next minibatch of `rows` is always the same.
 inline std::unique_ptr<Objective> make(const NeuralNetwork& network, std::uint32_t rows) {
   return make_network_objective(network, whole(data_for(network, rows)));
 }
 
-/// Away from the start, where norms have weight 1 and biases are 0.
+/// Returns parameters away from the start, at which norms have weight 1 and biases are 0.
 inline std::vector<float> somewhere(const NeuralNetwork& network) {
   std::vector<float> x(network.size());
   network.initialize(x, Rng(2));

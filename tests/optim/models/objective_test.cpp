@@ -18,7 +18,7 @@ struct Named {
   Make make;
 };
 
-/// Each call makes an objective whose next minibatch is the same: the whole of its share.
+/// Returns objectives; each call makes one whose next minibatch is its whole share.
 std::vector<Named> every_objective() {
   const TrainTest blobs = make_blobs(24, 8, 6, 3, 2, Rng(1));
   const TrainTest linear = make_linear(24, 8, 6, 0.1, Rng(1));
@@ -47,7 +47,7 @@ TEST(Objective, GradientsAgreeWithCentralDifferences) {
     objective.make()->value_and_gradient(x, 24, g);
     std::vector<float> scratch(d);
     for (std::size_t k = 0; k < d; ++k) {
-      constexpr float h = 1e-3F;  // small: a step across the kink of a ReLU is no derivative
+      constexpr float h = 1e-3F;  // small: a step across a ReLU's kink gives no derivative
       std::vector<float> up = x;
       std::vector<float> down = x;
       up[k] += h;
@@ -97,7 +97,7 @@ TEST(Objective, AnMlpLearnsBlobs) {
   EXPECT_GT(*mlp->evaluate(x).accuracy, 0.95);
 }
 
-/// Found when two centres were read beyond their end for three peers.
+/// Found when two centres were read beyond their end in a fleet of three peers.
 TEST(Quadratic, RefusesCentresOfAnotherNumberOfPeers) {
   const QuadraticSpec spec{.dimension = 2, .centers = {{0, 0}, {2, 4}}};
   for (const std::uint32_t peers : {1U, 3U}) {

@@ -68,7 +68,7 @@ TEST(StageCuts, ARefusalNamesWhatWorks) {
             "the network has no place for a cut; take one stage");
 }
 
-/// A network takes what a refusal says to take: for every module of every model.
+/// The cuts that a refusal suggests are accepted, for every module of every model.
 TEST(StageCuts, WhatARefusalSaysToTakeIsTaken) {
   for (const auto& [name, network] : every_model()) {
     SCOPED_TRACE(name);
@@ -96,7 +96,7 @@ double largest(const NeuralNetwork& network, const std::vector<Cut>& cuts) {
   return most;
 }
 
-/// The best of all sets of so many of `all`, by trying each.
+/// Returns the best set of `count` cuts of `all`, by trying each.
 double best(const NeuralNetwork& network, const std::vector<Cut>& all, std::size_t count) {
   std::vector<bool> chosen(all.size());
   std::fill_n(chosen.begin(), count, true);

@@ -28,7 +28,7 @@ std::string numbers_of(std::span<const double> values) {
   return text + "]";
 }
 
-/// One line for environments.py.
+/// Returns one line for environments.py.
 std::string line_of(const std::string& name,
                     const std::string& before,
                     std::uint32_t action,
@@ -154,7 +154,7 @@ TEST(Bricks, MostOfAWallBreaksUnderABallThatIsAlwaysCaught) {
   environment->reset(rng, seen);
   double broken = 0;
   for (std::uint32_t k = 0; k + 1 < row.limit; ++k) {
-    // The paddle follows the ball, one place a step as the ball does.
+    // The paddle follows the ball; both move one place per step.
     const double off = environment->state()[0] + environment->state()[2] - environment->state()[6];
     const std::uint32_t action = off < 0 ? 0 : off > 0 ? 2 : 1;
     const Environment::Step step = environment->step(action, rng, seen);

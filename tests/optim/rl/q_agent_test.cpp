@@ -54,7 +54,7 @@ class QLossTest : public testing::Test {
 
   static std::vector<double> doubles(const std::vector<float>& v) { return {v.begin(), v.end()}; }
 
-  /// Q of one row, layer by layer.
+  /// Returns Q of one row, layer by layer.
   static std::vector<double> q(std::span<const double> x, std::span<const float> row) {
     std::vector<double> in(row.begin(), row.end());
     std::size_t at = 0;
@@ -70,7 +70,7 @@ class QLossTest : public testing::Test {
     return in;
   }
 
-  /// The loss by its definition, with the targets of `y_of`.
+  /// Returns the loss by its definition, with the targets of `y_of`.
   double loss(std::span<const double> x, std::span<const double> y_of) const {
     const std::vector<double> target = doubles(target_);
     double sum = 0;
@@ -177,7 +177,7 @@ TEST_P(QAgents, WhoGoesOnFromAnyRoundEndsWithTheBitsOfWhoNeverStopped) {
     const auto later = replica(spec);
     StateReader in(states[from]);
     later->restore(in);
-    later->evaluate();  // looks, and leaves no trace
+    later->evaluate();  // changes nothing
     for (std::size_t k = from; k < 90; ++k) later->gradient_and_step();
     EXPECT_EQ(state_of(*later), end) << "from " << from;
   }

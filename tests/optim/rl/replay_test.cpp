@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "optim/rl/acting.h"
-#include "optim/rl/memory.h"
+#include "optim/rl/replay_memory.h"
 
 namespace gv {
 namespace {
@@ -68,8 +68,8 @@ void fill(Memory& memory, int from, int to) {
   }
 }
 
-/// Chi-square of 20,000 draws, each of one, against the share of each place. The bound is the
-/// quantile of 0.999 by Wilson & Hilferty 1931.
+/// Chi-square of 20,000 single draws against the share of each place. The bound is the quantile of
+/// 0.999 by Wilson & Hilferty 1931.
 TEST(Memory, DrawsAsOftenAsPrioritiesSay) {
   constexpr std::uint32_t places = 20;
   for (const double alpha : {0.0, 0.6}) {
@@ -123,7 +123,7 @@ TEST(Memory, ImportanceWeightsAreThoseByHand) {
     const double w = std::pow(4 * share[place], -0.4) / std::pow(4 * share[2], -0.4);
     EXPECT_NEAR(static_cast<double>(drawn.weights[k]), w, 1e-6);
   }
-  // One from each of 200 equal parts of the total: as often as the share, but for the borders.
+  // One draw from each of 200 equal parts of the total: as often as the share, except at borders.
   for (std::size_t p = 0; p < 4; ++p) EXPECT_NEAR(count[p], 200 * share[p], 2);
 }
 
@@ -177,7 +177,7 @@ TEST(Memory, ErrorsThatAreNoNumbersChangeNothing) {
   EXPECT_EQ(std::ranges::count(drawn.places, 0U), 5);
 }
 
-/// Their priorities were infinite, and nothing but the last place was drawn.
+/// Priorities were once infinite, and only the last place was drawn.
 TEST(Memory, ErrorsBeyondAllBoundsLeaveNumbersToDrawBy) {
   Memory memory(small(3, 10, 0.4));
   fill(memory, 0, 3);

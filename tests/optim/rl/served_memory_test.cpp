@@ -11,7 +11,7 @@
 #include "optim/rl/q_agent.h"
 #include "optim/train/predictor.h"
 
-// A memory that actors fill and learners draw from, and both of their ends.
+// A memory that actors fill and learners draw from, and the code of actors and learners.
 
 namespace gv {
 namespace {
@@ -27,7 +27,7 @@ ServedMemorySpec spec_of(double samples_per_insert, double priority = 0) {
           .batches = {{0, 8}, {2, 4}}};
 }
 
-/// Transitions whose rewards count on from `from`, all with this error.
+/// Returns transitions whose rewards count on from `from`, all with this error.
 std::shared_ptr<Buffer> chunk(std::uint32_t rows, int from, float error = 1) {
   Drawn drawn;
   for (std::uint32_t k = 0; k < rows; ++k) {
@@ -66,7 +66,7 @@ TEST(ServedMemory, HandsOutNothingBeforeItIsWarm) {
   EXPECT_EQ(memory.figures().learnt, 12U);
 }
 
-/// The ratio stays whoever is faster, and whatever both do where they may.
+/// The ratio holds whichever side is faster, and whatever both do within their limits.
 TEST(ServedMemory, KeepsTheRatioWhateverTheSpeeds) {
   for (const double per_insert : {0.5, 4.0, 37.0}) {
     for (const int takes : {1, 8}) {
@@ -96,7 +96,7 @@ TEST(ServedMemory, WithoutALimitTakesAndHandsOutWhateverComes) {
   EXPECT_TRUE(memory.may_serve());
 }
 
-/// A minibatch that is handed out for want of actors is not owed by those that come back.
+/// A minibatch that is served without actors is not owed by actors that come back.
 TEST(ServedMemory, MinibatchesForWantOfActorsAreNotCounted) {
   ServedMemory memory(spec_of(4), Rng(1));
   for (int k = 0; k < 3; ++k) memory.take(*chunk(10, 0));
@@ -105,7 +105,7 @@ TEST(ServedMemory, MinibatchesForWantOfActorsAreNotCounted) {
   EXPECT_TRUE(memory.may_serve());
 }
 
-/// Draws, priorities and counts are those of one that was never asked.
+/// A refusal leaves draws, priorities and counts as in a memory that was never asked.
 TEST(ServedMemory, IsAsItWasAfterWhatItRefuses) {
   ServedMemory lied_to(spec_of(4, 1), Rng(1)), other(spec_of(4, 1), Rng(1));
   for (int k = 0; k < 3; ++k) lied_to.take(*chunk(10, 10 * k)), other.take(*chunk(10, 10 * k));
@@ -127,7 +127,7 @@ TEST(ServedMemory, LearnsWhatWasWrongFromTheErrorsThatComeBack) {
   ServedMemory memory(spec_of(0, 1), Rng(1));
   for (int k = 0; k < 2; ++k) ASSERT_TRUE(memory.take(*chunk(10, 10 * k)));
   const std::vector<float> first = rewards_of(*memory.minibatch(0, 7, true));
-  // All that was drawn is a thousand times as wrong as the rest.
+  // The drawn transitions are a thousand times as wrong as the rest.
   ASSERT_TRUE(memory.judge(0, 7, *pack_errors(std::vector<float>(8, 1000))));
   const std::set<float> wrong(first.begin(), first.end());
   std::size_t again = 0;
@@ -147,7 +147,7 @@ TEST(ServedMemory, FirstErrorsAreThoseOfTheActor) {
   EXPECT_GE(high, 798U) << "of 800";
 }
 
-/// Errors of what has been written over since would be those of others.
+/// Errors of overwritten transitions would apply to others.
 TEST(ServedMemory, ErrorsOfPlacesThatWereWrittenAnewChangeNothing) {
   ServedMemory memory(spec_of(0, 1), Rng(1));
   for (int k = 0; k < 10; ++k) ASSERT_TRUE(memory.take(*chunk(10, 0)));  // full
@@ -236,7 +236,7 @@ TEST(Actor, HasWaysOfItsOwn) {
   EXPECT_NE(of_one, of_other);
 }
 
-/// Its first errors are those of double targets at its own model, whose loss is then x's.
+/// An actor's first errors are those of double targets at its own model, so the loss is that at x.
 TEST(Actor, FindsTheFirstErrors) {
   const TransitionForm cartpole = form_of(*find_environment("cartpole"));
   const auto actor = actor_of(0.6, 1);
@@ -267,7 +267,7 @@ TEST(Actor, TakesNoModelThatIsNone) {
   EXPECT_TRUE(actor->use());
 }
 
-/// A learner's gradient over what a memory drew is the bundle's over the same.
+/// A learner's gradient over a minibatch of a memory is the bundle's over the same.
 TEST(Learner, LearnsFromWhatAMemoryHasDrawn) {
   const auto judged = std::make_shared<FoundErrors>();
   const auto learner =
@@ -296,7 +296,7 @@ TEST(Learner, LearnsFromWhatAMemoryHasDrawn) {
   EXPECT_EQ(g, before);
 }
 
-/// It has others act for it, and takes that much less time.
+/// A learner does not act itself, and takes that much less time.
 TEST(Learner, DoesNotAct) {
   const auto flops = [](std::shared_ptr<FoundErrors> judged) {
     return make_agent(model,

@@ -8,7 +8,7 @@
 #include "optim/rl/environments.h"
 #include "optim/rl/served_memory.h"
 
-// What travels between actors, memories and learners.
+// Messages between actors, memories and learners.
 
 namespace gv {
 namespace {
@@ -108,7 +108,7 @@ TEST(Errors, TravelAsSizes) {
   }
 }
 
-/// A learner whose model has diverged says nothing, and is no liar.
+/// A learner whose model has diverged sends no errors, and is no liar.
 TEST(Errors, ThatAreNoNumbersAreNotSent) {
   EXPECT_EQ(pack_errors(std::vector<float>{1, std::nanf("")}), nullptr);
   EXPECT_EQ(pack_errors({}), nullptr);

@@ -10,8 +10,8 @@
 namespace gv {
 namespace {
 
-/// Wang et al. 2025, Appendix C, with all gradients at hand: the moments are sums over the windows
-/// that are over, and nothing is remembered from one step to the next.
+/// Wang et al. 2025, Appendix C, computed from all gradients: the moments are sums over the past
+/// windows, without state between steps.
 class Written {
  public:
   explicit Written(const OptimizerSpec& spec) : spec_(spec) {}
@@ -85,7 +85,7 @@ TEST(AccumulatedAdam, IsItsPapersRecursion) {
   }
 }
 
-/// Gradients that cancel within a window leave no trace in the moments, which Adam's have.
+/// Gradients that cancel within a window leave no trace in the moments, unlike in Adam's.
 TEST(AccumulatedAdam, MomentsDoNotSeeWhatCancelsWithinAWindow) {
   OptimizerSpec spec;
   spec.kind = "adam";
@@ -131,7 +131,7 @@ TEST(AccumulatedAdam, OfWindowsOfOneStepIsAdam) {
   }
 }
 
-/// From any step, also within a window; and a checkpoint of the one is none of the other.
+/// Resumes from any step, also within a window; a checkpoint of one cannot restore the other.
 TEST(AccumulatedAdam, GoesOnFromWhatItSaved) {
   OptimizerSpec spec;
   spec.kind = "adamw";

@@ -46,7 +46,7 @@ TEST(ClippedGradient, LeavesAShorterOneAsItIsToTheBit) {
   EXPECT_EQ(gradient(*make_clipped(bowl(0), 1), x), gradient(*bowl(0), x));
 }
 
-/// The loss is that of the objective, whatever becomes of its gradient.
+/// Clipping changes the gradient, not the loss.
 TEST(ClippedGradient, ChangesNoLoss) {
   const std::vector<float> x{3, 1, -2, 5};
   std::vector<float> g(4);
@@ -55,7 +55,7 @@ TEST(ClippedGradient, ChangesNoLoss) {
   EXPECT_EQ(make_clipped(bowl(0), 0.1)->evaluate(x).loss, bowl(0)->evaluate(x).loss);
 }
 
-/// Made finite it would hide what has gone wrong.
+/// Clipping to a finite gradient would hide the failure.
 TEST(ClippedGradient, LeavesWhatIsNotFinite) {
   const float infinite = std::numeric_limits<float>::infinity();
   const std::vector<float> g = gradient(*make_clipped(bowl(0), 1), {infinite, 1, 1, 1});
@@ -63,7 +63,7 @@ TEST(ClippedGradient, LeavesWhatIsNotFinite) {
   EXPECT_EQ(g[1], 2);
 }
 
-/// The samples of a whole minibatch give the bits of value_and_gradient(), shortened alike.
+/// The samples of a whole minibatch give the bits of value_and_gradient(), clipped alike.
 TEST(ClippedGradient, OfSamplesThatTravelledIsTheSame) {
   const auto share = [] { return whole(make_blobs(24, 8, 6, 3, 2, Rng(1))); };
   const auto plain = make_clipped(make_objective({.kind = "softmax"}, share()), 0.01);

@@ -52,7 +52,7 @@ std::vector<float> g_of(const Replica& replica) {
   return {copy.floats().begin(), copy.floats().end()};
 }
 
-/// x may be changed before the gradient at its copy is computed, and the next one is at x again.
+/// x may change before the gradient at its copy is computed; the next gradient is at x again.
 TEST(HostReplica, TakesOneGradientAtAFrozenCopy) {
   const auto frozen = quadratic_replica(100, 0);
   const auto plain = quadratic_replica(100, 0);
@@ -102,8 +102,8 @@ TEST(HostReplica, MixIsTheWeightedAverage) {
   }
 }
 
-/// The last neighbour sends what is not finite near the beginning, the first near the end: found
-/// when they were named in the order of the blocks.
+/// The last neighbour sends values that are not finite near the beginning, the first near the end:
+/// they were once named in the order of the blocks.
 TEST(HostReplica, NamesWhoseVectorsAreNotFiniteInAscendingOrder) {
   constexpr std::uint32_t d = 10'000;
   const auto broken = [](std::uint64_t seed, std::size_t at) {

@@ -9,7 +9,7 @@
 #include "optim/train/predictor.h"
 #include "tests/optim/data/test_data.h"
 
-// Against the vectors of muon_vectors.py, which NumPy computes in double and apart from us.
+// Compares with the vectors of muon_vectors.py, which NumPy computes independently, in double.
 
 namespace gv {
 namespace {
@@ -61,7 +61,7 @@ OptimizerSpec muon() {
           .schedule = {}};
 }
 
-/// Steps in blocks of so many, which may begin and end inside a matrix.
+/// Steps in blocks of `block` elements, which may begin and end inside a matrix.
 void step(Muon& optimizer, std::vector<float>& x, const std::vector<float>& g, std::size_t block) {
   optimizer.begin_step();
   optimizer.direct(g);
@@ -91,7 +91,7 @@ TEST(Muon, MakesAMatrixOrthogonalAsItsPostDoes) {
   for (std::size_t k = 0; k < 12; ++k) EXPECT_NEAR(tall[k], orthogonal[k], 1e-5) << k;
 }
 
-/// Turned, it is turned: whichever side the products are taken from.
+/// The step of a transposed matrix is the transposed step, whichever product is taken.
 TEST(Muon, TakesMatricesOfEitherShapeAlike) {
   const std::vector<float> g = gradient(2);
   std::vector<float> wide(g.begin(), g.begin() + 15);
@@ -137,7 +137,7 @@ TEST(Muon, StepsInAnyBlocksToTheSameBits) {
   for (const std::size_t block : {1U, 4U, 9U}) EXPECT_EQ(after_three_steps(muon(), block), whole);
 }
 
-/// It is AdamW to the bit: between and behind matrices, and everywhere where there are none.
+/// AdamW to the bit for parameters between and after matrices, and in models without matrices.
 TEST(Muon, IsAdamWWhereThereAreNoMatrices) {
   OptimizerSpec adamw = muon();
   adamw.kind = "adamw";
@@ -185,7 +185,7 @@ TEST(Muon, RefusesMatricesThatLieAcrossEachOther) {
   EXPECT_NO_THROW(make_muon(muon(), d, {{18, 2, 5}}));
 }
 
-/// One peer on a small network: mixing and stepping in one pass is stepping.
+/// One peer on a small network: mixing and stepping in one pass equals stepping.
 TEST(Muon, StepsAReplica) {
   const NeuralNetwork network = mlp_network({.channels = 6}, {5, 4}, 3);
   const TrainTest blobs = make_blobs(24, 8, 6, 3, 2, Rng(1));

@@ -8,7 +8,7 @@
 namespace gv {
 namespace {
 
-/// x after `steps` steps on the gradient g = x (f = x^2 / 2).
+/// Returns x after `steps` steps on the gradient g = x (f = x^2 / 2).
 float descend(const OptimizerSpec& spec, int steps) {
   const auto optimizer = make_optimizer(spec, 1);
   std::vector<float> x{1};
@@ -52,8 +52,8 @@ TEST(Optimizer, AdamIsItsRecursion) {
   EXPECT_NEAR(static_cast<double>(descend(spec, 5)), x, 1e-6);
 }
 
-/// Loshchilov & Hutter 2019, Algorithm 2, with gamma in PyTorch's place: x shrinks beside the step,
-/// and the moments never see the decay.
+/// Loshchilov & Hutter 2019, Algorithm 2, with gamma placed as in PyTorch: the decay shrinks x
+/// directly, and never enters the moments.
 TEST(Optimizer, AdamWIsItsRecursion) {
   OptimizerSpec spec;
   spec.kind = "adamw";
@@ -79,8 +79,8 @@ TEST(Optimizer, AdamWIsItsRecursion) {
   EXPECT_GT(std::abs(static_cast<double>(descend(spec, 5)) - x), 1e-2) << "decay is no gradient";
 }
 
-/// Along a gradient that is zero the step of Adam's moments is none, and what is left is the decay:
-/// x (1 - gamma lambda)^t, whatever epsilon.
+/// With a zero gradient Adam's moments give no step, and only the decay remains: x (1 - gamma
+/// lambda)^t, for any epsilon.
 TEST(Optimizer, AdamWShrinksByItsRateTimesItsDecay) {
   OptimizerSpec spec;
   spec.kind = "adamw";
@@ -105,7 +105,7 @@ TEST(Optimizer, AdamWWithoutDecayIsAdamToTheBit) {
   EXPECT_EQ(descend(spec, 7), adam);
 }
 
-/// A checkpoint of the one is none of the other.
+/// A checkpoint of one cannot restore the other.
 TEST(Optimizer, AdamWRestoresItsOwnStateAndNoOther) {
   OptimizerSpec spec;
   spec.kind = "adamw";
@@ -149,8 +149,8 @@ TEST(Optimizer, ItsRateIsThatOfTheStepThatComes) {
   }
 }
 
-/// A peer of 9 steps where the mean is 4: its steps are 4 / 9 as long, and its schedule ends with
-/// the fleet's. Whoever takes as many as the mean takes the same bits as without all this.
+/// A peer with 9 steps, when the mean is 4: its steps are 4 / 9 as long, and its schedule ends with
+/// the fleet's. A peer with the mean number of steps has the bits of a fleet without this rule.
 TEST(Optimizer, OwnStepsAreAsLongAsTheyAreFew) {
   for (const char* kind : {"constant", "step", "linear", "cosine", "lian"}) {
     LearningRate fleet{.kind = kind, .total = 400, .every = 100, .factor = 0.5, .warmup = 40};
@@ -173,7 +173,7 @@ TEST(Optimizer, OwnStepsAreAsLongAsTheyAreFew) {
   EXPECT_THROW(make_optimizer(none, 1), std::invalid_argument);
 }
 
-/// All kinds step by it.
+/// Every kind steps by its own rate.
 TEST(Optimizer, EveryKindStepsByItsOwnRate) {
   for (const char* kind : {"sgd",
                            "adam",
@@ -248,8 +248,8 @@ TEST(Schedule, LinearGoesStraightToZeroBehindItsWarmUp) {
   EXPECT_EQ(s.rate(0.5, {200}), 0);
 }
 
-/// The cosine is whole where the warm-up ends, as in Hugging Face's get_cosine_schedule_with_warmup
-/// (by which OpenDiLoCo trains); without a warm-up it is as long as the run.
+/// The cosine begins after the warm-up, as in Hugging Face's get_cosine_schedule_with_warmup (which
+/// OpenDiLoCo uses); without a warm-up it is as long as the run.
 TEST(Schedule, CosineBeginsBehindItsWarmUp) {
   LearningRate s{.kind = "cosine", .total = 110, .warmup = 10};
   EXPECT_DOUBLE_EQ(s.rate(1, {4}), 0.5);
@@ -278,7 +278,7 @@ TEST(Optimizer, RefusesTheImpossible) {
   spec.schedule.kind = "cosin";
   EXPECT_THROW(make_optimizer(spec, 1), std::invalid_argument);
   spec.schedule.kind = "step";
-  spec.schedule.every = 0;  // would be divided by
+  spec.schedule.every = 0;  // would be a divisor
   EXPECT_THROW(make_optimizer(spec, 1), std::invalid_argument);
 }
 
@@ -313,14 +313,14 @@ TEST(ServerOptimizer, IsItsPapersRecursion) {
   }
 }
 
-/// theory: a = 1, and (g, what others had applied since it was taken).
+/// theory: a = 1, and pairs of g and the sum of gradients that others applied since g was read.
 TEST(AdaptiveRevision, HasThePublishedVector) {
   OptimizerSpec spec;
   spec.kind = "adaptive-revision";
   spec.lr = 1;
   const auto optimizer = make_optimizer(spec, 1);
   const double pushed[] = {0.5, -0.3, 0.4, 0.2, -0.6};
-  const double read[] = {0, 0, 0.5, 0.5, 0.2};  // the sum of gradients that each worker had seen
+  const double read[] = {0, 0, 0.5, 0.5, 0.2};  // sum of gradients that each worker had seen
   const double expected[] = {
       -0.447213595500, -0.178885438200, -0.536656314600, -0.715541752800, -0.178885438200};
   float x = 0;
@@ -335,7 +335,7 @@ TEST(AdaptiveRevision, HasThePublishedVector) {
   }
 }
 
-/// It is AdaGrad whose squares begin at 1 where nothing was missed.
+/// AdaptiveRevision without missed gradients is AdaGrad with squares that begin at 1.
 TEST(AdaGrad, DividesByTheRootOfAllSquares) {
   OptimizerSpec spec;
   spec.kind = "adagrad";

@@ -9,8 +9,8 @@
 #include "optim/train/slice_objective.h"
 #include "tests/optim/models/networks.h"
 
-// A chain of stages finds the gradient that its network would find alone: every bit, whatever the
-// number of stages and microbatches under way.
+// A chain of stages computes the gradient of its whole network: every bit, whatever the number of
+// stages and microbatches under way.
 
 namespace gv {
 namespace {
@@ -37,7 +37,7 @@ struct Case {
   bool recompute = false;
 };
 
-/// One stage; what it shall do with one minibatch, in order.
+/// One stage, and its turns for one minibatch, in order.
 struct Stage {
   struct Turn {
     bool forward;
@@ -45,7 +45,7 @@ struct Stage {
   };
   std::unique_ptr<Replica> replica;
   Vector sum;
-  std::size_t floats_out;  ///< with a microbatch
+  std::size_t floats_out;  ///< output size for a microbatch
   std::vector<Turn> turns;
   std::size_t done = 0;
 };
@@ -72,8 +72,8 @@ class Chain {
     }
   }
 
-  /// g of every stage <- the gradient at x; the mean loss. Of the stages that could go on, one that
-  /// `order` draws does.
+  /// g of every stage <- the gradient at x; returns the mean loss. `order` draws the next stage
+  /// among those that can continue.
   double gradient(Rng order) {
     for (std::size_t s = 0; s < stages_.size(); ++s) plan(s);
     values_.clear();
@@ -151,7 +151,7 @@ class Chain {
 
   Case case_;
   std::vector<Stage> stages_;
-  Crossing values_, gradients_;  ///< behind a stage, of a microbatch
+  Crossing values_, gradients_;  ///< values and gradients after a stage, by microbatch
 };
 
 NeuralNetwork deep_mlp() {
@@ -164,7 +164,7 @@ std::vector<NamedNetwork> networks() {
   return list;
 }
 
-/// `count` of a network's places, drawn.
+/// Returns `count` random places of a network.
 std::vector<Cut> drawn(const NeuralNetwork& network, std::size_t count, Rng& rng) {
   std::vector<Cut> all = places(network);
   while (all.size() > count)
@@ -172,7 +172,7 @@ std::vector<Cut> drawn(const NeuralNetwork& network, std::size_t count, Rng& rng
   return all;
 }
 
-/// The sum of `microbatches` gradients of the whole network, added in this order.
+/// Sum of `microbatches` gradients of the whole network, in ascending and in descending order.
 struct Reference {
   double loss = 0;
   Floats ascending, descending;
@@ -202,8 +202,8 @@ Reference reference(const NeuralNetwork& network,
   return sum;
 }
 
-/// The mean of the microbatches' gradients, added in ascending order: it would have other bits
-/// added in another, or if one microbatch's gradient were taken for another's.
+/// The mean of the microbatches' gradients, added in ascending order: another order, or mistaking
+/// one microbatch's gradient for another's, would change bits.
 TEST_F(StageObjective, AddsTheGradientsOfItsMicrobatchesInAscendingOrder) {
   Rng rng(21);
   for (const auto& [name, network] : networks()) {
@@ -323,8 +323,8 @@ TEST_F(StageObjective, GoesOnFromWhatWasSaved) {
   EXPECT_TRUE(same_bits(saved.joined(Vector::x), restored.joined(Vector::x)));
 }
 
-/// Without a flush minibatches are under way at weights of their own, and each has the gradient
-/// that the whole network would find there. What is saved meanwhile stands before them all.
+/// Without a flush, minibatches under way use different weights, and each has the gradient of the
+/// whole network at its weights. Saved state precedes all minibatches under way.
 TEST_F(StageObjective, MinibatchesFollowEachOtherAtWeightsOfTheirOwn) {
   constexpr std::uint32_t ahead = 3;
   const NeuralNetwork network = deep_mlp();

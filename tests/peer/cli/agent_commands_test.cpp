@@ -5,7 +5,7 @@
 #include "tests/peer/launch/program.h"
 #include "tests/scratch_folder.h"
 
-// What the commands say of agents, which have no samples.
+// Commands on fleets of agents, which have no samples.
 
 namespace gv {
 namespace {
@@ -26,7 +26,7 @@ class AgentCommands : public testing::Test {
   ScratchFolder folder_;
 };
 
-/// What is refused names what does it instead, and that is so.
+/// The refusal names another way, and that way works.
 TEST_F(AgentCommands, ASavedModelIsLookedAtInItsEnvironment) {
   const Ended trained = run({"simulate", fleet(), "--json"});
   ASSERT_EQ(trained.code, 0) << trained.err;
@@ -52,7 +52,7 @@ TEST_F(AgentCommands, ASavedModelIsLookedAtInItsEnvironment) {
                             "--set",
                             "model={ kind: mlp, hidden: [8], start: " + model + " }"});
   ASSERT_EQ(looked.code, 0) << looked.err;
-  // Nothing is learnt in the first round, whose memory is too short: it is the same model.
+  // The first round learns nothing, because its memory is too short. The model stays the same.
   EXPECT_EQ(looked.summary().at("return"), trained.summary().at("return"));
 }
 
@@ -60,7 +60,7 @@ TEST_F(AgentCommands, ACalibrationSaysWhyItPredictsNoReturn) {
   const Ended ended = run({"plan", fleet(), "--calibrate", "--json"});
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(ended.summary().at("not_predicted"),
-            "an agent's loss changes with what it has seen: `simulate` says what its rounds take");
+            "an agent's loss changes with what it has seen: `simulate` measures its rounds");
 }
 
 TEST_F(AgentCommands, BenchesOfSamplesRefuseThem) {

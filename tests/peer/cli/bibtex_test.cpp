@@ -8,7 +8,7 @@
 namespace gv::cli {
 namespace {
 
-/// The "1705.09056" of "...; arXiv:1705.09056"; "": the summary names another kind of source.
+/// Returns "1705.09056" from "...; arXiv:1705.09056", or "" if the source is of another kind.
 std::string arxiv_of(std::string_view summary) {
   const std::size_t at = summary.find("arXiv:");
   return at == std::string_view::npos ? "" : std::string(summary.substr(at + 6));

@@ -5,7 +5,7 @@ namespace {
 
 class ClassWeighted : public TableUser {
  protected:
-  /// One row in twenty is rare, and looks a little other than the others.
+  /// One row in twenty is rare, and differs a little from the others.
   static std::string table() {
     std::string text = "a,b,y\n";
     std::uint32_t state = 5;
@@ -23,7 +23,7 @@ class ClassWeighted : public TableUser {
                    "stop: { rounds: 200 }\ntrain: { optimizer: { lr: 0.1 }" +
                        train + " }\n" + more);
   }
-  /// Returns how many of the rare rows are found.
+  /// Returns the number of rare rows that the model predicts as rare.
   std::size_t found() const {
     std::size_t count = 0, row = 0;
     for (const std::string& line : run({"predict", model("run"), path("a.csv")}).out) {

@@ -39,7 +39,7 @@ Command row() {
       });
 }
 
-/// Exit code of `test WORDS...`.
+/// Returns the exit code of `test WORDS...`.
 int call(std::vector<std::string> words) {
   words.insert(words.begin(), "test");
   std::vector<char*> arguments;
@@ -72,6 +72,17 @@ TEST(Command, RefusesWhatIsUnknownOrOutOfRange) {
   EXPECT_EQ(call({}), exit_code::usage);
   EXPECT_THROW(call({"atc"}), std::invalid_argument);
   EXPECT_EQ(ran.count, -1) << "nothing ran";
+}
+
+TEST(Command, NamesTheOptionThatWasProbablyMeant) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(call({"act", "--cuont=3"}), exit_code::usage);
+  EXPECT_EQ(call({"act", "--quite-another", "3"}), exit_code::usage);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "error: unknown option `--cuont`\n"
+            "help:  did you mean `--count`?\n"
+            "error: unknown option `--quite-another`\n"
+            "help:  test act --help shows the options\n");
 }
 
 TEST(Command, HelpShowsDefaultsRangesAndExamples) {

@@ -7,7 +7,7 @@
 namespace gv {
 namespace {
 
-/// Two methods with three seeds each, asked as a user would.
+/// Two methods with three seeds each, compared as a user would.
 class CompareCommand : public testing::Test {
  protected:
   CompareCommand() {
@@ -74,7 +74,7 @@ TEST_F(CompareCommand, NamesWhatIsDamagedAndNeverAveragesIt) {
   EXPECT_EQ(left.summary().at("sections").at(0).at("contenders").at(0).at("seeds"), 2);
 }
 
-/// It reads what `run` and `simulate` leave, as it stands.
+/// `compare` reads the folders of `run` and `simulate` unchanged.
 TEST_F(CompareCommand, ReadsRealRuns) {
   const std::string fleet = source_folder() + "/configs/quadratic-ring16.yaml";
   const std::vector<std::string> sets{"--set",
@@ -97,7 +97,7 @@ TEST_F(CompareCommand, ReadsRealRuns) {
   EXPECT_EQ(answer.at("columns"), nlohmann::json({"in"}));
   const auto& contenders = answer.at("sections").at(0).at("contenders");
   ASSERT_EQ(contenders.size(), 2U);
-  // The same bits: the same rounds and the same loss, by another clock.
+  // Rounds and loss have the same bits; only the clocks differ.
   EXPECT_EQ(contenders.at(0).at("means").at("rounds"), contenders.at(1).at("means").at("rounds"));
   EXPECT_EQ(contenders.at(0).at("means").at("loss"), contenders.at(1).at("means").at("loss"));
   EXPECT_NE(contenders.at(0).at("means").at("time"), contenders.at(1).at("means").at("time"));

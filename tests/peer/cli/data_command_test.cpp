@@ -10,7 +10,7 @@
 namespace gv {
 namespace {
 
-/// Fleets on data beside them, run as a user would.
+/// Fleets with data files in the same folder, run as a user would.
 class DataCommand : public testing::Test {
  protected:
   DataCommand() {
@@ -38,7 +38,8 @@ class DataCommand : public testing::Test {
   ScratchFolder folder_;
 };
 
-/// Augmented pictures, unequal batches: a run has the simulator's bits, and resumed half-way too.
+/// With augmented pictures and unequal batches, a run ends with the simulator's bits, resumed or
+/// not.
 TEST_F(DataCommand, RunSimulateAndResumeEndWithTheSameBits) {
   const std::string file =
       fleet("peers: [{ batch: 3 }, { batch: 5, speed: 2 }]\ncheckpoint: { every: 15 rounds }\n");
@@ -134,8 +135,7 @@ TEST_F(DataCommand, ADamagedFileEndsWithItsLine) {
   EXPECT_NE(plan.err.find("test.csv:11: 2 values instead of 3073"), std::string::npos) << plan.err;
 }
 
-/// One of two peers has eight times the work in a sample: all of them measure, each its own, and
-/// what is printed is a fleet file's.
+/// Peers with different batches each measure their speed, and a fleet file can use the output.
 TEST_F(DataCommand, BenchSpeedsMeasuresEveryPeerInOneUnit) {
   const std::string file = path("speeds.yaml");
   std::ofstream(file) << "version: 1\nname: speeds\nhosts: { localhost: {} }\n"

@@ -9,7 +9,7 @@
 namespace gv {
 namespace {
 
-/// A table as an office sends it: from `init` to `predict` without an editor.
+/// A table as an office sends it, used from `init` to `predict` without an editor.
 class DirtyTables : public testing::Test {
  protected:
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
@@ -21,8 +21,8 @@ class DirtyTables : public testing::Test {
     return text.find(part) != std::string::npos;
   }
 
-  /// Flats whose price their size, town and year decide; BOM, CRLF, `;`, quotes, decimal commas,
-  /// dates, missing values of five spellings, 40 towns with umlauts, notes, numbers with words.
+  /// Flats with prices by size, town and year; BOM, CRLF, `;`, quotes, decimal commas, dates, five
+  /// spellings of missing values, 40 towns with umlauts, notes, numbers with words.
   static std::string flats(int first, int last) {
     std::string text = "\uFEFFObjekt;\"Fläche (m²)\";Zimmer;Ort;Verkauf;Notiz;Etage;Preis €\r\n";
     for (int r = first; r < last; ++r) {
@@ -90,7 +90,7 @@ TEST_F(DirtyTables, AreLearntWithoutAnEditor) {
     EXPECT_LE(columns_of(line), 80U) << line;
 }
 
-/// Its missing values were an error of `init`, which wrote no file in which to say `missing`.
+/// `init` once failed on missing values, and wrote no file to which the user could add `missing`.
 TEST_F(DirtyTables, WhatIsMissingIsWrittenDownByColumn) {
   write("a.csv", "a,b,y\n1,?,u\n2,3,v\n,4,\n5,n/a,u\n6,6,v\n7,8,u\n");
   const Ended made = run(
@@ -101,7 +101,7 @@ TEST_F(DirtyTables, WhatIsMissingIsWrittenDownByColumn) {
   EXPECT_EQ(run({"data", path("a.yaml"), "--json"}).summary().at("dropped"), 1);
 }
 
-/// "is no number" said nothing of what would make the column one of numbers.
+/// The message "is no number" once did not explain how to make the column numeric.
 TEST_F(DirtyTables, AWordOfTheirOwnForMissingValuesIsNamed) {
   std::string rows = "x,size,y\n";
   for (int r = 0; r < 60; ++r)
@@ -140,7 +140,7 @@ TEST_F(DirtyTables, AllProblemsAreToldInOneGo) {
   for (const char* part : {"a.csv:2: `2,5` in column `b` looks like a number with a decimal comma",
                            "a.csv:3: `k.A.` in column `a` is no number",
                            "a.csv:3: no value in column `b`",
-                           "a.csv:4: 1 values where the header has 3 names",
+                           "a.csv:4: 1 values, and the header has 3 names",
                            "4 errors in "})
     EXPECT_TRUE(has(ended.err, part)) << part << "\n" << ended.err;
 }

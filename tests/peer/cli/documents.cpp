@@ -23,15 +23,15 @@ void add_folder(const std::string& folder, std::vector<std::string>& pages) {
       pages.push_back(fs::relative(entry.path(), root).string());
 }
 
-/// NAME of `<!-- file: NAME -->`; "" of any other line.
+/// Returns NAME of `<!-- file: NAME -->`, or "" for any other line.
 std::string named_file(const std::string& line) {
   static const std::regex comment("<!-- file: (\\S+) -->");
   std::smatch match;
   return std::regex_match(line, match, comment) ? match[1].str() : "";
 }
 
-/// GitHub keeps letters, digits, `_` and `-`, and makes a hyphen of each space; mkdocs makes one
-/// hyphen of several. Headings on which the two differ are left out, so that nobody links to them.
+/// GitHub keeps letters, digits, `_` and `-`, and turns each space into a hyphen; mkdocs joins
+/// repeated hyphens. Returns "" if the two differ, so that no link uses such a heading.
 std::string slug(const std::string& heading) {
   std::string made;
   for (const char c : heading) {

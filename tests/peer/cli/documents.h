@@ -7,30 +7,30 @@ namespace gv {
 
 /// A fenced block of a page.
 struct Block {
-  std::string language;  ///< "sh": commands that a test runs; "text": a screen
-  std::string file;      ///< of `<!-- file: NAME -->` in the line before it: what it is saved as
+  std::string language;  ///< "sh" for commands that a test runs, "text" for a screen
+  std::string file;      ///< name to save it as, from a line `<!-- file: NAME -->` before it, or ""
   std::vector<std::string> lines;
 };
 
 /// A page of the documents.
 struct Page {
-  std::string path;  ///< seen from the root of the project
+  std::string path;  ///< relative to the root of the project
   std::vector<Block> blocks;
-  std::vector<std::string> prose;  ///< the lines that stand in no block
+  std::vector<std::string> prose;  ///< lines outside blocks
 };
 
-/// Throws std::runtime_error where there is no such page.
+/// Throws std::runtime_error if the page does not exist.
 Page read_page(const std::string& path);
-/// README.md and docs/, sorted: what users read.
+/// Returns README.md and docs/, sorted: the pages for users.
 std::vector<std::string> user_pages();
-/// Every Markdown file of the project.
+/// Returns every Markdown file of the project.
 std::vector<std::string> all_pages();
-/// The text of a page, whole.
+/// Returns the whole text of a page.
 std::string text_of_page(const std::string& path);
 
-/// Targets of the links and pictures of a page, without those that begin with a scheme.
+/// Returns the targets of a page's links and pictures, without those that begin with a scheme.
 std::vector<std::string> local_links(const Page& page);
-/// The anchors that its headings make, as GitHub and mkdocs both do.
+/// Returns the anchors of its headings, as GitHub and mkdocs both make them.
 std::vector<std::string> anchors_of(const Page& page);
 
 }  // namespace gv

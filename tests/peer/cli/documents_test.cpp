@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A page by its path, as a name that GoogleTest takes.
+/// Returns the path of a page as a valid GoogleTest name.
 std::string test_name(const testing::TestParamInfo<std::string>& page) {
   std::string name = page.param;
   std::ranges::replace_if(
@@ -29,7 +29,7 @@ std::string test_name(const testing::TestParamInfo<std::string>& page) {
   return name;
 }
 
-/// Pages that have commands to run.
+/// Returns the pages that have commands to run.
 std::vector<std::string> pages_with_commands() {
   std::vector<std::string> pages = user_pages();
   std::erase_if(pages, [](const std::string& path) {
@@ -44,7 +44,7 @@ class Documents : public testing::TestWithParam<std::string> {
   ProjectFolder project_;
 };
 
-/// Each command of each page as it stands there, one after the other.
+/// Runs each command of each page unchanged, one after the other.
 TEST_P(Documents, CommandsWork) {
   for (const Block& block : read_page(GetParam()).blocks) {
     if (!block.file.empty())
@@ -63,7 +63,7 @@ TEST(DocumentsAsAWhole, TheMainPagesHaveCommands) {
     EXPECT_EQ(std::ranges::count(pages, page), 1) << page;
 }
 
-/// Returns where a link of `page` leads: the file, seen from the root, and the anchor.
+/// Returns the target of a link in `page`: the file, relative to the root, and the anchor.
 std::pair<std::string, std::string> target_of(const Page& page, const std::string& link) {
   const std::size_t hash = std::min(link.find('#'), link.size());
   const std::string file = link.substr(0, hash);
@@ -89,7 +89,7 @@ TEST(DocumentsAsAWhole, LinksLeadSomewhere) {
   EXPECT_GT(links, 100U);
 }
 
-/// Nobody finds a page that nothing leads to.
+/// A page without a link to it is never found.
 TEST(DocumentsAsAWhole, EveryPageIsInTheSiteAndEveryExperimentInTheIndex) {
   const std::string site = text_of(fs::path(source_folder()) / "mkdocs.yml");
   for (const std::string& path : user_pages())
@@ -104,9 +104,9 @@ TEST(DocumentsAsAWhole, EveryPageIsInTheSiteAndEveryExperimentInTheIndex) {
   }
 }
 
-/// `grapevine COMMAND` and the options behind it, in a line that a reader might copy.
+/// `grapevine COMMAND` and its options, in a line that a reader might copy.
 struct Mention {
-  std::vector<std::string> words;    ///< up to two behind `grapevine`
+  std::vector<std::string> words;    ///< up to two words after `grapevine`
   std::vector<std::string> options;  ///< "--id"
 };
 
@@ -128,7 +128,7 @@ std::vector<Mention> mentions_in(const std::string& line) {
   return found;
 }
 
-/// Null: there is no such command.
+/// Returns null if there is no such command.
 const cli::CommandFacts* command_of(const std::vector<cli::CommandFacts>& all,
                                     const std::vector<std::string>& words) {
   for (std::size_t count = words.size(); count > 0; --count) {
@@ -156,7 +156,7 @@ void expect_known(const std::vector<cli::CommandFacts>& all,
         << line;
 }
 
-/// Commands count also that cannot be run here, because they need other machines or do not end.
+/// Includes commands that cannot run here, because they need other machines or do not end.
 TEST(DocumentsAsAWhole, NameCommandsAndOptionsThatThereAre) {
   const std::vector<cli::CommandFacts> all = cli::describe(cli::whole_program());
   std::size_t mentions = 0;
@@ -175,7 +175,7 @@ TEST(DocumentsAsAWhole, NameCommandsAndOptionsThatThereAre) {
   EXPECT_GT(mentions, 100U);
 }
 
-/// `.ci/embed` builds and runs it.
+/// `.ci/embed` builds and runs the example.
 TEST(DocumentsAsAWhole, TheEmbeddedFleetIsTheExample) {
   const std::vector<Block> blocks = read_page("docs/how-to/embed.md").blocks;
   const auto program = std::ranges::find(blocks, "cpp", &Block::language);
@@ -184,7 +184,7 @@ TEST(DocumentsAsAWhole, TheEmbeddedFleetIsTheExample) {
             text_of(fs::path(source_folder()) / "examples/embed/main.cpp"));
 }
 
-/// What the explained fleet file says, comments apart, is what configs/fashion-ring8.yaml is.
+/// Apart from comments, the explained fleet file is the same fleet as configs/fashion-ring8.yaml.
 TEST(DocumentsAsAWhole, TheExplainedFleetFileIsTheMainJob) {
   const ScratchFolder scratch;
   const fs::path path = fs::path(scratch.path()) / "fleet.yaml";

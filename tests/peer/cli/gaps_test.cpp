@@ -15,10 +15,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The reference has no gap: what the program says and leaves is explained.
+/// The reference explains all that the program prints and writes.
 class Gaps : public testing::Test {
  protected:
-  /// The names in the first column of the page's tables.
+  /// Returns the names in the first column of the page's tables.
   static std::set<std::string> explained(const std::string& page) {
     static const std::regex name("`([^`]+)`");
     std::set<std::string> names;
@@ -93,8 +93,8 @@ TEST_F(Gaps, EveryColumnOfTheTableIsExplained) {
   EXPECT_GE(count, 15U);
 }
 
-/// `ledger-1f.txt` of a page that speaks of `ledger-*.txt`, `rounds.1.npy` of one with
-/// `rounds.0.npy`.
+/// Maps `ledger-1f.txt` to `ledger-*.txt` and `rounds.1.npy` to `rounds.0.npy`, as pages write
+/// them.
 std::string as_explained(const std::string& file) {
   static const std::regex ledger("ledger-.*\\.txt"), life("\\.\\d+\\.npy");
   return std::regex_replace(std::regex_replace(file, ledger, "ledger-*.txt"), life, ".0.npy");
@@ -123,7 +123,7 @@ TEST_F(Gaps, EveryMethodIsInTheTable) {
   }
 }
 
-/// The cells of the table's row whose first cell names this method.
+/// Returns the cells of the table row whose first cell names this method.
 std::vector<std::string> cells_of(const std::string& page, const AlgorithmRow& row) {
   const std::string of_kind = fmt::format("kind: {}[ ,}}]|`{}`", row.kind, row.kind);
   std::istringstream lines(page);
@@ -142,7 +142,7 @@ std::vector<std::string> cells_of(const std::string& page, const AlgorithmRow& r
   return {};
 }
 
-/// The page, the answer of `algorithms` and the refusal in a fleet file are one table.
+/// The page, the output of `algorithms` and the refusal of a fleet file must agree.
 TEST_F(Gaps, EveryMethodSaysWhatItIsToAgents) {
   const std::string page = text_of_page("docs/methods.md");
   const auto rows = run({"algorithms", "--json"}).summary().at("rows");

@@ -6,7 +6,7 @@ namespace {
 using Screens = std::vector<GoldenScreen>;
 using Commands = std::vector<std::string>;
 
-// Functions, since tables of tests are made before constants of other files may be.
+// Functions, because tables of tests may be made before constants of other files.
 std::string iris() {
   return "configs/iris-ring4.yaml";
 }
@@ -14,7 +14,7 @@ std::string quadratic() {
   return "configs/quadratic-ring16.yaml";
 }
 
-/// Runs that the answers about runs need: two graphs, three seeds each; and `more`.
+/// Adds the runs that commands about runs need: two graphs with three seeds each.
 Commands after_runs(const Commands& more) {
   Commands commands;
   for (const char* graph : {"ring", "complete"})
@@ -121,7 +121,7 @@ Screens other_screens() {
             "grapevine graph export --topology ring --peers 4"}}};
 }
 
-/// A first afternoon with numbers to be told.
+/// A first afternoon with a regression.
 Screens regression_screens() {
   return {
       {"regression",
@@ -159,7 +159,11 @@ Screens error_screens() {
             "grapevine evaluate nowhere.safetensors",
             "grapevine graph report --topology ring --peers 8 --discount 1",
             "grapevine graph report --topology rnig --peers 8",
-            "grapevine pln " + iris()}}};
+            "grapevine pln " + iris(),
+            "grapevine graph reprot --topology ring",
+            "grapevine run " + iris() + " --sett stop.rounds=3",
+            "grapevine plan " + iris() + " --set algorithm=D-PSGD",
+            "grapevine plan " + iris() + " --set train.lr=0.1"}}};
 }
 
 }  // namespace

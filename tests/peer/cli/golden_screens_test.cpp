@@ -21,7 +21,7 @@ namespace gv {
 std::string compared_text(const std::string& text, Compared compared) {
   if (compared == Compared::all) return text;
   static const std::regex bar("[█▓▒░·▏▎▍▌▋▊▉]+"), spaces(" +");
-  // "12.3 s", "4 min 12 s", "53 %", and the bytes sent, among them signs of life
+  // "12.3 s", "4 min 12 s", "53 %", and the bytes sent, which include signs of life
   static const std::regex time("\\d[\\d.]* (us|ms|s|min|h|B|kB|MB|GB)\\b( \\d+ (s|min))?|\\d+ %");
   static const std::regex number("\\d[\\d.,]*(e[+-]\\d+)?( [kMGT]?(B|FLOP)(/s)?\\b)?");
   static const std::regex unit("# (us|ms|s|min)\\b"), avx("AVX[-0-9]*"), buffers("system|# KiB");
@@ -29,7 +29,7 @@ std::string compared_text(const std::string& text, Compared compared) {
   std::istringstream in(text);
   bool times = false;
   for (std::string line; std::getline(in, line);) {
-    // Where a run's time goes, and what it recommends for that, is another each time.
+    // The times of a run, and the hints that follow from them, differ each time.
     const bool begins = line.starts_with("time  ") || line.starts_with("hint  ");
     times = begins || (times && line.starts_with("           "));
     if (times) continue;
@@ -54,15 +54,15 @@ std::string screen_name(const testing::TestParamInfo<GoldenScreen>& screen) {
 
 class Golden : public testing::TestWithParam<GoldenScreen> {
  protected:
-  /// Without the program every screen would be an error, and `.ci/screens` would keep it.
+  /// Without the program every screen would be an error, which `.ci/screens` would keep.
   void SetUp() override {
     ASSERT_TRUE(fs::exists(grapevine_program())) << grapevine_program() << " is not built";
   }
-  /// Its exit code. What it says of its progress, on stderr, is none of its screen; an error is.
+  /// Returns the exit code. A screen has no progress from stderr, but it has errors.
   int run_command(const std::string& command) const {
     return project_.run(command, "ONEDNN_MAX_CPU_ISA=AVX2 TERM=dumb");
   }
-  /// All of the screen's commands and what they say.
+  /// Returns all commands of the screen with their output.
   std::string screen() const {
     std::string text;
     for (const std::string& command : GetParam().commands) {
@@ -97,7 +97,7 @@ class Golden : public testing::TestWithParam<GoldenScreen> {
   ProjectFolder project_;
 };
 
-/// `.ci/screens` writes them again; then look at what has changed.
+/// `.ci/screens` writes the screens again. Look at the changes afterwards.
 TEST_P(Golden, ScreenIsTheOneThatIsKept) {
   const fs::path file =
       fs::path(source_folder()) / "tests/peer/cli/screens" / (GetParam().name + ".txt");
@@ -107,7 +107,7 @@ TEST_P(Golden, ScreenIsTheOneThatIsKept) {
 }
 INSTANTIATE_TEST_SUITE_P(Screens, Golden, testing::ValuesIn(golden_screens()), screen_name);
 
-/// A command whose screen is not kept says why here.
+/// A command without a screen is listed here with the reason.
 TEST(GoldenScreens, AreThoseOfAllCommands) {
   std::string typed;
   for (const GoldenScreen& screen : golden_screens())

@@ -34,7 +34,7 @@ TEST_F(GraphCommand, WarnsBeyondTheStabilityLimit) {
   EXPECT_TRUE(Json::parse(a.output()).at("consensus").is_null());
 }
 
-/// It was of another method, and D2's limit was one where `plan` refuses the fleet.
+/// The prediction was once for another method, and D2's limit was a rate that `plan` refuses.
 TEST_F(GraphCommand, PredictsTrackingAsItRuns) {
   const Ended a = grapevine(
       "graph predict --json --topology ring --peers 16 --hessian 1,0.5,0.25,0.1 --rate 0.1 "
@@ -60,7 +60,7 @@ TEST_F(GraphCommand, SaysBetweenWhichRatesD2IsStable) {
   EXPECT_NE(none.output().find("stable      at no rate"), std::string::npos) << none.output();
 }
 
-/// A followed schedule that is stable but slow once was called divergent.
+/// A slow but stable schedule was once called divergent.
 TEST_F(GraphCommand, SaysWhenAScheduleTakesTooLongToFollow) {
   const Ended slow = grapevine("graph predict --json --topology matcha:graph=path --peers 160");
   ASSERT_EQ(slow.code, 0) << slow.err;
@@ -76,7 +76,7 @@ TEST_F(GraphCommand, SaysWhenAScheduleTakesTooLongToFollow) {
   EXPECT_FALSE(Json::parse(fast.output()).at("stable").get<bool>());
 }
 
-/// Between its two windows the fleet was called stable.
+/// The fleet was once called stable between its two stable intervals.
 TEST_F(GraphCommand, SaysWhichRatesAreStableWhereTheyAreNoInterval) {
   const std::string file = path("seven.edges");
   std::ofstream(file) << "0 1\n0 2\n0 4\n0 5\n0 6\n1 5\n2 4\n3 6\n4 5\n5 6\n";
@@ -98,7 +98,7 @@ TEST_F(GraphCommand, SaysWhichRatesAreStableWhereTheyAreNoInterval) {
   EXPECT_TRUE(Json::parse(grapevine(seven + "2 --json").output()).at("stable").get<bool>());
 }
 
-/// Near the limit, and beyond that of the method without momentum.
+/// Predicts near the limit, and with momentum beyond the limit of the method without it.
 TEST_F(GraphCommand, PredictsGivenMinimaUpToTheLimit) {
   const std::string file = path("five.txt");
   std::ofstream(file) << "0.1\n1\n-1\n0.5\n0.2\n";
@@ -115,7 +115,7 @@ TEST_F(GraphCommand, PredictsGivenMinimaUpToTheLimit) {
   }
 }
 
-/// It was refused as weights, and predicted as a schedule of one.
+/// Such a matrix was once refused as weights, but predicted as a schedule of one round.
 TEST_F(GraphCommand, PredictsADirectedMatrixThatIsNotNormal) {
   const std::string file = path("directed.txt");
   std::ofstream(file) << "0.5 0.5 0 0\n0 0.25 0.5 0.25\n0.5 0 0.25 0.25\n0 0.25 0.25 0.5\n";
@@ -129,7 +129,7 @@ TEST_F(GraphCommand, PredictsADirectedMatrixThatIsNotNormal) {
   EXPECT_EQ(d2.code, 2);
 }
 
-/// Parts that never hear of each other were called stable below 2.
+/// Disconnected parts were once called stable below 2.
 TEST_F(GraphCommand, RefusesRoundsThatConnectNobody) {
   const std::string file = path("apart.txt");
   std::ofstream(file) << "0.5 0.5 0 0\n0.5 0.5 0 0\n0 0 0.5 0.5\n0 0 0.5 0.5\n"

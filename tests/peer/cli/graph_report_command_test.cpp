@@ -23,9 +23,9 @@ TEST_F(GraphCommand, ReportsALine) {
   EXPECT_EQ(rows[1].at("conductance").size(), 2U);
 }
 
-/// Half a billion edges and more are counted, not made. Each peer takes the mean of all: noise is
-/// at rest at once, so what a peer keeps up is its own step's alone. The same formulas answer where
-/// the graph is built.
+/// Half a trillion edges are counted without a graph in memory. Each peer takes the mean of all,
+/// which removes the noise at once, so only the noise of a peer's own last step is left. The
+/// formulas agree with those of a graph that is built.
 TEST_F(GraphCommand, ReportsACompleteGraphOfAMillionPeers) {
   const auto row = [&](const std::string& more) {
     const Ended a = grapevine("graph report --topology complete --json --more " + more);
@@ -54,8 +54,8 @@ TEST_F(GraphCommand, ReportsACompleteGraphOfAMillionPeers) {
   EXPECT_EQ(page.code, 0) << page.err;
 }
 
-/// Section 5.3's three peers: no doubly stochastic weights, so push-sum is offered; with equal
-/// degrees it is a column.
+/// Section 5.3's three peers have no doubly stochastic weights, so push-sum is offered. With equal
+/// degrees push-sum is a column.
 TEST_F(GraphCommand, KnowsPushSumOnDirectedGraphs) {
   const std::string file = path("three.dot");
   std::ofstream(file) << "digraph g { 0 -> 1; 1 -> 2; 2 -> 0; 2 -> 1; }\n";
@@ -82,7 +82,7 @@ TEST_F(GraphCommand, WritesAPageBesideTheTable) {
   EXPECT_NE(page.find("0.949253"), std::string::npos);
 }
 
-/// It says what is wrong with a user's graph, with the number and the remedy.
+/// The error names the fault in a user's graph, with the number and the remedy.
 TEST_F(GraphCommand, NameWhatIsWrongWithAFile) {
   struct Wrong {
     const char* file;
@@ -109,7 +109,7 @@ TEST_F(GraphCommand, NameWhatIsWrongWithAFile) {
   EXPECT_NE(said.err.find("--topology ring needs --peers N"), std::string::npos) << said.err;
 }
 
-/// A bad file is the user's mistake wherever it is read: exit code 2, and the file's name.
+/// A bad file is the user's mistake in each command: exit code 2, and the name of the file.
 TEST_F(GraphCommand, EndWithWrongUsageOnABadFile) {
   const std::string bad = path("bad.npy");
   std::ofstream(bad) << "0 1";

@@ -5,10 +5,10 @@
 namespace gv {
 namespace {
 
-/// The samples that nobody trains on, told to other programs.
+/// The samples that no peer trains on, listed for other programs.
 class HeldOut : public TableUser {
  protected:
-  /// Noise makes some of the answers wrong; every seventh row lacks a value.
+  /// Some answers are wrong because of noise. Every seventh row lacks a value.
   static std::string table() {
     std::string text = "a,b,y\n";
     std::uint32_t state = 7;
@@ -24,7 +24,7 @@ class HeldOut : public TableUser {
   }
 };
 
-/// Nobody outside could tell on which rows the accuracy of a run was measured.
+/// Other programs need the rows on which the accuracy of a run was measured.
 TEST_F(HeldOut, PythonFindsTheAccuracyOfTheRun) {
   if (std::system("python3 -c '' 2>/dev/null") != 0) GTEST_SKIP() << "python3 is not installed";
   write("a.csv", table());

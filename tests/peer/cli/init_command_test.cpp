@@ -10,12 +10,12 @@
 namespace gv {
 namespace {
 
-/// The first file of somebody who has none yet.
+/// `init` for a user's first fleet file.
 class Init : public testing::Test {
  protected:
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
   std::string read(const std::string& name) const { return text_of(path(name)); }
-  /// Writes the file, and runs it for real.
+  /// Writes the file and runs it.
   nlohmann::json runs(const std::string& name, std::vector<std::string> flags) const {
     flags.insert(flags.begin(), {"init", path(name)});
     const Ended made = run(flags);
@@ -44,7 +44,7 @@ TEST_F(Init, ATableIsLearntToItsGoal) {
   EXPECT_NE(read("iris.yaml").find("target: species"), std::string::npos);
 }
 
-/// iris.data as it is published has no line of names: the first flower became one.
+/// The published iris.data has no line of names; its first flower once became one.
 TEST_F(Init, AFirstLineThatIsDataIsTakenForData) {
   std::ofstream(path("iris.data")) << "5.1,3.5,Iris-setosa\n4.9,3.0,Iris-setosa\n7.0,3.2,Iris-"
                                       "versicolor\n6.4,3.2,Iris-versicolor\n6.3,3.3,Iris-"
@@ -77,7 +77,7 @@ TEST_F(Init, OtherDataAndGoals) {
   runs("shots.yaml", {"--data", path("shots"), "--machines", "2", "--goal", "2 epochs"});
 }
 
-/// Sixty columns that say nearly the same: a rate that fits to ten makes the loss infinite there.
+/// Sixty columns are nearly equal. A rate that suits ten columns makes the loss infinite here.
 TEST_F(Init, ARegressionWithManyColumnsIsLearnt) {
   std::ofstream out(path("wide.csv"));
   std::uint32_t state = 1;

@@ -10,7 +10,7 @@
 namespace gv {
 namespace {
 
-/// Tables and pictures of a user's own, as a user would try them.
+/// Tables and pictures of a user's own.
 class OwnData : public testing::Test {
  protected:
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
@@ -23,7 +23,7 @@ class OwnData : public testing::Test {
                  "version: 1\nname: own\nseed: 3\npeers: 3\ndata: " + data +
                      "\nstop: { rounds: 30 }\noutput: { dir: " + path("run") + " }\n" + more);
   }
-  /// Rows first .. last of a table in which the sum of both numbers says the class.
+  /// Returns rows first .. last of a table in which the sum of both numbers decides the class.
   static std::string table(int first, int last) {
     std::string text = "left,right,side,class\n";
     for (int r = first; r < last; ++r) {
@@ -53,7 +53,7 @@ TEST_F(OwnData, RunAndSimulateOfATableEndWithTheSameBits) {
       << real.err;
 }
 
-/// There are as many files as peers; each process reads its own one.
+/// There are as many files as peers, and each process reads its own.
 TEST_F(OwnData, PeersWithFilesOfTheirOwnEndWithTheSimulatorsBits) {
   write("t.csv", table(90, 120));
   for (int i = 0; i < 3; ++i)
@@ -74,7 +74,7 @@ TEST_F(OwnData, PeersWithFilesOfTheirOwnEndWithTheSimulatorsBits) {
   EXPECT_NE(hashed, plain);
 }
 
-/// Krum weighs nobody by samples, so that no peer needs to know how many the others have.
+/// Krum does not weigh peers by samples, so no peer needs the number of the others' samples.
 TEST_F(OwnData, FedavgTakesAFileOfEachPeerWhereItWeighsNobody) {
   write("t.csv", table(90, 120));
   for (int i = 0; i < 3; ++i)
@@ -93,7 +93,7 @@ TEST_F(OwnData, FedavgTakesAFileOfEachPeerWhereItWeighsNobody) {
             std::string::npos);
 }
 
-/// Parts whose class ids differ in the last of 19 digits were taken for parts of one table.
+/// Parts with class ids that differ in the last of 19 digits once passed for parts of one table.
 TEST_F(OwnData, PartsWithOtherClassesAreToldApart) {
   write("t.csv", "x,y\n1,2023552585717889863\n2,5\n");
   for (const auto& [part, id] : {std::pair<int, const char*>{0, "2023552585717889863"},
@@ -127,8 +127,8 @@ TEST_F(OwnData, AFirstLineThatLooksLikeDataIsTold) {
   EXPECT_FALSE(told(", header: true"));
 }
 
-/// Each of these columns separates two classes, and is no number that a float tells apart: with
-/// cells of floats the accuracy was 0.5 of half of them.
+/// Each column separates two classes, but float cannot represent its differences. With cells of
+/// floats, half of the columns once had an accuracy of 0.5.
 TEST_F(OwnData, ASoftmaxLearnsWhatSeparates) {
   using Column = std::function<std::string(int)>;
   const std::vector<std::pair<std::string, Column>> columns{
@@ -159,7 +159,7 @@ TEST_F(OwnData, ASoftmaxLearnsWhatSeparates) {
   }
 }
 
-/// The message named the fleet file, which had not changed.
+/// The message once named the fleet file, which had not changed.
 TEST_F(OwnData, AResumeSaysThatTheDataHaveChanged) {
   write("a.csv", table(0, 90));
   const std::string file =
@@ -235,8 +235,8 @@ TEST_F(OwnData, AFolderOfPicturesIsLearnt) {
   EXPECT_NE(shown.output().find("light"), std::string::npos);
 }
 
-/// Three sets of scikit-learn's and its logistic regression, which minimizes what a softmax model
-/// with weight decay 1 / (n C) does.
+/// Compares three sets of scikit-learn with its logistic regression, which minimizes the loss of a
+/// softmax model with weight decay 1 / (n C).
 TEST_F(OwnData, IsAsGoodAsScikitLearn) {
   if (std::system("python3 -c 'import sklearn' 2>/dev/null") != 0)
     GTEST_SKIP() << "scikit-learn is not installed in python3";

@@ -33,7 +33,7 @@ TEST(PlanCommand, WarnsOfARateThatDiverges) {
   EXPECT_EQ(std::ranges::count_if(plan.out, warns), 1);
 }
 
-/// Speeds of 8 : 4 : 2 : 1 and links that differ: what `--place` and `batch: auto` are for.
+/// Speeds of 8 : 4 : 2 : 1 and different links, a case for `--place` and `batch: auto`.
 TEST(PlanCommand, SaysWhatUnequalMachinesCost) {
   const std::string fleet = source_folder() + "/experiments/unequal/fleet.yaml";
   const std::string equal = run({"plan", fleet}).output();
@@ -47,9 +47,9 @@ TEST(PlanCommand, SaysWhatUnequalMachinesCost) {
   EXPECT_EQ(alike.find("--place"), std::string::npos) << alike;
 }
 
-/// Four machines at 1 Gbit, 100, 50 and 10 Mbit: `--place` swapped places on the ring and saved
-/// nothing, while the triangle with the slow machine as a leaf takes half the time, and with eight
-/// local steps was first of all that was tried.
+/// Four machines at 1 Gbit, 100, 50 and 10 Mbit. `--place` once swapped places on the ring and
+/// saved no time. The triangle with the slow machine as a leaf takes half the time, and with eight
+/// local steps it is the fastest of all candidates.
 TEST(PlanCommand, ProposesWhatIsFasterThanAnyPlaceOnTheRing) {
   const ScratchFolder folder;
   const std::string file = folder.path() + "/lan.yaml", graph = folder.path() + "/lan.graph";
@@ -75,7 +75,7 @@ TEST(PlanCommand, ProposesWhatIsFasterThanAnyPlaceOnTheRing) {
   EXPECT_GT(seconds_of({"algorithm=ad-psgd"}), seconds_of({}) / 4) << all;
   EXPECT_LT(seconds_of({"algorithm=ad-psgd"}), seconds_of({leaf})) << all;
   EXPECT_GT(seconds_of({"algorithm=all-reduce"}), 0) << all;
-  // The keys are keys: the fleet with them is planned at what was proposed.
+  // The proposed keys are valid: the plan of the fleet with them agrees with the proposal.
   const Ended planned =
       run({"plan", file, "--set", leaf, "--set", "train.local_steps=8", "--json"});
   ASSERT_EQ(planned.code, 0) << planned.err;
@@ -85,7 +85,7 @@ TEST(PlanCommand, ProposesWhatIsFasterThanAnyPlaceOnTheRing) {
   EXPECT_EQ(of_dora, 1U) << "the slow one is the leaf";
 }
 
-/// It counted the pieces of each round, for hours.
+/// `plan` once counted the pieces of each round, for hours.
 TEST(PlanCommand, RefusesAModelThatNoMachineHolds) {
   const ScratchFolder folder;
   const std::string file = folder.path() + "/fleet.yaml";
@@ -97,7 +97,7 @@ TEST(PlanCommand, RefusesAModelThatNoMachineHolds) {
       << plan.err;
 }
 
-/// They do where the run itself begins, too.
+/// `run` and `simulate` warn when they begin, too.
 TEST(PlanCommand, SoDoRunAndSimulate) {
   const ScratchFolder folder;
   const std::string rate = "train.optimizer.lr=0.7";
@@ -194,7 +194,7 @@ TEST(PlanCommand, PredictsNoLossesBeyondTheStabilityLimit) {
     EXPECT_TRUE(predicted.at(what).is_null()) << what;
 }
 
-/// A row beside says of its graph what the plan of that fleet would, bytes and seconds as well.
+/// A compared row agrees with the plan of its fleet, including bytes and seconds.
 TEST(PlanCommand, ARowBesideIsThatOfTheFleetItNames) {
   std::vector<std::string> words = small_softmax;
   words.insert(words.end(), {"--json", "--work", "1e9"});

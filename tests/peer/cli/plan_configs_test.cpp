@@ -10,7 +10,7 @@
 #include "tests/scratch_folder.h"
 #include "tests/text_of.h"
 
-// `plan --calibrate` of every fleet file that is shipped.
+// `plan --calibrate` of every shipped fleet file.
 
 namespace gv {
 namespace {
@@ -25,14 +25,14 @@ std::vector<std::string> configs() {
   return names;
 }
 
-/// Curvature of a residual network takes minutes of four peers: half as many, and small batches.
+/// Reduces the residual network's fleet, whose curvature would take minutes with four peers.
 std::string less_of(const std::string& config) {
   return config == "digits-resnet20-ring4" ? " --set peers=2 --set train.batch=4" : "";
 }
 
 class PlanConfigs : public testing::TestWithParam<std::string> {
  protected:
-  /// Plans without the minute after which Program takes a command to hang.
+  /// Plans without Program's limit of a minute.
   int plan(const std::string& arguments) const {
     const std::string command = fmt::format("'{}' plan '{}/configs/{}.yaml' {}{} > '{}' 2> '{}'",
                                             grapevine_program(),
@@ -52,8 +52,7 @@ class PlanConfigs : public testing::TestWithParam<std::string> {
   ScratchFolder folder_;
 };
 
-/// Much less work than a prediction needs gives figures all the same, or a sentence that says why
-/// there are none.
+/// Much less work than a prediction needs gives figures, or a sentence that explains why not.
 TEST_P(PlanConfigs, GiveAFigureOrASentence) {
   const int code = plan("--calibrate --work 1e9 --json");
   const std::string errors = text_of(err());

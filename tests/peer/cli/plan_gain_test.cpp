@@ -3,7 +3,7 @@
 #include "tests/peer/launch/program.h"
 #include "tests/places.h"
 
-// What `plan` says under `gain`, held to simulations of the fleet and of its fastest peer alone.
+// The `gain` of `plan`, compared with simulations of the fleet and of its fastest peer alone.
 
 namespace gv {
 namespace {
@@ -29,7 +29,7 @@ nlohmann::json gain(const Sets& sets) {
   return plan.summary().at("gain");
 }
 
-/// Virtual seconds of a round, behind the first ones.
+/// Returns virtual seconds of a round, after the first rounds.
 double simulated(const Sets& sets) {
   const auto seconds = [&](int rounds) {
     const std::string count = std::to_string(rounds);
@@ -41,7 +41,7 @@ double simulated(const Sets& sets) {
   return (seconds(25) - seconds(5)) / 20;
 }
 
-/// The fleet's samples a second beside those of anna alone, who has speed 8; batches of 32.
+/// Returns the fleet's samples a second relative to anna alone, a peer of speed 8; batches of 32.
 double simulated_gain(const Sets& sets) {
   const Sets alone = {"peers=[{ speed: 8 }]", "hosts={}", "links=[]", "algorithm=isolated"};
   return 4 * simulated(sets + alone) / simulated(sets);
@@ -89,7 +89,7 @@ TEST(PlanGain, IsOneSentenceOnTheScreen) {
   EXPECT_NE(text.find("times slower than peer 0 alone, the fastest"), std::string::npos) << text;
 }
 
-/// One model has nobody to be compared with, and a divided one has `plan --parallel`.
+/// A single model has no other to compare with, and a divided one has `plan --parallel`.
 TEST(PlanGain, IsNothingOfOneModel) {
   EXPECT_TRUE(
       gain({"peers=[{ speed: 8 }]", "hosts={}", "links=[]", "algorithm=isolated"}).is_null());

@@ -12,8 +12,8 @@
 
 namespace gv {
 
-/// A folder that looks like the root of the project, with the program on its path: a stage for
-/// commands of documents and screens.
+/// A folder that looks like the root of the project, with the program on its path. Commands of
+/// documents and screens run in it.
 class ProjectFolder {
  public:
   ProjectFolder() {
@@ -21,7 +21,7 @@ class ProjectFolder {
     std::filesystem::create_symlink(grapevine_program(), root() / "grapevine");
   }
   std::filesystem::path root() const { return scratch_.path(); }
-  /// Runs a line of the shell there, with such variables; its exit code.
+  /// Runs a shell command there with these environment variables. Returns its exit code.
   int run(const std::string& command, const std::string& environment = "") const {
     const std::string line = fmt::format("cd '{0}' && PATH='{0}':$PATH {1} sh -c {2} > out 2> err",
                                          root().string(),
@@ -29,7 +29,7 @@ class ProjectFolder {
                                          quoted(command));
     return WEXITSTATUS(std::system(line.c_str()));
   }
-  /// Returns what it said on stdout and on stderr.
+  /// Returns its standard output and its standard error.
   std::string out() const { return text_of(root() / "out"); }
   std::string err() const { return text_of(root() / "err"); }
 

@@ -9,10 +9,10 @@
 namespace gv {
 namespace {
 
-/// The things that are made of the tables of keys and commands: documents, man pages, completions.
+/// Texts generated from the tables of keys and commands: documents, man pages, completions.
 class Reference : public testing::Test {
  protected:
-  /// Runs a shell's command; returns its output.
+  /// Runs a shell command and returns its output.
   std::string shell(const std::string& command) const {
     const std::string out = folder_.path() + "/out";
     EXPECT_EQ(std::system(fmt::format("({}) > '{}' 2>&1", command, out).c_str()), 0)
@@ -28,7 +28,7 @@ class Reference : public testing::Test {
     shell(fmt::format("'{}' completion {} > '{}'", grapevine_program(), name, path));
     return path;
   }
-  /// Returns what bash offers behind these words, of which the last has begun.
+  /// Returns bash's completions of a line whose last word is incomplete.
   std::string offered(const std::string& words, int count) const {
     return shell(
         fmt::format("bash -c 'source {}; COMP_WORDS=(grapevine {}); COMP_CWORD={}; "
@@ -59,7 +59,7 @@ TEST_F(Reference, BashCompletesCommandsOptionsAndWords) {
   EXPECT_EQ(offered("run fleet.ya", 2), "\n") << "files are the shell's own";
 }
 
-/// That of `d-psgd` came with a paper on agents.
+/// The BibTeX of `d-psgd` once had a paper on agents.
 TEST_F(Reference, ThePapersOfAMethodAreItsOwn) {
   const auto papers = [](const std::string& text) { return std::ranges::count(text, '@'); };
   EXPECT_EQ(papers(run({"algorithms", "d-psgd", "--bibtex"}).output()), 1);

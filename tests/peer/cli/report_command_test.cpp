@@ -9,7 +9,7 @@
 namespace gv {
 namespace {
 
-/// The way from the fleet file to the page, as a user would go.
+/// The steps of a user from the fleet file to the page.
 class ReportCommand : public testing::Test {
  protected:
   std::string simulate(const std::string& topology, int seed) const {
@@ -40,8 +40,8 @@ TEST_F(ReportCommand, DrawsARunAndSeveral) {
   ASSERT_EQ(one.code, 0) << one.err;
   const std::string alone = text_of(page());
   EXPECT_EQ(xml_mistake(alone), "");
-  EXPECT_NE(alone.find("<h2>How it learned"), std::string::npos);
-  EXPECT_NE(alone.find("<h2>Predicted beside measured"), std::string::npos);
+  EXPECT_NE(alone.find("<h2>Learning curves"), std::string::npos);
+  EXPECT_NE(alone.find("<h2>Prediction and measurement"), std::string::npos);
   const Ended two = run({"report", ring, simulate("torus", 1), "-o", page(), "--json"});
   ASSERT_EQ(two.code, 0) << two.err;
   const std::string race = text_of(page());
@@ -53,7 +53,7 @@ TEST_F(ReportCommand, DrawsARunAndSeveral) {
   EXPECT_EQ(answer.at("bytes"), race.size());
 }
 
-/// `-o x.pdf` wrote HTML into x.pdf.
+/// `-o x.pdf` once wrote HTML into x.pdf.
 TEST_F(ReportCommand, TheNameOfAnotherFormatIsRefused) {
   const std::string ring = simulate("ring", 1);
   const std::string pdf = folder_.path() + "/x.pdf";
@@ -67,7 +67,7 @@ TEST_F(ReportCommand, TheNameOfAnotherFormatIsRefused) {
   }
 }
 
-/// A legend's little picture was a figure of its own, and had the name of the one below it.
+/// The small picture of a legend was once exported as a figure, under the name of the next figure.
 TEST_F(ReportCommand, AFigureIsNotItsLegend) {
   const std::string ring = simulate("ring", 1);
   const std::string file = folder_.path() + "/time.svg";
@@ -103,7 +103,7 @@ TEST_F(ReportCommand, RefusesWhatItCannotDraw) {
   EXPECT_FALSE(std::filesystem::exists(page()));
 }
 
-/// A page that cannot be written is an error, and a run that is damaged is left out by name.
+/// A page that cannot be written is an error. A damaged run is left out and named.
 TEST_F(ReportCommand, SaysWhatItLeavesOut) {
   const std::string good = simulate("ring", 1);
   const std::string bad = simulate("ring", 2);

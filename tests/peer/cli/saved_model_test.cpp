@@ -12,7 +12,7 @@
 namespace gv {
 namespace {
 
-/// A saved model as a user would use it: looked at, asked, and trained on.
+/// A saved model as a user would use it: evaluated, asked for predictions, and trained further.
 class SavedModels : public testing::Test {
  protected:
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
@@ -25,7 +25,7 @@ class SavedModels : public testing::Test {
                  "version: 1\nname: " + name + "\nseed: 3\npeers: 2\n" + rest +
                      "\noutput: { dir: " + path(name) + " }\n");
   }
-  /// Trains it in virtual time; its summary.
+  /// Trains the fleet in virtual time and returns its summary.
   nlohmann::json trained(const std::string& name, const std::string& rest) const {
     const Ended ended = run({"simulate", fleet(name, rest), "--json"});
     EXPECT_EQ(ended.code, 0) << ended.err;
@@ -45,7 +45,7 @@ class SavedModels : public testing::Test {
     EXPECT_TRUE(ended.out.empty()) << ended.output();
     return ended.err;
   }
-  /// The number that a command prints, in the test's folder.
+  /// Returns the number that a command prints, in the test's folder.
   double told_by(const std::string& command) const {
     const std::string told = path("told");
     const std::string line = fmt::format("cd '{}' && {} > '{}'", folder_.path(), command, told);
@@ -54,7 +54,7 @@ class SavedModels : public testing::Test {
     std::ifstream(told) >> number;
     return number;
   }
-  /// Rows with a class that both numbers and the colour decide; every tenth lacks a value.
+  /// Returns rows with a class that both numbers and the colour decide. Every tenth lacks a value.
   static std::string table(int first, int last, bool gaps) {
     std::string text = "left,right,colour,class\n";
     for (int r = first; r < last; ++r) {
@@ -69,7 +69,7 @@ class SavedModels : public testing::Test {
     return text;
   }
 
-  /// The four files of a small set of pictures whose class is where they are bright, with noise.
+  /// Writes a small set of pictures in four files. The class is the bright part, with noise.
   void write_idx(const std::string& dir, std::uint32_t label_step = 1) const {
     std::filesystem::create_directories(dir);
     std::uint32_t state = 1;
@@ -101,7 +101,7 @@ class SavedModels : public testing::Test {
   ScratchFolder folder_;
 };
 
-/// Every form of data has them, and a model with batch norms, whose moments are no parameters.
+/// Covers every form of data, and a model with batch norms, whose moments are not parameters.
 TEST_F(SavedModels, AnEvaluationHasTheBitsOfTheRun) {
   std::string text;
   for (int k = 0; k < 400; ++k) text += "the quick brown fox\n";
@@ -132,8 +132,8 @@ TEST_F(SavedModels, AnEvaluationHasTheBitsOfTheRun) {
   }
 }
 
-/// The model holds what a table's rows become: columns by name, means, values, what stands for a
-/// missing one.
+/// The model holds the preparation of a table's rows: columns by name, means, values, and
+/// replacements of missing values.
 TEST_F(SavedModels, RowsArePreparedAsInTraining) {
   write("train.csv", table(0, 200, true));
   write("test.csv", table(200, 300, true));
@@ -146,7 +146,7 @@ TEST_F(SavedModels, RowsArePreparedAsInTraining) {
   EXPECT_EQ(found.at("accuracy"), summary.at("accuracy"));
   EXPECT_EQ(found.at("samples"), 100);
 
-  // The same rows in another order of columns, with one that the model does not know, and no class.
+  // Here the columns are in another order, with an unknown one and without the class.
   std::string asked = "note,colour,right,left\n";
   std::vector<std::string> classes;
   std::istringstream in(table(200, 300, true));
@@ -193,7 +193,7 @@ TEST_F(SavedModels, RowsThatTrainingDroppedGetNoAnswer) {
   EXPECT_EQ(csv.out.at(2), "2,,");
 }
 
-/// Labels 0, 7 and 14 made fifteen classes, twelve of which no picture has.
+/// Labels 0, 7 and 14 once made fifteen classes, although no picture had the other twelve.
 TEST_F(SavedModels, LabelsThatNoPictureHasAreNoClasses) {
   write_idx(path("idx"), 7);
   const nlohmann::json summary =
@@ -213,7 +213,7 @@ TEST_F(SavedModels, LabelsThatNoPictureHasAreNoClasses) {
         << line;
 }
 
-/// One unknown category ended all, with the exit code of what could not start.
+/// One unknown category once ended the whole command, with the exit code of a failed start.
 TEST_F(SavedModels, ARowThatTheModelCannotTakeGetsNoAnswer) {
   write("train.csv", table(0, 60, false));
   trained("run",
@@ -247,7 +247,7 @@ TEST_F(SavedModels, ARowThatTheModelCannotTakeGetsNoAnswer) {
   EXPECT_EQ(none.out.at(1), "1,,");
 }
 
-/// An id of 19 digits came back as one that was not in the file, and `01234` as `1234`.
+/// An id of 19 digits was once changed to another id, and `01234` to `1234`.
 TEST_F(SavedModels, AClassIsItsTextFromTheFileToPredict) {
   const std::vector<std::string> ids{
       "2023552585717889863", "2023552585717889759", "01234", "1234", "100000", "1e5"};
@@ -271,7 +271,7 @@ TEST_F(SavedModels, AClassIsItsTextFromTheFileToPredict) {
   EXPECT_EQ(evaluated({model("run"), path("a.csv")}).at("accuracy"), 1.0);
 }
 
-/// A model of a file without a line of names takes such files, with or without the target.
+/// A model of a file without column names accepts such files, with or without the target.
 TEST_F(SavedModels, AFileWithoutNamesIsAskedByItsPlaces) {
   std::string rows, asked;
   for (int k = 0; k < 60; ++k) {
@@ -291,7 +291,7 @@ TEST_F(SavedModels, AFileWithoutNamesIsAskedByItsPlaces) {
   EXPECT_EQ(evaluated({model("run"), path("a.csv")}).at("samples"), 60);
 }
 
-/// R2 was -86: floats hold every 128th second since 1970.
+/// R2 was once -86, because near 1.7e9 floats hold only every 128th second.
 TEST_F(SavedModels, ARegressionFarFromZeroIsLearntAndComesBackInItsUnit) {
   std::string rows = "x,z,y\n";
   for (int k = 0; k < 120; ++k) rows += fmt::format("{},{},{}\n", k, k * 7 % 11, 1700000000 + k);
@@ -357,7 +357,7 @@ TEST_F(SavedModels, WhatDoesNotFitIsSaid) {
             std::string::npos);
 }
 
-/// R2 and RMSE are the same everywhere, and those of what `predict` says of each row.
+/// R2 and RMSE agree everywhere, and with the predictions of `predict` for each row.
 TEST_F(SavedModels, ARegressionIsScored) {
   std::string rows = "x,z,y\n";
   std::vector<double> targets;
@@ -399,7 +399,7 @@ TEST_F(SavedModels, ARegressionIsScored) {
             std::string::npos);
 }
 
-/// Where the rate is zero, training leaves a model as it began.
+/// At a rate of zero, training leaves a model unchanged.
 TEST_F(SavedModels, TrainingBeginsFromAFile) {
   const std::string data =
       "data: { kind: digits, train: 300, test: 70 }\nmodel: { kind: mlp, hidden: [8]";
@@ -442,7 +442,7 @@ TEST_F(SavedModels, AStartThatDoesNotFitNamesTheTensor) {
             std::string::npos);
 }
 
-/// A Python with numpy; "" where there is none.
+/// Returns a Python that has numpy, or "" if none has.
 std::string python_with_numpy() {
   for (const char* python : {"python3", "/usr/bin/python3"})
     if (std::system(fmt::format("{} -c 'import numpy' 2>/dev/null", python).c_str()) == 0)
@@ -450,7 +450,7 @@ std::string python_with_numpy() {
   return "";
 }
 
-/// A program of the documents, as it stands there.
+/// Returns a program of the documents, unchanged.
 std::string python_of_documents(const std::string& name) {
   const std::string page = text_of(source_folder() + "/docs/how-to/use-a-model.md");
   const std::size_t at = page.find("```python\n# " + name);

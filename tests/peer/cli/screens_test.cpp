@@ -10,14 +10,13 @@
 namespace gv {
 namespace {
 
-/// Returns a file of configs/. The tests are what two new users stumbled over.
+/// Returns a file of configs/. The tests cover screens that confused two new users.
 std::string config(const std::string& name) {
   return source_folder() + "/configs/" + name;
 }
 
-/// Lines of an answer in a terminal of 80 columns. Those of examples may be longer, since they are
-/// to be copied; a file counts as what a user in the source folder would have typed, wherever that
-/// folder lies.
+/// Expects lines of at most 80 columns. Examples may be longer, because users copy them. A path
+/// counts as a user in the source folder would type it.
 void expect_narrow(const std::vector<std::string>& arguments) {
   const Ended ended = run(arguments);
   EXPECT_EQ(ended.code, 0) << ended.err;
@@ -43,7 +42,7 @@ TEST(Screens, FitInto80Columns) {
   expect_narrow({"algorithms", "choco-sgd"});
 }
 
-/// It once ended with 4 on every machine without a set of pictures that nobody needs.
+/// `doctor` once ended with 4 on every machine without an optional set of pictures.
 TEST(Screens, ADoctorIsContentWithAPlainMachine) {
   const Ended ended = run({"doctor", "--json"});
   for (const auto& check : ended.summary().at("checks"))
@@ -51,7 +50,7 @@ TEST(Screens, ADoctorIsContentWithAPlainMachine) {
   expect_narrow({"doctor"});
 }
 
-/// A fleet on this machine alone is examined as one of several machines is.
+/// A fleet on this machine alone is examined as a fleet of several machines is.
 TEST(Screens, ADoctorTellsOfEachHostWhatItHas) {
   const std::string ring = config("quadratic-ring16.yaml");
   const Ended ended = run({"doctor", ring, "--json"});
@@ -98,7 +97,7 @@ TEST(Screens, HelpFitsInto80Columns) {
   expect_narrow({"--help"});
 }
 
-/// On four peers ring, hypercube and others are one graph.
+/// With four peers, ring, hypercube and others are one graph.
 TEST(Screens, PlanNamesGraphsThatAreAsGoodOnce) {
   const std::string said =
       run({"plan", config("iris-ring4.yaml"), "--set", "train.batch=8"}).output();
@@ -119,7 +118,7 @@ TEST(Screens, PlanSaysWhatIsOdd) {
       std::string::npos);
 }
 
-/// Without a network a round was planned at 0.2 ms, and measured at 6.4.
+/// Without a network a round was once planned at 0.2 ms, and took 6.4 ms.
 TEST(Screens, PlanSaysThatAFleetHasNoNetwork) {
   const std::string note = "the file gives no `network`, so messages take no time here";
   EXPECT_NE(run({"plan", config("iris-ring4.yaml"), "--set", "network={}"}).output().find(note),
@@ -127,7 +126,7 @@ TEST(Screens, PlanSaysThatAFleetHasNoNetwork) {
   EXPECT_EQ(run({"plan", config("iris-ring4.yaml")}).output().find(note), std::string::npos);
 }
 
-/// Once it said which graph is first in seconds, and then advised another one.
+/// `plan` once named the fastest graph and then advised another.
 TEST(Screens, PlanHasOneVerdict) {
   const std::string said =
       run({"plan", config("quadratic-ring16.yaml"), "--set", "peers=7"}).output();
@@ -135,7 +134,7 @@ TEST(Screens, PlanHasOneVerdict) {
   EXPECT_EQ(said.find("\nadvice "), std::string::npos) << said;
 }
 
-/// It was silent for most of a minute.
+/// `bench` was once silent for most of a minute.
 TEST(Screens, ABenchSaysWhatItIsAt) {
   ExchangeOptions options{.peers = {3}, .dimensions = {1000}};
   options.repetitions = 2;
@@ -161,7 +160,7 @@ TEST(Screens, PlanSaysWhereMemoryIsShort) {
             "note   x and gradient of 16 peers on this machine take 128 kB, and 128 kB are free\n");
 }
 
-/// Its letters were explained nowhere.
+/// The letters of a calibration were once explained nowhere.
 TEST(Screens, ACalibrationSaysWhatItsColumnsAre) {
   const std::vector<std::string> arguments{"plan", config("iris-ring4.yaml"), "--calibrate"};
   expect_narrow(arguments);
@@ -172,7 +171,7 @@ TEST(Screens, ACalibrationSaysWhatItsColumnsAre) {
         << said;
 }
 
-/// It once said that the training loss would end at -0.05, and of a longer run at -6e39.
+/// `plan` once predicted a final training loss of -0.05, and -6e39 for a longer run.
 TEST(Screens, ACalibrationPredictsNoLossThatCannotBe) {
   const Ended ended = run({"plan",
                            config("digits-torus16.yaml"),
@@ -214,7 +213,7 @@ TEST(Screens, RefusalsNameTheRemedy) {
   EXPECT_NE(complete.err.find("499999500000 edges"), std::string::npos) << complete.err;
 }
 
-/// Three of ten edges between 100,000 peers are 12 GB.
+/// Three of ten edges between 100,000 peers take 12 GB.
 TEST(Screens, TooLittleMemoryIsSaid) {
   const Ended ended = Program({"/bin/sh",
                                "-c",
@@ -228,7 +227,7 @@ TEST(Screens, TooLittleMemoryIsSaid) {
       << ended.err;
 }
 
-/// It would have written its model among those of the run.
+/// The peer would otherwise write its model into the folder of a finished run.
 TEST(Screens, APeerByHandLeavesAFinishedRunAlone) {
   const ScratchFolder folder;
   std::ofstream(folder.path() + "/summary.json") << "{}";

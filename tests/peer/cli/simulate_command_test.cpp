@@ -62,8 +62,7 @@ TEST_F(SimulateCommand, LeavesARunFolderAndNamesIt) {
             text_of(source_folder() + "/configs/quadratic-ring16.yaml"));
 }
 
-/// What is on the screen is what is kept, and again the same; the next run has the next number.
-/// `audit` said to set what was set.
+/// `audit` once advised to set `faults.ledger` although it was set.
 TEST_F(SimulateCommand, SaysWhichExchangesNoLedgerRecords) {
   const std::vector<std::string> ledger{"--set", "faults.ledger=true"};
   const auto with = [&](std::vector<std::string> words) {
@@ -98,8 +97,8 @@ TEST_F(SimulateCommand, SaysWhichExchangesNoLedgerRecords) {
       << empty.err;
 }
 
-/// A run that ends by time had a training loss of 0 in its last line, since no peer had a minibatch
-/// between its last evaluation and its end.
+/// The last line of a run that ended by time once had a training loss of 0, because no peer had a
+/// minibatch between its last evaluation and its end.
 TEST_F(SimulateCommand, HasNoTrainingLossWithoutAMinibatch) {
   std::ofstream(path("zero.yaml"))
       << "version: 1\npeers: 4\ndata: { kind: digits, train: 2000, test: 500 }\n"
@@ -165,7 +164,7 @@ TEST(SimulateDrawn, SaysWhatGoesTogether) {
   }
 }
 
-/// Stopped and gone on with, it ends with the bits of one that was not.
+/// Stopped and resumed, a simulation ends with the bits of an uninterrupted one.
 TEST_F(SimulateCommand, StopsAtARoundAndGoesOn) {
   const Ended whole = simulate({"--json", "--no-save"});
   const Ended first = simulate({"--until", "17"});
@@ -180,7 +179,7 @@ TEST_F(SimulateCommand, StopsAtARoundAndGoesOn) {
   EXPECT_NE(read(path("run/summary.json")).at("params_hash"), whole.summary().at("params_hash"));
 }
 
-/// Its times and bytes go on too, and its folder tells of the whole run.
+/// Times and bytes continue too, and the folder covers the whole run.
 TEST_F(SimulateCommand, GoesOnWithItsClock) {
   ASSERT_EQ(simulate({}).code, 0);
   ASSERT_EQ(simulate({"--until", "20"}).code, 0);
@@ -192,7 +191,7 @@ TEST_F(SimulateCommand, GoesOnWithItsClock) {
     EXPECT_EQ(both[k].round, whole[k].round);
     EXPECT_EQ(both[k].seconds, whole[k].seconds);
     EXPECT_EQ(both[k].loss, whole[k].loss);
-    // The first part has ended with round 20: its peers have said goodbye.
+    // The first part ended with round 20, in which its peers said goodbye.
     if (whole[k].round == 20)
       EXPECT_GT(both[k].sent_bytes, whole[k].sent_bytes);
     else
@@ -220,7 +219,7 @@ TEST_F(SimulateCommand, RefusesToStopWhereItCannot) {
   EXPECT_NE(back.err.find("the run resumes from round 17"), std::string::npos) << back.err;
 }
 
-/// There is no fault seed to replay without a swarm: who meant the fleet's is told.
+/// Only a swarm has a fault seed. The refusal shows how to set the fleet's seed.
 TEST_F(SimulateCommand, RefusesASeedThatNobodyReads) {
   const Ended refused = simulate({"--seed", "7"});
   EXPECT_EQ(refused.code, 2);
@@ -245,7 +244,7 @@ TEST_F(SimulateCommand, SaysWhetherTheTargetWasReached) {
   EXPECT_EQ(read(path("run-2/summary.json")).at("target").at("reached"), true);
 }
 
-/// It once said of a return of 9 that -9 was reached.
+/// A missed return of 9 was once reported as a reached one of -9.
 TEST_F(SimulateCommand, SaysTheReturnThatAgentsMissed) {
   const std::string fleet = path("fleet.yaml");
   std::ofstream(fleet) << "version: 1\npeers: 2\nmodel: { kind: mlp, hidden: [8] }\n"

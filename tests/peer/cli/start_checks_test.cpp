@@ -6,7 +6,7 @@
 
 #include "tests/peer/fleet/test_fleet.h"
 
-// What a machine cannot hold is refused before anything starts.
+// A fleet that a machine cannot hold is refused before anything starts.
 
 namespace gv::cli {
 namespace {

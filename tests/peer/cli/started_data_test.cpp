@@ -3,10 +3,10 @@
 namespace gv {
 namespace {
 
-/// Training that begins from a saved model, on data that are not those of its training.
+/// Training that begins from a saved model, on other data than those of its training.
 class StartedData : public TableUser {
  protected:
-  /// The class is decided by a and b; `order` says in which columns they stand.
+  /// Returns a table whose class follows from a and b. `order` gives the order of the columns.
   static std::string table(const std::string& head, const std::string& row, int first, int last) {
     std::string text = head + "\n";
     for (int r = first; r < last; ++r) {
@@ -28,13 +28,13 @@ class StartedData : public TableUser {
     write("first.csv", table("a,b,c,y", "{a},{b},{c},{y}", 0, 90));
     trained("first", on("first.csv") + "model: { kind: mlp, hidden: [6] }\nstop: { rounds: 80 }");
   }
-  /// The keys of a run without a step: what the model says of the data.
+  /// The keys of a run without a step, whose figures are those of the model.
   const std::string still_ =
       "model: { kind: mlp, hidden: [6], start: first/model.safetensors }\nstop: { rounds: 1 }\n"
       "train: { optimizer: { lr: 0 } }";
 };
 
-/// Its columns in another order, the weights of `a` were those of `c`; without a word.
+/// With other column orders, the weights of `a` were once silently used for `c`.
 TEST_F(StartedData, ColumnsAndClassesAreFoundByName) {
   train_first();
   write("other.csv", table("y,c,id,b,a", "{y},{c},{a}{b},{b},{a}", 40, 200));
@@ -48,7 +48,7 @@ TEST_F(StartedData, ColumnsAndClassesAreFoundByName) {
   EXPECT_EQ(again.summary().at("loss"), begun.at("loss")) << "what it saves is as the first was";
 }
 
-/// New rows were scaled by their own means, so that twice the size was the same size.
+/// New rows were once scaled by their own means, so that doubled values looked the same.
 TEST_F(StartedData, NewRowsAreScaledAsTheModelsWere) {
   train_first();
   write("twice.csv", table("a,b,c,y", "{twice},{b},{c},{y}", 0, 90));

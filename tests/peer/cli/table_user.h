@@ -8,7 +8,7 @@
 
 namespace gv {
 
-/// Somebody with files in a folder and fleets of two peers that learn from them.
+/// A user with files in a folder, and fleets of two peers that learn from them.
 class TableUser : public testing::Test {
  protected:
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
@@ -22,14 +22,14 @@ class TableUser : public testing::Test {
                  "version: 1\nname: " + name + "\nseed: 3\npeers: 2\n" + rest +
                      "\noutput: { dir: " + path(name) + " }\n");
   }
-  /// Trains it in virtual time; its summary.
+  /// Trains the fleet in virtual time and returns its summary.
   nlohmann::json trained(const std::string& name, const std::string& rest) const {
     std::filesystem::remove_all(path(name));
     const Ended ended = run({"simulate", fleet(name, rest), "--json"});
     EXPECT_EQ(ended.code, 0) << ended.err;
     return ended.summary();
   }
-  /// Returns why it is refused.
+  /// Returns the reason for the refusal.
   std::string refusal(const std::string& rest) const {
     const Ended ended = run({"simulate", fleet("refused", rest), "--no-save"});
     EXPECT_EQ(ended.code, 2) << ended.output();

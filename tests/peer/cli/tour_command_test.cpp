@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 class Tour : public testing::Test {
  protected:
-  /// One tour is enough for the tests that only look at what it leaves.
+  /// Runs one tour for all tests that only look at its results.
   static void SetUpTestSuite() {
     project_ = new ProjectFolder;
     ASSERT_EQ(project_->run("grapevine tour"), 0) << project_->err();
@@ -32,7 +32,7 @@ class Tour : public testing::Test {
       if (line.starts_with("grapevine ")) commands.push_back(line);
     return commands;
   }
-  /// Returns when each finished trial was written, by its folder.
+  /// Returns the time at which each finished trial was written, by folder.
   static std::map<std::string, fs::file_time_type> trials_in(const fs::path& tour) {
     std::map<std::string, fs::file_time_type> all;
     std::error_code not_yet;
@@ -82,7 +82,7 @@ TEST_F(Tour, AnswersAsJson) {
   EXPECT_EQ(commands, next_commands());
 }
 
-/// An interrupted tour and its continuation show what a whole one does.
+/// An interrupted and continued tour shows the results of a whole one.
 TEST_F(Tour, CtrlCKeepsWhatIsDoneAndTheSameCommandContinues) {
   const ProjectFolder other;
   const fs::path folder = other.root() / "runs/tour";

@@ -10,7 +10,7 @@
 namespace gv {
 namespace {
 
-/// Fleet files whose data lie beside them.
+/// Fleet files with data files in the same folder.
 class DataFleet : public testing::Test {
  protected:
   void write(const std::string& name, const std::string& text) const {
@@ -46,7 +46,7 @@ TEST_F(DataFleet, Cifar10ComesFromAFolderBesideTheFile) {
   EXPECT_FALSE(fleet.fleet.data.augment.any());
 }
 
-/// Peers that were started by hand, each with files of its own, took each other for one fleet.
+/// Peers that were started by hand with different files once took each other for one fleet.
 TEST_F(DataFleet, TheDigestIsOfWhatIsInTheFiles) {
   std::filesystem::create_directories(folder_.path() + "/moved");
   struct Files {
@@ -106,7 +106,7 @@ TEST_F(DataFleet, DamagedFilesAreNamedWithTheirLine) {
   EXPECT_NE(what.find("train.csv:5: `11` in column 1"), std::string::npos) << what;
 }
 
-/// Nothing trains on texts yet without a model of them; what is wrong with the data is said first.
+/// A fleet on texts without a model cannot train. Errors in its data are reported first.
 TEST_F(DataFleet, TextsNeedAFileAndAPartitionWithoutLabels) {
   write("long.txt", std::string(2000, 'a') + std::string(2000, 'b'));
   const std::string labels = problem("{ kind: text, file: long.txt, partition: by-label }");

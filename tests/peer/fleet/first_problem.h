@@ -6,8 +6,8 @@
 
 namespace gv {
 
-/// The first problem that `read` finds in a fleet file: its place, words and help in one string;
-/// "": it finds none.
+/// Returns the first problem that `read` finds in a fleet file, as place, words and help in one
+/// string, or "" if it finds none.
 template <class Read>
 std::string first_problem(Read read) {
   try {

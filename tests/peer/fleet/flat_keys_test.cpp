@@ -33,7 +33,7 @@ TEST(FlatKeys, AreThePathsWithTheValuesAsWritten) {
                                                 {"evaluate", "{}"}}));
 }
 
-/// The two spellings of a fleet are one, or comparisons would see a difference where none is.
+/// Both spellings of a fleet must be equal, or a comparison of runs would show a false difference.
 TEST(FlatKeys, AWordThatIsShortForAKindIsToldAsTheKind) {
   for (const std::string path : {"algorithm",
                                  "algorithm.codec",
@@ -57,7 +57,7 @@ TEST(FlatKeys, FollowWhatIsSetOnTheCommandLine) {
   EXPECT_EQ(keys.at("seed"), "9");
 }
 
-/// The clock of a synchronous method changes no model; of an asynchronous one it does.
+/// The clock changes the model of an asynchronous method, but not that of a synchronous one.
 TEST(BitsOf, HoldsTheClockWhereItDecidesTheModels) {
   const auto bits = [](const std::string& algorithm, const std::string& more) {
     return bits_of(

@@ -17,8 +17,8 @@ TEST(Fleet, TheDigestFollowsTheArithmetic) {
   EXPECT_NE(read(quadratic).digest, read(quadratic + "seed: 2\n").digest);
 }
 
-/// Found by trying: the hosts' copy of a file without a name is called fleet.yaml, so its
-/// checkpoints were another fleet's, and no run over ssh could be resumed.
+/// The hosts' copy of a file without a name is called fleet.yaml. Its checkpoints once counted as
+/// another fleet's, and no run over ssh could be resumed.
 TEST(Fleet, TheDigestOfACopyIsTheSameWhateverItIsCalled) {
   const auto digest = [](const char* file, const std::string& name) {
     return read_fleet(write_file(file, quadratic + name), {}, nullptr).digest;
@@ -36,7 +36,7 @@ TEST(Fleet, TheDigestHoldsTheWeightsOfClasses) {
   EXPECT_EQ(digests.size(), 5U);
 }
 
-/// Of files what is in them counts, not where they lie: two machines may keep them elsewhere.
+/// The digest covers the contents of files, not their places, which may differ between machines.
 TEST(Fleet, TheDigestKnowsGraphAndWeightFiles) {
   const auto graph = [](const char* name, const char* edges) {
     write_file(name, edges);
@@ -62,7 +62,7 @@ TEST(Fleet, TheDigestKnowsGraphAndWeightFiles) {
   EXPECT_NE(matcha("d.edges", "0 1\n1 2\n2 3\n"), matchings);
 }
 
-/// The lines of a fleet that this method takes, whatever its options are.
+/// Returns a fleet file for this method, valid with any of its options.
 std::string file_for(std::string_view method) {
   if (method == "hogwild") return sparse_data;
   if (method == "sgp") return quadratic + "topology: exponential\n";
@@ -70,7 +70,7 @@ std::string file_for(std::string_view method) {
   if (method == "async-diloco")
     return "version: 1\npeers: 2\ndata: quadratic\nstop: { rounds: 10 }\n";
   if (method == "streaming-diloco") return quadratic + "train: { local_steps: 4 }\n";
-  // Among whom somebody may lie.
+  // A lying peer needs enough neighbours that are honest.
   if (method == "robust-gossip" || method == "parameter-server" || method == "fedavg")
     return "version: 1\npeers: 8\ndata: quadratic\ntopology: complete\nstop: { rounds: 10 }\n";
   return quadratic;
@@ -112,7 +112,7 @@ TEST(Fleet, TheDigestHoldsCodecsAndAttackers) {
     EXPECT_TRUE(digests.insert(read(quadratic + rest).digest).second) << rest;
 }
 
-/// A fleet file whose data fit the model.
+/// Returns a fleet file whose data fit the model.
 std::string file_for(const ModelRow& row, const std::string& model) {
   const std::string head = "version: 1\npeers: 4\nstop: { rounds: 1 }\nmodel: " + model + "\n";
   switch (row.fits.front()) {
@@ -138,7 +138,7 @@ std::string another_value(const ModelKey& key) {
   return std::to_string(2 * std::get<std::uint32_t>(key.usual));
 }
 
-/// Peers whose models differ in a key that the digest left out would accept each other.
+/// If the digest left out a key, peers with different models would accept each other.
 TEST(Fleet, TheDigestHoldsEveryKeyOfEveryModel) {
   for (const ModelRow& row : models()) {
     SCOPED_TRACE(row.kind);

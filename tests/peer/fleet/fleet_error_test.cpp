@@ -8,9 +8,9 @@ namespace {
 
 struct Wrong {
   const char* text;  ///< appended to a good file's first four lines unless it begins with "version"
-  const char* place;    ///< ":line:column", or "" when the place is the file
-  const char* message;  ///< part of it
-  const char* help;     ///< part of it, or ""
+  const char* place;    ///< ":line:column", or "" if the place is the file
+  const char* message;  ///< a part of the message
+  const char* help;     ///< a part of the help, or ""
 };
 
 void PrintTo(const Wrong& wrong, std::ostream* out) {
@@ -140,7 +140,7 @@ constexpr Wrong topology[] = {
     {"topology: { kind: ring, weights: 'file:nowhere.txt' }\n", ":5:", "cannot be opened", ""}};
 INSTANTIATE_TEST_SUITE_P(Topology, WrongFile, ::testing::ValuesIn(topology));
 
-/// Fleet files whose data would be drawn before anything is said.
+/// Fleet files that must be refused before their data are drawn.
 constexpr Wrong drawn[] = {
     {"version: 1\npeers: 4\nstop: { rounds: 1 }\nmodel: softmax\n"
      "data: { kind: blobs, train: 100000000, features: 50 }\n",
@@ -267,7 +267,7 @@ TEST(Fleet, DeepAndLargeFilesAreRefusedWithoutHarm) {
   EXPECT_THROW(read_fleet("/nonexistent/fleet.yaml", {}, nullptr), FleetError);
 }
 
-/// What the user sees of a file that is wrong in every line must fit a screen, not fill a disk.
+/// Returns the text that the user sees. It must fit a screen even if every line is wrong.
 std::string screen_of(const std::string& text) {
   try {
     read(text);

@@ -7,7 +7,7 @@
 #include "peer/fleet/fleet.h"
 #include "tests/scratch_folder.h"
 
-// Fleet files as tests write them.
+// Fleet files for tests.
 
 namespace gv {
 
@@ -32,7 +32,7 @@ inline std::vector<Diagnostic> problems(const std::string& text,
   return {};
 }
 
-/// A good file of four lines.
+/// A valid file of four lines.
 inline const std::string sparse_data = "version: 1\npeers: 4\ndata: sparse\nstop: { rounds: 10 }\n";
 inline const std::string quadratic =
     "version: 1\npeers: 4\ndata: quadratic\nstop: { rounds: 10 }\n";

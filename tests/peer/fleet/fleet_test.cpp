@@ -118,7 +118,7 @@ TEST(Fleet, ReadsTheNetworkAndItsLinks) {
   EXPECT_EQ(own.nic_bandwidth(0), 0);
 }
 
-/// Nothing that is computed depends on who may listen.
+/// The keys of security change no computed value.
 TEST(Fleet, ReadsWhoGetsIn) {
   const Fleet usual = read(quadratic);
   EXPECT_EQ(usual.security.mode, SecurityMode::automatic);
@@ -136,7 +136,7 @@ TEST(Fleet, ReadsWhoGetsIn) {
     EXPECT_THROW(read(quadratic + wrong), FleetError) << wrong;
 }
 
-/// AdamW decays as PyTorch's does where nothing is said; Adam does not decay.
+/// The default weight decay of AdamW is PyTorch's. Adam's is 0.
 TEST(Fleet, OptimizersHaveTheirOwnRateAndDecay) {
   const auto optimizer = [](const char* words) {
     return read(quadratic + "train: { optimizer: " + words + " }\n").optimizer;

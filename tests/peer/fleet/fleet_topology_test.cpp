@@ -23,7 +23,7 @@ TEST(Fleet, ReadsTheParametersOfTopologies) {
   }
 }
 
-/// The words of `graph report`, in the file and on the command line.
+/// Topologies are written as for `graph report`, in the file and on the command line.
 TEST(Fleet, ReadsATopologyInOneWord) {
   const auto topology = [](const std::string& text, const std::vector<std::string>& sets) {
     std::vector<std::string> all{"peers=12"};
@@ -71,8 +71,8 @@ TEST(Fleet, ReadsSchedulesInBothForms) {
   EXPECT_FALSE(read(quadratic).schedule);
 }
 
-/// W of a path of four, as a file gives it. The one whose middle edge has no weight is two fleets
-/// of two, each with its own model: found when such a run finished as if it were one.
+/// A file gives W of a path of four. Without the weight of the middle edge these are two fleets of
+/// two, each with its own model. Such a run once finished as if it were one fleet.
 TEST(Fleet, RefusesWeightsThatAreNoMixingMatrixOfAWholeFleet) {
   const ScratchFolder folder;
   const std::string file = folder.path() + "/fleet.yaml";
@@ -98,8 +98,8 @@ TEST(Fleet, RefusesWeightsThatAreNoMixingMatrixOfAWholeFleet) {
   }
 }
 
-/// A schedule of the user's own: its path is seen from the fleet file's folder, its content is in
-/// the digest wherever it lies, and what no fleet can run on is refused at its place.
+/// A schedule of the user's own. Its path is relative to the fleet file, the digest holds its
+/// contents, and errors are reported with their place.
 TEST(Fleet, ReadsASchedulesMatricesFromAFile) {
   const ScratchFolder here;
   const ScratchFolder there;

@@ -5,7 +5,7 @@
 #include "tests/peer/fleet/first_problem.h"
 #include "tests/scratch_folder.h"
 
-// Hosts of a fleet file that cannot be meant.
+// Mistakes in the hosts of a fleet file.
 
 namespace gv {
 namespace {
@@ -41,7 +41,7 @@ TEST_F(Hosts, ThatOnlyTheyThemselvesCanReachAreRefused) {
   EXPECT_NE(problem_of("  anna: { address: 10.0.0.1 }\n  ben: { address: localhost }\n", both), "");
 }
 
-/// They may be on one machine under several names, or unused.
+/// Hosts of one machine may have several names, or be unused.
 TEST_F(Hosts, OfOneMachineMayBeAnywhereOnIt) {
   EXPECT_EQ(problem_of("  anna: { address: 127.0.0.1 }\n  ben: { address: 127.0.1.1 }\n", both),
             "");
@@ -88,7 +88,7 @@ TEST_F(Hosts, ThatTheFileDoesNotKnowAreNamedWithTheNearest) {
             std::string::npos);
 }
 
-/// The place is that file's where they have a file of their own.
+/// If links have a file of their own, the error gives the place in that file.
 TEST_F(Hosts, LinksThatCannotBeAreRefusedInTheFileThatHasThem) {
   const std::string peers = "{ host: anna }, { host: ben }";
   const std::string hosts = "  anna: {}\n  ben: {}\nlinks: { file: lan.links.yaml }\n";

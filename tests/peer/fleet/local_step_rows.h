@@ -6,7 +6,7 @@
 
 namespace gv {
 
-/// Returns those of synchronous_rows() whose peers take several local steps between two exchanges.
+/// Returns the rows of synchronous_rows() that take several local steps between two exchanges.
 inline std::vector<const AlgorithmRow*> rows_with_local_steps() {
   std::vector<const AlgorithmRow*> rows;
   for (const AlgorithmRow* row : synchronous_rows())
@@ -14,12 +14,12 @@ inline std::vector<const AlgorithmRow*> rows_with_local_steps() {
   return rows;
 }
 
-/// Returns whether all of its peers take as many steps in a round, whatever the fleet file says.
+/// Returns whether all peers take equally many steps in a round, in every fleet file.
 inline bool takes_equal_steps(const AlgorithmRow& row) {
   return row.kind == "streaming-diloco" || row.kind == "proxskip";
 }
 
-/// Returns those of them whose peers may take unlike numbers of steps.
+/// Returns the rows with local steps whose peers may take different numbers of steps.
 inline std::vector<const AlgorithmRow*> rows_with_unequal_steps() {
   std::vector<const AlgorithmRow*> rows = rows_with_local_steps();
   std::erase_if(rows, [](const AlgorithmRow* row) { return takes_equal_steps(*row); });

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-// Addresses as people write them.
+// Addresses as users write them.
 
 namespace gv {
 namespace {
@@ -69,7 +69,7 @@ TEST(NetAddress, ThatIsBadIsNamedWithWhatToDo) {
         << row.text << ": " << objection_to(row.text);
 }
 
-/// Whoever comes from such an address may come without keys.
+/// A peer from such an address may connect without keys.
 TEST(NetAddress, OfThisMachineAloneIsKnown) {
   for (const char* host : {"localhost", "127.0.0.1", "127.8.9.1", "::1", "0:0:0:0:0:0:0:1"})
     EXPECT_TRUE(is_loopback(host)) << host;

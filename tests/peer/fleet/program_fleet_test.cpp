@@ -51,7 +51,7 @@ TEST(ProgramFleet, SaysHowManySamplesThereAre) {
   EXPECT_EQ(fleet.evaluate_device, "cuda");
 }
 
-/// Both lines are shown, and which to remove.
+/// The error shows both lines and which one to remove.
 TEST(ProgramFleet, RefusesWhatTheProgramBrings) {
   const std::vector<std::pair<std::string, std::string>> lines{
       {"model: mlp", "`model` stands beside `program`, which brings its model"},
@@ -73,7 +73,7 @@ TEST(ProgramFleet, RefusesWhatTheProgramBrings) {
   }
 }
 
-/// The file says of servers by what they step.
+/// The file gives the optimizer with which servers step.
 TEST(ProgramFleet, KeepsTheOptimizerOfServers) {
   for (const AlgorithmRow* row : algorithms()) {
     const std::string order = row->order.empty() ? "" : fmt::format(", order: {}", row->order);

@@ -13,7 +13,7 @@
 namespace gv {
 namespace {
 
-/// Fleet files whose tables lie beside them.
+/// Fleet files with tables in the same folder.
 class TableFleet : public testing::Test {
  protected:
   TableFleet() {
@@ -83,7 +83,7 @@ TEST_F(TableFleet, WhatIsWrongIsSaidWithItsPlace) {
   EXPECT_TRUE(has(problem("file: a.csv, target: kind, standardize: { }"), "needs `file`"));
   write("bad.csv", "size,kind\n1,u\n2\nx,v\n");
   const std::string bad = problem("file: bad.csv, target: kind");
-  EXPECT_TRUE(has(bad, "bad.csv:3: 1 values where the header has 2 names")) << bad;
+  EXPECT_TRUE(has(bad, "bad.csv:3: 1 values, and the header has 2 names")) << bad;
 }
 
 /// Peers whose files differ in a byte belong to different fleets.
@@ -143,7 +143,7 @@ TEST_F(TableFleet, WithFilesOfTheirOwnNothingDependsOnTheOthersSizes) {
   EXPECT_TRUE(has(problem("file: a.csv, test: \"t-{id}.csv\", target: kind"), "all peers share"));
 }
 
-/// Files whose classes and values differ have those of one table.
+/// Files with different classes and values get the classes and values of one table.
 TEST_F(TableFleet, StatisticsOfAllFilesAreWrittenAndRead) {
   write("part-0.csv", "size,colour,kind\n1,red,u\n2,red,u\n6,red,v\n");
   write("part-1.csv", "size,colour,kind\n4,blue,w\n5,blue,v\n");
@@ -190,7 +190,7 @@ TEST_F(TableFleet, DamagedStatisticsAreNamedWithTheirLine) {
           "column `colour`, unknown to the statistics"));
 }
 
-/// Folders of pictures, by the same reader.
+/// Folders of pictures are read in the same way.
 TEST_F(TableFleet, PicturesAreReadFromAFolderForEachClass) {
   const auto images = [&](const std::string& keys) {
     write("images.yaml",

@@ -8,11 +8,11 @@
 #include "gossip/algorithm.h"
 #include "graph/schedules.h"
 #include "peer/fleet/fleet.h"
-#include "peer/fleet/setup.h"
+#include "peer/fleet/fleet_setup.h"
 
 namespace gv {
 
-/// A fleet without a file: n peers, quadratic, three rounds.
+/// Returns a fleet without a file: n peers, quadratic, three rounds.
 inline Fleet quadratic_fleet(PeerId n,
                              const std::string& topology,
                              const std::string& algorithm,
@@ -31,7 +31,7 @@ inline Fleet quadratic_fleet(PeerId n,
   return fleet;
 }
 
-/// Peers on two machines with noisy, unlike gradients, in which this row can run.
+/// Returns a fleet for this row, on two machines and with noisy, different gradients.
 inline Fleet row_fleet(const AlgorithmRow& row, PeerId n = 8) {
   std::string graph = "ring";
   if (row.kind == "relay-sgd") graph = "binary-tree";
@@ -62,14 +62,14 @@ inline Fleet row_fleet(const AlgorithmRow& row, PeerId n = 8) {
   return fleet;
 }
 
-/// Returns those whose bits do not depend on who comes first.
+/// Returns the rows whose bits do not depend on the order of arrival.
 inline std::vector<const AlgorithmRow*> synchronous_rows() {
   std::vector<const AlgorithmRow*> rows;
   std::ranges::copy_if(algorithms(), std::back_inserter(rows), &AlgorithmRow::synchronous);
   return rows;
 }
 
-/// Returns those that a row takes.
+/// Returns the codecs that a row accepts.
 inline std::vector<Codec> codecs_of(const AlgorithmRow& row) {
   std::vector<Codec> codecs;
   for (const std::string& word : codec_words()) {
@@ -80,7 +80,7 @@ inline std::vector<Codec> codecs_of(const AlgorithmRow& row) {
   return codecs;
 }
 
-/// "all_reduce_ring", for the name of a test.
+/// Returns "all_reduce_ring", for the name of a test.
 inline std::string name_of(const AlgorithmRow& row) {
   std::string name(row.kind);
   if (!row.order.empty()) name.append("_").append(row.order);
@@ -88,8 +88,8 @@ inline std::string name_of(const AlgorithmRow& row) {
   return name;
 }
 
-/// Peers whose rounds take about a millisecond and whose noise keeps their models apart, so that a
-/// flow applied at one end only shows in the mean.
+/// Returns a fleet with rounds of about a millisecond and noise that keeps the models apart, so
+/// that the mean shows a flow that only one end applied.
 inline Fleet restless_fleet(PeerId n, const std::string& topology, const std::string& order) {
   Fleet fleet = quadratic_fleet(n, topology, "d-psgd", order);
   fleet.data.quadratic.dimension = 4;

@@ -32,7 +32,7 @@ TEST(LocalSteps, AutoFollowsTheSpeedsAndGivesTheSlowestOne) {
             (Steps{4, 1, 1}));
 }
 
-/// A peer that takes half as many samples at a time is through with a step in half of the time.
+/// A peer with half the batch finishes a step in half the time.
 TEST(LocalSteps, AutoSeesTheBatches) {
   EXPECT_EQ(of("{ kind: auto, mean: 6 }", "peers: [{ batch: 16 }, { batch: 32 }]\n").own_steps,
             (Steps{8, 4}));

@@ -13,7 +13,7 @@
 namespace gv {
 namespace {
 
-/// Expects a run that is resumed to find the best model until then.
+/// Expects a resumed run to find the best model before it was resumed.
 void expect_found_again(const Fleet& spec,
                         const Assembly& fleet,
                         const std::vector<float>& in_file,
@@ -43,7 +43,7 @@ TEST(BestModel, OfAProgramComesBackAsItLiesInMemory) {
   expect_found_again(fleet, Assembly(fleet, std::nullopt, transposed), {0, 2, 4, 1, 3, 5});
 }
 
-/// What an agent learns from is minus its return, and that stood in the file.
+/// The figure of an agent is its return. The file once held the loss, which is minus the return.
 TEST(BestModel, OfAnAgentSaysItsReturn) {
   const Fleet fleet = read_fleet_text(
       "version: 1\npeers: 2\nagent: {}\ndata: { kind: environment, name: cartpole }\nmodel: { "

@@ -12,13 +12,13 @@
 
 #include "tests/peer/launch/program.h"
 
-// Whom `run`, `top` and `report` name as the cause of everybody's waiting.
+// Names of the cause for which the other peers wait, as `run`, `top` and `report` give them.
 
 namespace gv {
 
 using Names = std::set<std::string>;
 
-/// Returns what comes before "holds the others up", in any of these lines.
+/// Returns the text before "holds the others up" in each line.
 inline Names named_in(const std::string& text) {
   static const std::regex line(
       "(?:^|\n|! |\")(?:  )*([Tt]he [^\n\"]*|[Pp]eer [0-9]+(?: \\([a-z]+\\))?) holds the others "
@@ -32,7 +32,7 @@ inline Names named_in(const std::string& text) {
   return names;
 }
 
-/// The same, where lines of one sentence are indented.
+/// Returns the names in a text whose sentences continue on indented lines.
 inline Names named_in_wrapped(const std::string& text) {
   return named_in(std::regex_replace(text, std::regex("\n {2,}"), " "));
 }
@@ -41,10 +41,10 @@ struct NamedBy {
   Names run, top, report;
 };
 
-/// A cause that is planted again and again, until the run ends: whom to stop when, or nobody.
+/// Causes a delay, for example by stopping a peer. Called repeatedly until the run ends.
 using Plant = std::function<void()>;
 
-/// Returns what is said of a run that has begun; `top` looks after 15 s.
+/// Returns the names from each command, for a run that has begun. `top` is called after 15 s.
 inline NamedBy named_by(Program& launcher,
                         const std::string& folder,
                         const std::string& page,
@@ -71,7 +71,7 @@ inline void expect_all(const NamedBy& told, const Names& names) {
   EXPECT_EQ(told.report, names) << "report";
 }
 
-/// Expects at least these: what a cause does to its surroundings may be named behind it.
+/// Expects at least these names. Others are allowed, because a cause slows its surroundings too.
 inline void expect_among(const NamedBy& told, const Names& names) {
   for (const std::string& name : names) {
     EXPECT_TRUE(told.run.contains(name)) << name << "; run: " << testing::PrintToString(told.run);
@@ -81,7 +81,7 @@ inline void expect_among(const NamedBy& told, const Names& names) {
   }
 }
 
-/// Stops a process, and lets it go on after this time.
+/// Stops a process, and continues it after this time.
 inline void stop_for(pid_t pid, std::chrono::milliseconds time) {
   ::kill(pid, SIGSTOP);
   std::this_thread::sleep_for(time);

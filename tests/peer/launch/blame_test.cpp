@@ -4,8 +4,8 @@
 #include "tests/peer/launch/blame_names.h"
 #include "tests/scratch_folder.h"
 
-// Six real fleets with planted causes: `run`, `top` and `report` name the same peer or link, and
-// the right one. In virtual time, and with more methods, culprits_test does it for every change.
+// Six real fleets with planted causes: `run`, `top` and `report` must all name the right peer or
+// link. culprits_test does the same in virtual time with more methods, for every change.
 
 namespace gv {
 namespace {
@@ -17,7 +17,7 @@ class Blame : public testing::TestWithParam<const char*> {
  protected:
   using PlantAmong = std::function<void(const std::vector<pid_t>&)>;
 
-  /// A fleet of four at this work.
+  /// Runs a fleet of four with this work and returns the names.
   NamedBy blamed(const std::string& work, const PlantAmong& plant = {}) const {
     const std::string file = path("fleet.yaml");
     const std::string folder = path("run");
@@ -39,7 +39,7 @@ class Blame : public testing::TestWithParam<const char*> {
   static PlantAmong slow(std::size_t peer) {
     return [peer](const std::vector<pid_t>& pids) { stop_for(pids.at(peer), milliseconds(90)); };
   }
-  /// Three times, each for less than after which its neighbours would go on without it.
+  /// Pauses the peer three times, too briefly for its neighbours to continue without it.
   static PlantAmong paused(std::size_t peer) {
     return [peer, left = 3](const std::vector<pid_t>& pids) mutable {
       if (left-- <= 0) return;
@@ -65,7 +65,7 @@ class Blame : public testing::TestWithParam<const char*> {
 const std::string over_links =
     "data: { kind: quadratic, dimension: 200000 }\nmodel: quadratic\nnetwork: { emulate: true, "
     "latency: 1 ms, bandwidth: 400 Mbit }\n";
-/// An emulated network is part of its process, and would stand still with it.
+/// No emulated network: it belongs to the process, and would stop with it.
 const std::string mostly_gradients =
     "data: { kind: digits, train: 2000, test: 200 }\nmodel: { kind: mlp, hidden: [128] }\ntrain: { "
     "batch: 1024 }\n";
@@ -74,8 +74,8 @@ TEST_P(Blame, OfEqualsIsNobodys) {
   expect_all(blamed(over_links), {});
 }
 
-/// A peer that stands still in short turns does not receive meanwhile either: a link to it may be
-/// named behind it.
+/// A peer that is stopped for short intervals does not receive during them either, so a link to it
+/// may be named as well.
 TEST_P(Blame, OfASlowProcessor) {
   expect_among(blamed(mostly_gradients, slow(2)), {"peer 2"});
 }

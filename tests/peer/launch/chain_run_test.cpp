@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 class ChainLaunch : public Launch {
  protected:
-  /// Two chains of two that end after `rounds`, or (0) never by themselves.
+  /// Two chains of two peers that end after `rounds`, or never by themselves if `rounds` is 0.
   std::string chains(std::uint64_t rounds,
                      const std::string& parallel = "{ stages: 2, microbatches: 2 }",
                      const std::string& more = "",
@@ -35,8 +35,8 @@ class ChainLaunch : public Launch {
     return path;
   }
 
-  /// Ctrl-C, and on from the newest checkpoint that all have; returns what the second part ends
-  /// with.
+  /// Ends a run with Ctrl-C and resumes it from the newest checkpoint that all peers have. Returns
+  /// the summary of the second part.
   nlohmann::json stops_and_goes_on(const std::string& parallel) {
     const std::string file = chains(20'000, parallel, "checkpoint: { every: 50 rounds }\n");
     {
@@ -87,7 +87,7 @@ TEST_F(ChainLaunch, StopsInOneRoundAndGoesOnToTheSameBits) {
   stops_and_goes_on("{ stages: 2, microbatches: 2 }");
 }
 
-/// The minibatches that were under way go forward again, at the weights that checkpoints hold.
+/// The minibatches under way are sent forward again, with the weights that the checkpoints hold.
 TEST_F(ChainLaunch, WithoutAFlushStopsInOneRoundAndGoesOnToTheSameBits) {
   const nlohmann::json summary = stops_and_goes_on("{ stages: 4, schedule: pipedream }");
   EXPECT_EQ(summary.at("schedule"), "pipedream");
@@ -131,7 +131,7 @@ TEST_F(ChainLaunch, TheDeathOfACopyEndsTheRun) {
   EXPECT_NE(ended.err.find("peer 1"), std::string::npos) << ended.err;
 }
 
-/// Two chains of two members, who have half of the rows of each layer but the last.
+/// Two chains of two members. Each member has half of the rows of each layer but the last.
 TEST_F(ChainLaunch, MembersOfAStageRunAndPlan) {
   const std::string parallel =
       "{ stages: 1, microbatches: 2, tensor: 2 }\nalgorithm: { kind: d-psgd, order: atc }";
@@ -170,8 +170,8 @@ TEST_F(ChainLaunch, ProfileAndPlanSayWhatDividingIsWorth) {
   EXPECT_EQ(run({"plan", file, "--profile", path("p.json")}).code, 2);
 }
 
-/// Machines of unlike speeds of which two are far from each other: what is found is a line for the
-/// fleet file, and a file with that line takes the seconds that were promised, links and all.
+/// Machines of different speeds, of which two are far apart. The search prints a line for the fleet
+/// file, and a file with that line takes the promised seconds, links included.
 TEST_F(ChainLaunch, ASearchSaysWhichMachineIsWhichStage) {
   const std::string file = path("unlike.yaml");
   std::ofstream(file) << "version: 1\n"
@@ -209,8 +209,8 @@ TEST_F(ChainLaunch, ASearchSaysWhichMachineIsWhichStage) {
   EXPECT_EQ(run({"plan", file, "--parallel", "--search", "-1"}).code, 2);
 }
 
-/// Wide layers, few samples and a fast link: the line that is printed is one for the fleet file,
-/// and says what JSON does.
+/// Wide layers, few samples and a fast link. The printed line is valid in the fleet file and agrees
+/// with the JSON output.
 TEST_F(ChainLaunch, ASearchSaysMembersAsAKey) {
   const std::string file = path("wide.yaml");
   std::ofstream(file) << "version: 1\npeers: 2\n"

@@ -19,7 +19,7 @@
 namespace gv {
 namespace {
 
-/// A file that is open in the launcher, as metrics.jsonl is, is none of the program's.
+/// A file that is open in the launcher, such as metrics.jsonl, is not open in the program.
 TEST(Child, HasNoFilesOfItsLauncher) {
   const ScratchFolder folder;
   const std::ofstream open(folder.path() + "/metrics.jsonl");
@@ -31,7 +31,7 @@ TEST(Child, HasNoFilesOfItsLauncher) {
   EXPECT_EQ(said.find("metrics.jsonl"), std::string::npos) << said;
 }
 
-/// A script's error has its help on the lines below it.
+/// The help of a script's error is on the lines after it.
 TEST(Child, TheLastWordsAreTheErrorAndNotItsHelp) {
   std::string words;
   for (const char* line :
@@ -43,7 +43,7 @@ TEST(Child, TheLastWordsAreTheErrorAndNotItsHelp) {
   EXPECT_EQ(words, "help: alone it is all there is");
 }
 
-/// A process that never ends its line would otherwise take all memory of who hears it.
+/// A process that never ends its line would otherwise fill the memory of its reader.
 TEST(Child, HearsALineWithoutEndInPieces) {
   constexpr std::size_t longest = std::size_t{64} << 20;
   Child child({"sh", "-c", "head -c 70000000 /dev/zero | tr '\\0' a; echo; echo b"});
@@ -63,7 +63,7 @@ TEST(Child, HearsALineWithoutEndInPieces) {
   EXPECT_EQ(last, "b");
 }
 
-/// A process that it has forked, and that holds its descriptors, ends with it.
+/// A forked process that holds the program's descriptors ends with the program.
 TEST(Child, LeavesNobodyBehind) {
   Child child({"sh", "-c", "sleep 1000 & echo $!"});
   pid_t sleeper = 0;
@@ -88,7 +88,7 @@ TEST(Child, LeavesNobodyBehindWhenItIsGivenUp) {
   EXPECT_TRUE(comes_true([&] { return !alive(sleeper); }));
 }
 
-/// Both ends of a vector channel, and files in memory that are larger than they should be.
+/// Both ends of a channel for vectors, and files in memory that are too large.
 class VectorChannel : public testing::Test {
  protected:
   void SetUp() override {
@@ -118,7 +118,7 @@ TEST_F(VectorChannel, TakesNoMemoryForWhatIsTooLong) {
   EXPECT_EQ(receive_vector(ours_.get(), 11), nullptr);
 }
 
-/// The sum of these sizes wraps around to less than one of them.
+/// The sum of all sizes overflows to less than one size.
 TEST_F(VectorChannel, AddsSizesUpWithoutWrappingAround) {
   constexpr off_t most = std::numeric_limits<off_t>::max();
   send_file(8, std::byte{3});
@@ -133,8 +133,8 @@ TEST_F(VectorChannel, KeepsNoMoreDescriptorsThanAVectorHas) {
   EXPECT_EQ(receive_vector(ours_.get(), 12), nullptr);
 }
 
-/// A peer that stood still blocked its launcher as soon as the pipe between them was full. It
-/// receives the queued lines when it continues.
+/// A stopped peer once blocked its launcher as soon as the pipe between the two was full. It must
+/// receive the queued lines when it continues.
 TEST(Child, StandsStillAndHoldsNobodyUp) {
   Child child({"sh", "-c", "read go; echo $go; exec wc -l"});
   ::kill(child.pid(), SIGSTOP);

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Peers that had no launcher, and what is made of them afterwards.
+/// Runs of peers that had no launcher, and the collection of their results afterwards.
 class Collect : public Launch {
  protected:
   /// Runs all peers of the file to their ends; each writes into folder_of(id).
@@ -38,7 +38,7 @@ class Collect : public Launch {
   static nlohmann::json line(const std::string& text) { return nlohmann::json::parse(text); }
 };
 
-/// All figures that do not depend on clocks.
+/// Compares all figures that do not depend on clocks.
 void expect_alike(const nlohmann::json& a, const nlohmann::json& b) {
   for (const char* key : {"loss", "loss_local", "consensus", "train_loss", "peers", "round"})
     EXPECT_EQ(a.value(key, nlohmann::json()), b.value(key, nlohmann::json())) << key;
@@ -67,7 +67,7 @@ TEST_F(Collect, MakesOfPeersByHandWhatARunWouldHaveMade) {
   EXPECT_NE(again.err.find("has ended"), std::string::npos) << again.err;
 }
 
-/// Servers hold parts of the model, and with push-sum nobody's x is as good as another's.
+/// Servers hold parts of the model, and with push-sum each peer's x has a weight.
 TEST_F(Collect, WeighsTheModelsAsTheMethodDoes) {
   const std::string file = fleet(3, 30, "evaluate: { every: 10 rounds }\n");
   for (const auto& [algorithm, peers] :
@@ -84,7 +84,7 @@ TEST_F(Collect, WeighsTheModelsAsTheMethodDoes) {
   }
 }
 
-/// They have no model at all.
+/// Servers of samples have no model.
 TEST_F(Collect, TakesServersOfSamplesToo) {
   const std::string file = path("digits.yaml");
   std::ofstream(file) << "version: 1\nname: digits\npeers: 2\n"
@@ -118,7 +118,7 @@ TEST_F(Collect, GathersFoldersAndNamesWhoIsMissing) {
   EXPECT_EQ(run({"collect", path("machine0"), path("machine1")}).code, 2) << "where to?";
   EXPECT_EQ(run({"collect", path("nothing"), "-o", path("none")}).code, 2);
 
-  // A member that has sent a second folder of peer 0 would pass for it.
+  // A second folder of peer 0, from another member, must not pass for the first.
   fs::rename(path("machine1/peers/001"), path("machine1/peers/0000"));
   const Ended alias =
       run({"collect", path("machine1"), path("machine0"), path("machine2"), "-o", path("alias")});
@@ -160,7 +160,7 @@ TEST_F(Collect, RefusesWhatDoesNotBelongTogether) {
   EXPECT_NE(cut.err.find("1.f32"), std::string::npos) << cut.err;
 }
 
-/// One that was killed has no end, and one that went on from its checkpoint has one life.
+/// A killed peer has no end. A peer that resumed from its checkpoint counts as one peer.
 TEST_F(Collect, AKilledPeerIsLostAndItsHalfLineDoesNoHarm) {
   const ReportsOf whose{.digest = "d", .peer = 0, .peers = 1, .file = "f", .sets = {"a=b"}};
   const auto report = [](Round round, float value) {

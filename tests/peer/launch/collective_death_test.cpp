@@ -38,8 +38,8 @@ TEST_F(Launch, ADeathEndsAnAllReduceByName) {
   EXPECT_NE(ended.err.find("without peer 2"), std::string::npos) << ended.err;
 }
 
-/// One of two data servers: the peer that it served ends, and the others, which average with it, go
-/// on. The launcher once stopped them all, as it does where a collective needs all peers.
+/// If one of two data servers dies, only the peers that it served end. The others, which average
+/// with them, continue. The launcher once stopped all, as it does if a collective needs all.
 TEST_F(Launch, ADataServersDeathEndsThoseAloneWhomItServed) {
   Program program(
       {"run", fleet(4, 0), "--json", "--set", "data.servers=2", "--set", "stop.time=5 s"});

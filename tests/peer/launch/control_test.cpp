@@ -114,7 +114,7 @@ TEST(Control, ATrainingLossIsKnownDivergedOrMissing) {
   EXPECT_TRUE(has_diverged(read_back()));
 }
 
-/// A peer that lies about its time is not listened to, and nobody is blamed by what it says.
+/// A report with a negative time is rejected, so no peer can blame another with a false time.
 TEST(Control, NothingTakesLessThanNoTime) {
   Progress lie{.round = 8, .waits = {{.peer = 2, .late = Time{30}, .wire = Time{4}}}};
   EXPECT_TRUE(std::holds_alternative<Progress>(parse_peer(line(lie))));
@@ -125,7 +125,7 @@ TEST(Control, NothingTakesLessThanNoTime) {
   EXPECT_TRUE(std::holds_alternative<std::monostate>(parse_peer(line(lie))));
 }
 
-/// A vector was sent before it: passing it over would give the next report the wrong one.
+/// Its vector was sent before. If the line were skipped, the next report would get that vector.
 TEST(Control, AReportThatMakesNoSenseIsNotPassedOver) {
   EXPECT_TRUE(std::holds_alternative<BadReport>(parse_peer(R"({"event":"report","peer":0})")));
   Reported says;

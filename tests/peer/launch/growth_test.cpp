@@ -5,15 +5,15 @@
 #include "peer/model/tensors/start_values.h"
 #include "tests/peer/launch/launch_fixture.h"
 
-// A fleet's size was frozen: a fifth machine could not come in, on resume neither, and no run could
-// be made longer. `run --resume RUN --set peers=5` goes on with one more.
+// A fleet can grow: `run --resume RUN --set peers=5` continues with one more peer, and
+// `stop.rounds` makes a run longer. The size of a fleet was once fixed for good.
 
 namespace gv {
 namespace {
 
 class Growth : public Launch {
  protected:
-  /// Four peers that have trained twenty rounds.
+  /// Trains a fleet for twenty rounds.
   Ended begin(const std::string& more, PeerId peers = 4) {
     const std::string path = this->path("fleet.yaml");
     std::ofstream(path) << "version: 1\nname: test\nseed: 5\npeers: " << peers
@@ -34,7 +34,7 @@ class Growth : public Launch {
     EXPECT_NE(audit.output().find("0 findings"), std::string::npos) << audit.output();
   }
 
-  /// The model of a peer after round 20.
+  /// Returns the model of a peer after round 20.
   std::vector<float> model_of(PeerId i, std::size_t d) const {
     std::ifstream in(path(fmt::format("run/peers/{:03}/checkpoints/00000020.ckpt", i)),
                      std::ios::binary);
@@ -94,8 +94,8 @@ INSTANTIATE_TEST_SUITE_P(
         GrowingCase{"AdPsgd", quadratic + "algorithm: ad-psgd\n", {}}),
     [](const auto& fleet) { return fleet.param.name; });
 
-/// At a rate of zero averaging alone is left, and ends at the mean of what it began with: the four
-/// models, and the one of the first neighbour of the new peer once more.
+/// Only averaging is left at a rate of zero. It ends at the mean of its beginning: the four models,
+/// and once more the model of the new peer's first neighbour.
 TEST_F(Growth, TheMeanIsThatOfTheModelsThatWere) {
   constexpr std::size_t d = 8;
   ASSERT_EQ(begin(quadratic + "topology: ring\n").code, 0);
@@ -113,7 +113,7 @@ TEST_F(Growth, TheMeanIsThatOfTheModelsThatWere) {
 
 class LongerRuns : public Growth, public testing::WithParamInterface<GrowingCase> {};
 
-/// Nothing is lost of what a method remembers where peers stay the same: it is the longer run.
+/// If the peers stay the same, a longer run keeps all that the method remembers.
 TEST_P(LongerRuns, HaveTheBitsOfARunThatWasLongFromTheBeginning) {
   ASSERT_EQ(begin(GetParam().body).code, 0);
   const Ended longer = go_on({"stop.rounds=50"});

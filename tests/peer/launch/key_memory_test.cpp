@@ -4,7 +4,7 @@
 #include "peer/wire/lend/descriptor.h"
 #include "tests/peer/launch/launch_fixture.h"
 
-// What is left of the keys of a run in the memory of its processes.
+// Traces of a run's keys in the memory of its processes.
 
 namespace gv {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 /// the key itself.
 constexpr std::string_view key_text = "MC4CAQAwBQYDK2VwBCIEI";
 
-/// Returns whether it stands in what the process can write to. Needs the right to look.
+/// Returns whether the process can write to a copy of the key's text. Needs permission to look.
 bool holds_key_text(pid_t pid) {
   std::ifstream maps(fmt::format("/proc/{}/maps", pid));
   const Descriptor memory(::open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDONLY | O_CLOEXEC));
@@ -33,7 +33,7 @@ bool holds_key_text(pid_t pid) {
   return false;
 }
 
-/// Peers keep the key that OpenSSL works with and no text of it, and nobody gets a core dump.
+/// Peers keep OpenSSL's form of the key and none of its text, and core dumps are off.
 TEST_F(Launch, NothingIsLeftOfAKeyOnceItIsRead) {
   Program launcher({"run", fleet(2, 0, "security: tls\n")});
   ASSERT_TRUE(trains()) << launcher.errors();

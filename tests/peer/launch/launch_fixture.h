@@ -18,7 +18,7 @@ namespace gv {
 /// The program, run as a user would, in a folder of its own.
 class Launch : public testing::Test {
  protected:
-  /// A fleet of quadratics that ends after `rounds`, or (0) never by itself.
+  /// Writes a fleet of quadratics that ends after `rounds`, or never by itself if `rounds` is 0.
   std::string fleet(PeerId peers, std::uint64_t rounds, const std::string& more = "") const {
     const std::string path = (folder_ / "fleet.yaml").string();
     std::ofstream(path) << "version: 1\nname: test\nseed: 5\npeers: " << peers
@@ -42,7 +42,8 @@ class Launch : public testing::Test {
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
-  /// The process of a peer that trains. (Killing process 0 would kill the tests.)
+  /// Returns the process of a peer that trains. Never 0, because killing process 0 would kill the
+  /// tests.
   pid_t pid_of(PeerId peer) const {
     pid_t pid = 0;
     std::ifstream(folder_ / fmt::format("run/peers/{:03}/pid", peer)) >> pid;

@@ -49,8 +49,8 @@ TEST_F(Launch, SaysWhichEdgesAreInSharedMemory) {
   EXPECT_EQ(shared.summary().at("params_hash"), sent.summary().at("params_hash"));
 }
 
-/// Real peers do not begin at once: found when one that began late took the model of a neighbour
-/// whom the schedule had let go ahead.
+/// Real peers do not begin at the same time. A peer that began late once took the model of a
+/// neighbour that the schedule had let run ahead.
 TEST_F(Launch, RunsSchedulesWithTheBitsOfTheSimulator) {
   const std::string file = fleet(6, 100);
   for (const char* schedule : {"one-peer-exponential", "random-matching", "base:k=1"}) {
@@ -72,7 +72,7 @@ TEST_F(Launch, RunsSchedulesWithTheBitsOfTheSimulator) {
     } else if (name == "base:k=1") {
       EXPECT_EQ(factor, 0);
     }
-    // The busiest peer's; in a base graph not all are as busy.
+    // The plan gives the bytes of the busiest peer. In a base graph other peers send less.
     const double all = 6 * 100 * plan.at("bytes_per_round").get<double>();
     const double share = real.summary().at("sent_bytes").get<double>() / all;
     EXPECT_LT(share, 1.1);
@@ -80,8 +80,8 @@ TEST_F(Launch, RunsSchedulesWithTheBitsOfTheSimulator) {
   }
 }
 
-/// A second one that comes within a second would be of the same cause. Peer 1 stands still, so that
-/// nothing but the second one ends the run.
+/// A second interrupt within a second counts as the same one. Peer 1 is stopped, so that only the
+/// second interrupt can end the run.
 TEST_F(Launch, FirstInterruptSavesSecondStopsAtOnce) {
   for (const int interrupts : {1, 2}) {
     fs::remove_all(folder_ / "run");
@@ -106,7 +106,7 @@ TEST_F(Launch, FirstInterruptSavesSecondStopsAtOnce) {
   }
 }
 
-/// Its neighbours waited for it until all were killed, and nothing was saved.
+/// The neighbours once waited for the stuck peer until all were killed, and no model was saved.
 TEST_F(Launch, AfterAnInterruptAStuckPeerIsKilledSoThatTheOthersSave) {
   for (const char* const graph : {"ring", "complete"}) {
     fs::remove_all(folder_ / "run");
@@ -161,7 +161,7 @@ TEST_F(Launch, StopsWhenTheTargetIsReached) {
   EXPECT_NE(ended.err.find("the target is reached"), std::string::npos);
 }
 
-/// A script that trains to a target went on with a model that had missed it.
+/// A script that trains to a target must not continue with a model that missed it.
 TEST_F(Launch, AMissedTargetIsAnExitCode) {
   const std::string file = fleet(2, 20);
   for (const char* command : {"run", "simulate"}) {
@@ -211,15 +211,15 @@ TEST_F(Launch, WhatCannotStartSaysWhy) {
   EXPECT_FALSE(fs::exists(folder_ / "run")) << "a wrong file must start nothing";
 }
 
-/// It evaluates while the peers train, whose cores the others are: found when a run of LeNet-5 was
-/// faster with OMP_NUM_THREADS=1.
+/// The launcher evaluates on one thread, because the other cores belong to the peers that train. A
+/// run of LeNet-5 was once faster with OMP_NUM_THREADS=1.
 TEST_F(Launch, TheLauncherEvaluatesOnOneThread) {
   const std::string file = path("classes.yaml");
   std::ofstream(file) << "version: 1\nname: classes\npeers: 2\n"
                          "data: { kind: digits, train: 200, test: 300 }\nmodel: mlp\n"
                          "stop: { time: 1 h }\nevaluate: { every: 5 rounds }\n"
                       << "output: { dir: " << path("run") << " }\n";
-  ASSERT_EQ(::setenv("OMP_NUM_THREADS", "3", 1), 0);  // whatever cores this machine has
+  ASSERT_EQ(::setenv("OMP_NUM_THREADS", "3", 1), 0);  // any number of threads but one
   Program program({"run", file, "--json"});
   ::unsetenv("OMP_NUM_THREADS");
   ASSERT_TRUE(trains());

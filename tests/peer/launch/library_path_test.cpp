@@ -28,7 +28,7 @@ std::vector<Elf64_Shdr> sections(const std::string& file) {
   return all;
 }
 
-/// The table of what the program tells the loader, and where the texts of it are.
+/// The dynamic section: its entries, and the file offset of their strings.
 struct Dynamic {
   std::vector<Elf64_Dyn> entries;
   std::size_t strings = 0;
@@ -46,7 +46,8 @@ Dynamic dynamic(const std::string& file) {
   return all;
 }
 
-/// Returns where the loader looks for the libraries of a program, before the system's folders.
+/// Returns the folders that the loader searches for a program's libraries before those of the
+/// system.
 std::optional<std::string> run_path(const std::string& file) {
   const Dynamic all = dynamic(file);
   for (const Elf64_Dyn& entry : all.entries)
@@ -61,8 +62,8 @@ std::vector<std::string> elements(const std::string& path) {
   return all;
 }
 
-/// An empty element means the current folder, and so does a relative one: whoever may write there
-/// would have their code run.
+/// An empty element means the current folder, and a relative one depends on it. Anyone who can
+/// write there could have their code run.
 TEST(LibraryPath, NamesNoFolderThatDependsOnTheCurrentOne) {
   const std::string file = text_of(grapevine_program());
   ASSERT_TRUE(file.starts_with(ELFMAG));
@@ -72,7 +73,7 @@ TEST(LibraryPath, NamesNoFolderThatDependsOnTheCurrentOne) {
     EXPECT_TRUE(folder.starts_with("/") || folder.starts_with("$ORIGIN")) << "RUNPATH " << *path;
 }
 
-/// The addresses of library functions are looked up before the program begins, and then read-only.
+/// The loader resolves library functions before the program begins, then makes them read-only.
 TEST(LibraryPath, FunctionsAreLookedUpBeforeTheProgramBegins) {
   const std::string file = text_of(grapevine_program());
   bool now = false;
@@ -81,8 +82,8 @@ TEST(LibraryPath, FunctionsAreLookedUpBeforeTheProgramBegins) {
   EXPECT_TRUE(now);
 }
 
-/// It lies at another address each time, its stack is no code, and what the loader has filled in
-/// cannot be written any more.
+/// The program is position-independent, its stack is not executable, and memory that the loader has
+/// filled in is read-only afterwards.
 TEST(Hardening, OfTheProgramsLayout) {
   const std::string file = text_of(grapevine_program());
   const auto head = record_at<Elf64_Ehdr>(file, 0);
@@ -110,9 +111,8 @@ TEST(Hardening, OfFunctions) {
 }
 
 #ifdef __x86_64__
-/// Functions begin with the mark that an indirect jump has to land on, where the processor and the
-/// system hold jumps to it, and a large frame of the stack touches each of its pages, so that it
-/// cannot step over the guard.
+/// On processors that check indirect jumps, a function must begin with the mark where such a jump
+/// lands. A large stack frame touches each of its pages, so that it cannot skip the guard page.
 TEST(Hardening, OfJumpsAndLargeFrames) {
   const std::string file = text_of(grapevine_program());
   const std::string mark = "\xf3\x0f\x1e\xfa";         // endbr64

@@ -14,13 +14,13 @@
 
 namespace gv {
 
-/// The place where a process listens for TCP connections.
+/// An address at which a process listens for TCP connections.
 struct Listening {
-  std::string address;  ///< "127.0.0.1"; of IPv6: as the kernel writes it
+  std::string address;  ///< "127.0.0.1"; an IPv6 address is as the kernel writes it
   std::uint16_t port = 0;
 };
 
-/// The inodes of the sockets that a process has open. Needs to be allowed to look.
+/// Returns the inodes of the sockets that a process has open. Needs permission to look.
 inline std::set<std::string> socket_inodes(pid_t pid) {
   std::set<std::string> inodes;
   for (const auto& each : std::filesystem::directory_iterator(fmt::format("/proc/{}/fd", pid))) {
@@ -31,7 +31,7 @@ inline std::set<std::string> socket_inodes(pid_t pid) {
   return inodes;
 }
 
-/// Returns what /proc/PID/net/tcp and tcp6 tell of it (proc(5)).
+/// Returns the listening sockets of a process, from /proc/PID/net/tcp and tcp6 (proc(5)).
 inline std::vector<Listening> listening_of(pid_t pid) {
   const std::set<std::string> own = socket_inodes(pid);
   std::vector<Listening> all;

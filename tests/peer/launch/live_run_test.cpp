@@ -55,7 +55,7 @@ TEST_F(LiveRun, IsWatchedKeptAndStoppedAndGoesOn) {
   EXPECT_EQ(resumed.wait().code, 143);
 }
 
-/// They lie between two of the rounds that are recorded anyway.
+/// The traced rounds lie between two rounds that are recorded anyway.
 TEST_F(LiveRun, RecordsTheNextRoundsWhenItIsAsked) {
   Program program({"run", fleet(3, 0), "--json"});
   ASSERT_TRUE(trains());
@@ -87,7 +87,7 @@ TEST_F(LiveRun, OfAKilledLauncherTheFolderTells) {
   EXPECT_NE(text.output().find("without a summary"), std::string::npos) << text.output();
 }
 
-/// Whether or not the file asks for checkpoints, there is one of the end.
+/// A checkpoint of the last round is kept, even if the file asks for no checkpoints.
 TEST_F(LiveRun, InterruptedSaysWhatItKeptAndHowToGoOn) {
   for (const bool keeps : {true, false}) {
     fs::remove_all(folder());
@@ -105,8 +105,8 @@ TEST_F(LiveRun, InterruptedSaysWhatItKeptAndHowToGoOn) {
   }
 }
 
-/// Who waits for whom is told while it happens, and `top` shows it from the page's address as well
-/// as from the folder; without the token it is told nothing.
+/// The state shows during the run which peer waits for which. `top` shows it from the page's
+/// address as well as from the folder, but refuses without the token.
 TEST_F(LiveRun, IsWatchedAtTheAddressOfItsPage) {
   Program program({"run", fleet(4, 0), "--json", "--serve", "127.0.0.1:0"});
   ASSERT_TRUE(trains());
@@ -151,7 +151,7 @@ TEST_F(LiveRun, ATimelineIsWrittenAtTheEnd) {
   EXPECT_NE(refused.err.find("--set record=true"), std::string::npos) << refused.err;
 }
 
-/// Evaluations go by the training clock: nobody has asked for their rounds.
+/// Evaluations follow the training clock, and no round was requested.
 TEST_F(LiveRun, IsEvaluatedByTime) {
   const Ended done = run(
       {"run", fleet(3, 0), "--json", "--set", "evaluate.every=100 ms", "--set", "stop.time=2 s"});
@@ -177,7 +177,7 @@ TEST_F(LiveRun, AWrongAddressIsRefusedBeforeThereIsARun) {
   EXPECT_FALSE(fs::exists(folder()));
 }
 
-/// The launcher says once whom the others wait for, without being asked.
+/// The launcher names the peer that the others wait for once, unasked.
 TEST_F(LiveRun, NamesThePeerThatHoldsTheOthersUp) {
   const std::string file = path("unequal.yaml");
   std::ofstream(file) << "version: 1\nname: unequal\n"

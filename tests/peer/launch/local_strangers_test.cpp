@@ -8,12 +8,12 @@
 #include "tests/peer/launch/listening.h"
 #include "tests/peer/wire/tcp/plain_client.h"
 
-// What another user of the machine can do to a run on it.
+// Attempts of another user of the machine against a run on it.
 
 namespace gv {
 namespace {
 
-/// Who knows the fleet file, and with it everything that a Hello says, is still no peer.
+/// A stranger that knows the fleet file, and so all that a Hello contains, is still refused.
 TEST_F(Launch, AStrangerOfTheMachineIsNoPeerOfARun) {
   const std::string file = fleet(3, 0);
   Program launcher({"run", file});
@@ -39,7 +39,7 @@ TEST_F(Launch, AStrangerOfTheMachineIsNoPeerOfARun) {
   EXPECT_EQ(end.code, 143) << end.err;
 }
 
-/// A process that takes the place of another is told the token too.
+/// A process that replaces a dead peer also gets the token.
 TEST_F(Launch, ASuccessorKnowsTheTokenOfItsRun) {
   Program launcher(
       {"run", fleet(3, 0, "launch: { restart: on-failure }\n"), "--set", "network.local=tcp"});
@@ -51,8 +51,8 @@ TEST_F(Launch, ASuccessorKnowsTheTokenOfItsRun) {
   EXPECT_EQ(launcher.wait().code, 143);
 }
 
-/// It listens neither at 0.0.0.0 nor at any address that another machine could come to; and nothing
-/// that it leaves is for others to read.
+/// Peers listen only at 127.0.0.1, which no other machine can reach, and other users cannot read
+/// what the run leaves.
 TEST_F(Launch, AFleetOfOneMachineIsForItsUserAlone) {
   Program launcher({"run", fleet(3, 0)});
   ASSERT_TRUE(trains()) << launcher.errors();

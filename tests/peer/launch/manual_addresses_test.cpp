@@ -6,7 +6,7 @@
 namespace gv {
 namespace {
 
-/// The port at which Linux begins with those of outgoing connections, unless told otherwise.
+/// First port that Linux uses for outgoing connections by default.
 constexpr std::uint16_t first_ephemeral_port = 32768;
 
 Fleet fleet_on(std::vector<HostSpec> hosts) {

@@ -10,7 +10,7 @@
 
 #include "tests/peer/launch/launch_fixture.h"
 
-// What happens to real fleets on real machines, beyond the death of a process.
+// Faults of real fleets on real machines, besides the death of a process.
 
 namespace gv {
 namespace {
@@ -44,7 +44,7 @@ TEST_F(Launch, InjectsWhatTheFileAsksFor) {
   EXPECT_EQ(ended.summary().at("lost"), 0) << ended.err;
 }
 
-/// The thread of that name in a process.
+/// Returns the thread of that name in a process.
 pid_t thread_named(pid_t process, const std::string& wanted) {
   for (const auto& entry : fs::directory_iterator(fmt::format("/proc/{}/task", process))) {
     std::string name;
@@ -54,8 +54,9 @@ pid_t thread_named(pid_t process, const std::string& wanted) {
   return 0;
 }
 
-/// Stops a thread for good in the middle of its arithmetic: not in a system call, where it may hold
-/// what another thread waits for. False: this machine lets no process trace another.
+/// Stops a thread for good in the middle of its arithmetic. It must not be in a system call, in
+/// which it may hold a lock that another thread needs. Returns false if this machine does not let a
+/// process trace another.
 bool stop_in_arithmetic(pid_t process, pid_t thread) {
   if (::ptrace(PTRACE_SEIZE, thread, nullptr, nullptr) != 0) return false;
   const auto stopped = [&] {
@@ -71,7 +72,7 @@ bool stop_in_arithmetic(pid_t process, pid_t thread) {
   return true;
 }
 
-/// Its loop lives and says so; its arithmetic stands still in the middle of a job.
+/// The peer's loop still runs and reports the fault, while its arithmetic is stuck in a job.
 TEST_F(Launch, AStuckTrainerIsNamedAndEndsItself) {
   Program program({"run",
                    fleet(4, 0, "faults: { dead_after: 1 s, deadline: 500 ms, stuck_after: 3 s }\n"),
@@ -95,7 +96,7 @@ TEST_F(Launch, AStuckTrainerIsNamedAndEndsItself) {
   EXPECT_TRUE(program.says("[peer 3] peer 2: its process lives"));
   EXPECT_TRUE(program.says("in time (faults.deadline): continuing"));
   ASSERT_TRUE(program.says("[peer 2] the arithmetic has been at one job for"));
-  ::waitpid(trainer, nullptr, __WALL);  // the tracer's part in its end
+  ::waitpid(trainer, nullptr, __WALL);  // the tracer must reap it too
   EXPECT_TRUE(program.says("peer 2 lost at round"));
   program.kill(SIGTERM);
   const Ended ended = program.wait();
@@ -103,7 +104,7 @@ TEST_F(Launch, AStuckTrainerIsNamedAndEndsItself) {
   EXPECT_EQ(ended.summary().at("lost"), 1);
 }
 
-/// A disk of the test's own.
+/// A disk of the test's own, of limited size.
 class SmallDisk {
  public:
   SmallDisk(const fs::path& path, const char* size) : path_(path) {
@@ -130,9 +131,9 @@ std::size_t count(const std::string& text, const std::string& words) {
   return found;
 }
 
-/// Found by running it: peers died because they could not write the vectors of their reports; and
-/// later each peer said at each checkpoint that the disk was full, the run's exit code was that of
-/// one in which no peer finished, and `report` took it for one that goes on.
+/// A full disk once killed peers that could not write their reports' vectors. Later each peer
+/// warned at each checkpoint, the exit code was that of a run in which no peer finished, and
+/// `report` took the run for one still running.
 TEST_F(Launch, AFullDiskCostsNoRound) {
   const SmallDisk disk(folder_ / "small", "size=2m");
   if (!disk.mounted()) GTEST_SKIP() << "mounting a tmpfs is not permitted here";
@@ -163,8 +164,7 @@ TEST_F(Launch, AFullDiskCostsNoRound) {
   EXPECT_EQ(resumed.summary().at("params_hash"), ended.summary().at("params_hash")) << resumed.err;
 }
 
-/// Found by trying: with a limit of the size of files, as batch systems set it, the system's signal
-/// ended peers.
+/// Batch systems limit the size of files. Beyond the limit the system once ended peers by a signal.
 TEST_F(Launch, ALimitOfTheSizeOfFilesIsAFullDisk) {
   const std::string file = fleet(4, 300, "checkpoint: { every: 50 rounds }\n");
   const std::vector<std::string> large{

@@ -10,9 +10,9 @@
 
 namespace gv {
 
-/// Training, validation and test sets in files of one's own, drawn: in `folder`, NAME.csv and
-/// NAME.svm, and the folder NAME of pictures, where NAME is train, validation or test. The classes
-/// overlap, so that no model is right about all of them.
+/// Training, validation and test sets, drawn and written to files in `folder`: NAME.csv, NAME.svm
+/// and the folder NAME of pictures, where NAME is train, validation or test. The classes overlap,
+/// so that no model predicts every row.
 class OwnSets {
  public:
   explicit OwnSets(std::string folder) : folder_(std::move(folder)) {

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Two hosts entries on loopback, with ports of their own.
+/// Two entries of `hosts` on loopback, each with its own port.
 std::string by_hand(const fs::path& folder, std::uint16_t port, const std::string& more = "") {
   const std::string path = (folder / "lan.yaml").string();
   std::ofstream(path) << "version: 1\nname: lan\nhosts:\n"
@@ -29,7 +29,7 @@ std::string by_hand(const fs::path& folder, std::uint16_t port, const std::strin
   return path;
 }
 
-/// Two neighbouring ports below those that the kernel gives out, of this test process alone.
+/// Returns the first of two neighbouring ports that only this test process uses.
 std::uint16_t free_ports() {
   return static_cast<std::uint16_t>(20'000 + (getpid() * 2) % 10'000);
 }
@@ -47,7 +47,7 @@ TEST_F(Launch, PeersStartedByHandMeetAndFinish) {
   EXPECT_TRUE(fs::exists(folder_ / "run/peers/001/model.safetensors"));
 }
 
-/// It was silent for two minutes, and nobody knew what it waited for.
+/// A peer once waited silently for two minutes, without a word about which peer it missed.
 TEST_F(Launch, APeerByHandSaysForWhomItWaits) {
   const std::uint16_t port = free_ports();
   const Ended end = run({"peer", by_hand(folder_, port), "--id", "0", "--wait", "0.5"});
@@ -57,7 +57,7 @@ TEST_F(Launch, APeerByHandSaysForWhomItWaits) {
   EXPECT_NE(end.err.find("not connected in time: peer 1"), std::string::npos) << end.err;
 }
 
-/// Nobody has an address, and an engine says who is who.
+/// No peer has a fixed address, and an engine gives each its number.
 TEST_F(Launch, PeersMeetInAFolder) {
   const std::string file = fleet(3, 40);
   std::vector<std::unique_ptr<Program>> peers;
@@ -75,7 +75,8 @@ TEST_F(Launch, PeersMeetInAFolder) {
   }
 }
 
-/// An engine restarts what has died: it joins those that train on, and what is done stays done.
+/// An engine restarts a dead peer, which joins those that still train. Finished peers stay
+/// finished.
 TEST_F(Launch, APeerThatAnEngineStartsAgainRejoins) {
   const std::string file = fleet(2, 0, "faults: { deadline: 1 s }\n");
   const std::string at = fmt::format("127.0.0.1:{}", free_ports());
@@ -110,7 +111,8 @@ TEST_F(Launch, APeerThatAnEngineStartsAgainRejoins) {
   EXPECT_EQ(again.wait().code, 0);
 }
 
-/// It is on another node, with an empty folder: the engine says that it has lived.
+/// The new pod is on another node, with an empty folder. The engine reports that the peer has lived
+/// before.
 TEST_F(Launch, APodThatWasReplacedTakesANeighboursModel) {
   const std::string file = fleet(2, 0, "faults: { deadline: 1 s }\n");
   const std::string at = fmt::format("127.0.0.1:{}", free_ports());
@@ -140,7 +142,7 @@ TEST_F(Launch, APodThatWasReplacedTakesANeighboursModel) {
   EXPECT_EQ(zero.wait().code, 143);
 }
 
-/// It once trained for ever.
+/// A peer with a time limit once trained for ever.
 TEST_F(Launch, APeerByHandStopsWhenItsTimeIsUp) {
   const std::string file = fleet(2, 0);
   const std::string at = fmt::format("127.0.0.1:{}", free_ports());
@@ -177,7 +179,7 @@ TEST_F(Launch, APeerWithoutANumberIsAskedForIt) {
   EXPECT_NE(end.err.find("--id N"), std::string::npos) << end.err;
 }
 
-/// `peer` and `simulate` ended with 0 once, and a script went on with a model of NaN.
+/// `peer` and `simulate` once ended with 0, and a script continued with a model of NaN.
 TEST_F(Launch, ALossThatIsNotFiniteIsAFailureInEveryWorld) {
   const std::string file = by_hand(folder_, free_ports());
   const std::string rate = "train.optimizer.lr=1000";

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Peers that die or stand still under a launcher, and what becomes of the others.
+// Peers that die or stand still under a launcher, and the effect on the others.
 
 TEST_F(Launch, AKilledPeerIsLostAndTheOthersFinish) {
   Program program({"run", fleet(5, 0), "--json"});
@@ -75,8 +75,8 @@ TEST_F(Launch, RestartsAPeerThatDiedAndTheFleetEndsWhole) {
   EXPECT_EQ(ended.summary().at("peers"), 4);
 }
 
-/// Found with drawn fleets of real processes: it was started again and again, each neighbour
-/// refused each process, and a program waited so until its deadline.
+/// A process that no neighbour accepts is not restarted. It was once started again and again, until
+/// the deadline of the program that waited for it.
 TEST_F(Launch, StartsNobodyAgainWhomItsNeighboursWouldNotTake) {
   Program program({"run",
                    fleet(4, 0, "launch: { restart: on-failure }\n"),
@@ -107,14 +107,14 @@ TEST_F(Launch, ARestartedPeerGoesOnFromItsCheckpoint) {
   EXPECT_TRUE(program.says("[peer 0] peer 1 is back as a new process"));
   program.kill(SIGTERM);
   EXPECT_EQ(program.wait().code, 143);
-  // Who reads the metrics afterwards sees it too.
+  // The metrics on disk contain the events too.
   const std::string metrics = text_of(path("run/metrics.jsonl"));
   EXPECT_NE(metrics.find("{\"event\":\"lost\",\"peer\":1,"), std::string::npos) << metrics;
   EXPECT_NE(metrics.find("{\"event\":\"restarted\",\"peer\":1}"), std::string::npos) << metrics;
 }
 
-/// Its lines of metrics.jsonl are those of one run: no round comes twice, and neither seconds nor
-/// bytes go back.
+/// metrics.jsonl reads as that of one run: no round comes twice, and neither seconds nor bytes go
+/// back.
 void expect_one_run(const std::string& folder, std::uint64_t least_rounds) {
   const std::vector<MetricsRow> rows = read_metrics(folder + "/metrics.jsonl");
   std::ifstream in(folder + "/metrics.jsonl");
@@ -131,7 +131,7 @@ void expect_one_run(const std::string& folder, std::uint64_t least_rounds) {
   }
 }
 
-/// The whole fleet dies at once; resumed, it ends with the bits of a run that was never disturbed.
+/// The whole fleet dies at once. Resumed, it ends with the bits of an undisturbed run.
 TEST_F(Launch, AResumedRunEndsWithTheBitsOfAnUndisturbedOne) {
   const std::string file = fleet(3,
                                  3000,
@@ -173,9 +173,8 @@ TEST_F(Launch, StopsWhenTooFewPeersAreLeft) {
   EXPECT_NE(ended.err.find("faults.min_peers is 4"), std::string::npos) << ended.err;
 }
 
-/// Each is told where the others listen when it listens itself, and not piece by piece before:
-/// found when one that started again took the news of the other for all that there is, and never
-/// trained.
+/// A peer learns all the others' addresses at once, when it listens itself. When addresses came one
+/// by one, a restarted peer took the first for the full list and never trained.
 TEST_F(Launch, NeighboursThatDieTogetherComeBackTogether) {
   const std::string more = "launch: { restart: on-failure }\ncheckpoint: { every: 100 rounds }\n";
   Program launcher({"run", fleet(4, 0, more), "--json"});

@@ -81,7 +81,7 @@ TEST_F(PlugIn, ThatIsNoneIsRefused) {
   EXPECT_NE(run({"plan", fleet()}).err.find("no such file"), std::string::npos);
 }
 
-/// Peers whose plug-ins differ are no fleet.
+/// Peers with different plug-ins cannot form a fleet.
 TEST_F(PlugIn, IsPartOfTheFleetsDigest) {
   const auto digest = [&] {
     EXPECT_EQ(run({"simulate", fleet("d-psgd"), "--json"}).code, 0);
@@ -91,7 +91,7 @@ TEST_F(PlugIn, IsPartOfTheFleetsDigest) {
   };
   const std::string one = digest();
   EXPECT_EQ(digest(), one);
-  std::ofstream(object(), std::ios::app) << '\0';  // behind all that is loaded
+  std::ofstream(object(), std::ios::app) << '\0';  // after all that is loaded
   EXPECT_NE(digest(), one);
 }
 

@@ -17,7 +17,7 @@
 
 namespace gv {
 
-/// Waits for what must come true; false after a minute.
+/// Waits until a condition holds. Returns false after a minute.
 template <class Condition>
 bool comes_true(Condition condition) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
@@ -35,7 +35,7 @@ inline bool alive(pid_t pid) {
   return in >> number >> name >> state && state != "Z" && state != "X";
 }
 
-/// The words that a program said, and how it ended.
+/// Output of a program, and how it ended.
 struct Ended {
   int code = -1;  ///< exit code, or 1000 + signal
   std::vector<std::string> out;
@@ -51,7 +51,7 @@ struct Ended {
 class Program {
  public:
   explicit Program(std::vector<std::string> arguments) : child_(with_name(std::move(arguments))) {}
-  /// The mark of a command that begins with another program.
+  /// Marks a command that begins with another program.
   enum AsItStands : std::uint8_t { as_it_stands };
   Program(const std::vector<std::string>& command, AsItStands) : child_(command) {}
 
@@ -64,7 +64,7 @@ class Program {
     if (said()) return testing::AssertionSuccess();
     return testing::AssertionFailure() << "not said: " << text << "; but\n" << ended_.err;
   }
-  /// Returns what its standard error holds so far.
+  /// Returns its standard error until now.
   std::string errors() { return read(); }
   Ended wait() {
     const bool over = comes_true([&] {
@@ -98,7 +98,7 @@ inline Ended run(std::vector<std::string> arguments) {
   return Program(std::move(arguments)).wait();
 }
 
-/// The same, of words between single spaces.
+/// Runs the program with the words of a line, which are separated by single spaces.
 inline Ended grapevine(const std::string& line) {
   std::vector<std::string> words;
   std::istringstream in(line);

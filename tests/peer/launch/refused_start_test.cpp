@@ -2,7 +2,7 @@
 
 #include "tests/peer/launch/launch_fixture.h"
 
-// What is refused before a run or a peer does anything: the sentence, what to do, the exit code.
+// Starts that are refused before a run or a peer does anything: sentence, advice and exit code.
 
 namespace gv {
 namespace {
@@ -15,8 +15,7 @@ void expect_words(const Ended& end, int code, std::initializer_list<std::string>
     EXPECT_NE(end.err.find(word), std::string::npos) << word << "\n" << end.err;
 }
 
-/// The program, which may have so many files open: "40:40", the limit and up to where it may raise
-/// it.
+/// Runs the program with limits on open files: "40:40" is the soft limit and the hard one.
 Ended with_open_files(const std::string& limits, std::vector<std::string> arguments) {
   std::vector<std::string> all{"prlimit", "--nofile=" + limits, grapevine_program()};
   all.insert(all.end(), arguments.begin(), arguments.end());
@@ -34,7 +33,7 @@ TEST_F(Launch, TooFewOpenFilesAreRefusedWithBothNumbers) {
   EXPECT_EQ(raised.code, 0) << raised.err;
 }
 
-/// The figure that is asked for is enough, for the launcher as for its peers.
+/// The required number is enough, for the launcher and for its peers.
 TEST_F(Launch, AsManyOpenFilesAsItAsksForAreEnough) {
   const std::string file = fleet(12, 100, "checkpoint: { every: 20 rounds }\n");
   const Ended end =
@@ -69,7 +68,7 @@ TEST_F(Launch, APeerByHandKeepsItsBooksInAFolderOfItsOwn) {
                {path("run/peers/000") + ": is a link"});
 }
 
-/// Both find free ports, and the second folder has a number.
+/// Both runs find free ports, and the second folder has a number.
 TEST_F(Launch, TwoRunsOfOneFileAtOnceDoNotMeet) {
   const std::string file = fleet(3, 2000);
   Program first({"run", file, "--json"});
@@ -85,8 +84,8 @@ TEST_F(Launch, TwoRunsOfOneFileAtOnceDoNotMeet) {
     EXPECT_EQ(said.find("refused"), std::string::npos) << said;
 }
 
-/// There are machines whose /etc/hosts maps its own name to 127.0.1.1; here the number in another
-/// spelling stands for the name.
+/// Some machines have their own name at 127.0.1.1 in /etc/hosts. Another spelling of the number
+/// stands for such a name here.
 TEST_F(Launch, AnAddressThatLeadsToItselfIsRefusedByThePeerThatHasIt) {
   const std::string file = path("lan.yaml");
   std::ofstream(file) << "version: 1\nname: lan\nhosts:\n"

@@ -16,8 +16,8 @@ TEST(Restarts, ComeLaterAndLaterAndThenNoMore) {
   EXPECT_EQ(restarts.pause_after(milliseconds(300)), std::nullopt);
 }
 
-/// Found so: in a fleet whose members came and went for minutes, each was given up after its tenth
-/// death, and in the end there was nobody left.
+/// In a fleet whose members came and went for minutes, each peer was once given up after its tenth
+/// death, until no peer was left.
 TEST(Restarts, WhoHasLivedForAWhileMayDieAsOftenAsItLikes) {
   Restarts restarts;
   for (int k = 0; k < 1000; ++k) {

@@ -29,7 +29,7 @@ TEST(RunMeter, ReadsThePressureOfTheKernel) {
     EXPECT_FALSE(parse_cpu_pressure(wrong)) << wrong;
 }
 
-/// A folder of counters as the kernel shows it; what is inside a package counts there already.
+/// A folder of energy counters as the kernel shows it. A package's counter includes its parts.
 class Powercap {
  public:
   explicit Powercap(const std::string& path) : path_(path) {

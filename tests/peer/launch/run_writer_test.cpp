@@ -26,7 +26,7 @@ TEST(RunWriter, WritesLinesInTheirOrder) {
   EXPECT_EQ(text_of(path), all);
 }
 
-/// A disk that does not answer: the job that writes the model waits for the test.
+/// A disk that does not answer: the test holds up the job that writes the model.
 TEST(RunWriter, ADiskThatDoesNotAnswerHoldsUpNobodyElse) {
   const ScratchFolder scratch;
   const std::string path = scratch.path() + "/metrics.jsonl";

@@ -5,8 +5,8 @@
 #include "peer/wire/frame/frame.h"
 #include "tests/peer/launch/launch_fixture.h"
 
-// What `run` says of machines that it cannot use: the sentence, the host and the exit code. In the
-// place of ssh stands a script that behaves as the machine of the row would.
+// Messages of `run` about machines that it cannot use: the sentence, the host and the exit code. A
+// script that behaves as the machine of the row would replaces ssh.
 
 namespace gv {
 namespace {
@@ -23,11 +23,11 @@ class SshRows : public Launch {
     fs::permissions(file, fs::perms::owner_all);
     return file;
   }
-  /// Sets what ssh does; `$last` is the command that it was given.
+  /// Sets what ssh does. `$last` is the command that ssh is given.
   void use_ssh(const std::string& body) const {
     ::setenv("GRAPEVINE_SSH", script("ssh", "for last; do :; done\n" + body).c_str(), 1);
   }
-  /// Two peers on the machine `ben`, which only ssh knows.
+  /// Runs two peers on the machine `ben`, which only ssh knows.
   Ended run_there(const std::string& more = "", const char* command = "run") const {
     const std::string file = fleet(2, 20);
     std::string text;
@@ -77,7 +77,7 @@ TEST_F(SshRows, AnOldProcessor) {
   EXPECT_FALSE(fs::exists(path("cache/grapevine/programs")));
 }
 
-/// The agent is found after a greeting that does not end its line.
+/// The launcher finds the agent after a greeting that does not end its line.
 TEST_F(SshRows, AGreetingWithoutAnEndOfLine) {
   fs::create_directory(path("bin"));
   script("bin/grep", "exit 1");
@@ -93,7 +93,7 @@ TEST_F(SshRows, AnOldCLibrary) {
   expect_words(run_there(", binary: " + old), {"host ben: ", "version 'GLIBC_2.36' not found"});
 }
 
-/// The other version says what it is and ends its output: the version is named all the same.
+/// An agent of another version sends its facts and ends its output. The message names the version.
 TEST_F(SshRows, AnotherWireVersion) {
   HostFacts facts = own_facts();
   facts.wire = wire::version + 1;
@@ -113,7 +113,7 @@ TEST_F(SshRows, AnotherWireVersion) {
                {versions.c_str(), "install the same version there"});
 }
 
-/// A login that takes its time, as one does whose start-up files wait for something.
+/// A slow login, for example because its start-up files wait.
 TEST_F(SshRows, ASlowLogin) {
   use_ssh("sleep 6; exec sh -c \"$last\"");
   const Ended end = run_there();
@@ -121,7 +121,7 @@ TEST_F(SshRows, ASlowLogin) {
   EXPECT_NE(end.err.find("no agent has come up yet on ben\n"), std::string::npos) << end.err;
 }
 
-/// What a shell's start-up files print is shown once, and the fleet trains.
+/// Output of a shell's start-up files is shown once, and the fleet trains.
 TEST_F(SshRows, NoiseBeforeTheAgent) {
   use_ssh("echo Welcome to ben; echo '\x1b]0;mine\x07'; exec sh -c \"$last\"");
   const Ended end = run_there();
@@ -132,8 +132,8 @@ TEST_F(SshRows, NoiseBeforeTheAgent) {
   EXPECT_EQ(end.err.find('\x1b'), std::string::npos) << "escaped";
 }
 
-/// Between the two stands who makes of the agent's clock one that is a day ahead, in as many bytes.
-/// The fleet trains, and a person is told.
+/// A script between launcher and agent changes the agent's clock to one day ahead, in as many
+/// bytes. The fleet trains, and the user is warned.
 TEST_F(SshRows, AnotherClock) {
   if (std::system("command -v python3 > /dev/null") != 0) GTEST_SKIP() << "needs python3";
   std::ofstream(path("day.py")) << R"(import os, re, subprocess, sys

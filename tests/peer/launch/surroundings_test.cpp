@@ -17,15 +17,15 @@
 #include "tests/peer/launch/launch_fixture.h"
 #include "tests/text_of.h"
 
-// The program below parents, terminals and pipes that do not behave: whatever it inherits and
-// whoever does not read, a run ends in order with everything saved.
+// Parents, terminals and pipes that do not behave: with any inherited state and any reader that
+// does not read, a run ends in order with everything saved.
 
 namespace gv {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// The program as a child whose surroundings the test arranges, between fork and exec.
+/// The program as a child. The test arranges its surroundings between fork and exec.
 class Placed {
  public:
   Placed(std::vector<std::string> arguments, const std::function<void()>& arrange) {
@@ -54,7 +54,7 @@ class Placed {
       code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
     return code_.has_value();
   }
-  /// Exit code, or 1000 + signal; -1: it hangs.
+  /// Returns the exit code, 1000 + signal, or -1 if the program hangs.
   int wait() {
     return comes_true([this] { return ended(); }) ? *code_ : -1;
   }
@@ -75,7 +75,7 @@ class Surroundings : public Launch {
   void quiet() const { print_to(words(), {STDOUT_FILENO, STDERR_FILENO}); }
   std::string said() const { return fs::exists(words()) ? text_of(words()) : ""; }
   bool saved() const { return fs::exists(path("run/model.safetensors")); }
-  /// Goes on with the run for some rounds, and returns what it ended with.
+  /// Continues the run for some rounds, and returns its last summary.
   nlohmann::json goes_on_from(Round stopped) const {
     const Ended on = run({"run",
                           "--resume",
@@ -93,7 +93,7 @@ class Surroundings : public Launch {
   }
 };
 
-/// The kernel forgets how children of such a parent ended: the launcher waited for ever.
+/// The kernel forgets how children of such a parent ended. The launcher once waited for ever.
 TEST_F(Surroundings, AParentThatIgnoresItsChildren) {
   Placed program({"run", fleet(3, 50)}, [this] {
     quiet();
@@ -103,7 +103,7 @@ TEST_F(Surroundings, AParentThatIgnoresItsChildren) {
   EXPECT_TRUE(saved());
 }
 
-/// With umask 0 every run refused the folders that it had made itself.
+/// Every run with umask 0 once refused the folders that it had made itself.
 TEST_F(Surroundings, NothingUsualIsInherited) {
   const std::string file = fleet(3, 0);
   Placed program({"run", file}, [] {
@@ -123,7 +123,7 @@ TEST_F(Surroundings, NothingUsualIsInherited) {
         << each.path();
 }
 
-/// GNU timeout signals its child and then the group of both: that is no second wish.
+/// GNU timeout signals its child and then the group of both. This is one order, not two.
 TEST_F(Surroundings, SignalsOfOneCauseAreOne) {
   for (const int second : {SIGTERM, SIGHUP, SIGINT}) {
     fs::remove_all(path("run"));
@@ -147,7 +147,7 @@ TEST_F(Surroundings, AClosedTerminalSavesAndIsGoneOnWith) {
   goes_on_from(stopped_in());
 }
 
-/// nohup: such a program is not to end with its terminal.
+/// With nohup, the program must not end with its terminal.
 TEST_F(Surroundings, AnIgnoredHangupStaysIgnored) {
   Placed program({"run", fleet(3, 0)}, [this] {
     quiet();
@@ -162,7 +162,7 @@ TEST_F(Surroundings, AnIgnoredHangupStaysIgnored) {
   EXPECT_EQ(program.wait(), 143);
 }
 
-/// Nothing is lost, whether or not the file asks for checkpoints, and whatever the peers are.
+/// Nothing is lost, with or without checkpoints in the file, and with peers of every kind.
 TEST_F(Surroundings, ARunGoesOnFromTheVeryRoundInWhichItStopped) {
   for (const std::string more : {"",
                                  "checkpoint: { every: 300 rounds }\n",
@@ -230,7 +230,7 @@ TEST_F(Surroundings, PeersByHandThatNobodyReadsFinish) {
     EXPECT_TRUE(fs::exists(path("run/peers/") + id + "/model.safetensors"));
 }
 
-/// Ctrl-S, and later Ctrl-Q: what the terminal shows then ends with the last lines.
+/// After Ctrl-S and a later Ctrl-Q, the terminal must show the last lines.
 TEST_F(Surroundings, AStoppedTerminalHoldsNobodyUp) {
   const int master = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
   ASSERT_GE(master, 0);
@@ -262,7 +262,7 @@ TEST_F(Surroundings, AStoppedTerminalHoldsNobodyUp) {
   ::close(master);
 }
 
-/// A file that is full was told with exit code 0.
+/// A full standard output once ended with exit code 0.
 TEST_F(Surroundings, AFullStandardOutputIsNoSuccess) {
   const std::string file = fleet(2, 20);
   ASSERT_EQ(run({"simulate", file, "--json"}).code, 0);
@@ -292,13 +292,13 @@ TEST_F(Surroundings, AFullStandardOutputIsNoSuccess) {
   }
 }
 
-/// The launcher blocked in writing an order to a full pipe, and ignored signals.
+/// The launcher once blocked while it wrote an order to a full pipe, and ignored signals.
 TEST_F(Surroundings, APeerThatStandsStillHoldsNoLauncherUp) {
   Placed program({"run", fleet(3, 0, "launch: { grace: 2 s }\n")}, [this] { quiet(); });
   ASSERT_TRUE(trains());
   const pid_t still = pid_of(1);
   ASSERT_EQ(::kill(still, SIGSTOP), 0);
-  const auto takes_an_order = [this] {  // it refuses some while many wait
+  const auto takes_an_order = [this] {  // some orders are refused while many wait
     try {
       return order_run(path("run"), "/checkpoint").has_value();
     } catch (const std::runtime_error&) {

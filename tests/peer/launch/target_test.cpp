@@ -1,8 +1,8 @@
 #include "tests/peer/launch/launch_fixture.h"
 
-// A run that ends at its target ends in the round that reached it, wherever it runs: the peers hear
-// of it some rounds later, and by then `run` had gone as far past it as chance would have it, with
-// other bits than `simulate`, and saved a model that had missed the target again.
+// A run with a target ends in the round that reached it, in every world. Peers learn of the target
+// some rounds later. `run` once went past it by chance, ended with other bits than `simulate`, and
+// saved a model that missed the target again.
 
 namespace gv {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 struct TargetCase {
   std::string name;
   PeerId peers;
-  std::string more;  ///< of the fleet file, above all its target
+  std::string more;  ///< further keys of the fleet file, above all the target
 };
 
 class TargetRuns : public Launch, public testing::WithParamInterface<TargetCase> {
@@ -36,7 +36,7 @@ TEST_P(TargetRuns, EndInTheRoundThatReachesItWithTheSameBits) {
   EXPECT_EQ(real.out.size(), simulated.out.size()) << "no evaluation comes behind the last one";
 }
 
-/// The model that is saved is the one that got there: looked at again, it is as good.
+/// The saved model is the one that reached the target. Evaluated again, it has the same figure.
 TEST_P(TargetRuns, SaveTheModelThatReachedIt) {
   const Ended real = run({"run", file(), "--json"});
   ASSERT_EQ(real.code, 0) << real.err;

@@ -6,7 +6,8 @@
 #include "tests/scratch_folder.h"
 #include "tests/text_of.h"
 
-// Folders of runs that another person has made: no command that reads one runs what it names.
+// Folders of runs that another person made. No command that reads such a folder runs the program
+// that it names.
 
 namespace gv {
 namespace {
@@ -28,7 +29,7 @@ class Untrusted : public testing::Test {
     ASSERT_NE(at, std::string::npos) << name << " has no " << from;
     write(name, text.replace(at, from.size(), to));
   }
-  /// A fleet file with this program, or with no words one of digits.
+  /// Writes a fleet file with this program, or a fleet on digits if `program` is empty.
   std::string fleet(const std::string& name, const std::string& program) const {
     write(name,
           "version: 1\nname: theirs\nseed: 5\npeers: 3\n" +
@@ -45,7 +46,7 @@ class Untrusted : public testing::Test {
   std::string command_that_writes() const {
     return fmt::format("[sh, -c, \"id > {}\"]", path("PWNED"));
   }
-  /// The folder that a member of a fleet with this file would leave.
+  /// Writes the folder of a member of a fleet with this file.
   void leave_reports(const std::string& file, const std::string& digest) const {
     write("hand/peers/000/reports.jsonl",
           nlohmann::json{{"event", "peer"},
@@ -58,8 +59,7 @@ class Untrusted : public testing::Test {
                   .dump() +
               "\n");
   }
-  /// The folder of a run whose fleet file names another program by now, and says that it always
-  /// did.
+  /// Makes the folder of a run whose fleet file now names another program, as if it always had.
   void plant_program() const {
     const std::string file = fleet("fleet.yaml", fmt::format("[{}]", GV_QUADRATIC_PEER));
     ASSERT_EQ(run({"run", file, "--json"}).code, 0);
@@ -109,7 +109,7 @@ TEST_F(Untrusted, NoCommandStartsTheProgramOfAFolder) {
   }
 }
 
-/// The option that the refusal names, and the order to go on, are the user's own wish.
+/// `--trust`, which the refusal names, and `run --resume` are the user's own decision.
 TEST_F(Untrusted, RunsAtTheUsersOwnWord) {
   plant_program();
   for (const Words& command : std::vector<Words>{{"evaluate", path("theirs"), "--trust"},
@@ -120,7 +120,7 @@ TEST_F(Untrusted, RunsAtTheUsersOwnWord) {
   }
 }
 
-/// A file of the user's own that names the same fleet needs no other word.
+/// A fleet file of the user's own that names the same fleet needs no `--trust`.
 TEST_F(Untrusted, AFleetFileOfTheUsersOwnRuns) {
   const std::string program = fmt::format("[{}]", GV_QUADRATIC_PEER);
   const std::string file = fleet("fleet.yaml", program);
@@ -137,7 +137,7 @@ TEST_F(Untrusted, AFleetFileOfTheUsersOwnRuns) {
   EXPECT_FALSE(pwned());
 }
 
-/// Nothing of a fleet starts before it is known to be the one that the peers were of.
+/// Nothing of a fleet starts before its digest is known to be that of the peers.
 TEST_F(Untrusted, TheDigestIsComparedBeforeAnythingStarts) {
   plant_program();
   const std::string file = fleet("other.yaml", command_that_writes());
@@ -183,7 +183,7 @@ TEST_F(Untrusted, NoCommandLoadsThePlugInOfAFolder) {
   EXPECT_NE(trusted.err.find("is another fleet now"), std::string::npos) << trusted.err;
 }
 
-/// A model of the program's own kind: only its test set would be read.
+/// The model is of the program's own kind, and only its test set would be read.
 TEST_F(Untrusted, NoTestSetIsReadByAPlugIn) {
   ASSERT_EQ(run({"run", fleet("fleet.yaml", ""), "--json"}).code, 0);
   std::ofstream(path("fleet.yaml"), std::ios::app) << "plugin: method.so\n";

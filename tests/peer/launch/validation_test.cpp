@@ -1,9 +1,8 @@
 #include "tests/peer/launch/launch_fixture.h"
 #include "tests/peer/launch/own_sets.h"
 
-// What a run decides, it decides by a validation set: when it ends, and which model it saves. The
-// test set is looked at once, at the end. Targets and tuning looked at the test set, so that what
-// was held out was no longer held out.
+// A run decides by a validation set when it ends and which model it saves. The test set is read
+// once, at the end. Targets and tuning once used the test set, so it was no longer held out.
 
 namespace gv {
 namespace {
@@ -57,7 +56,7 @@ TEST_P(ValidatedRuns, SaveTheModelWhoseTestFiguresTheyTell) {
   EXPECT_NEAR(again.summary().at("loss"), simulated.summary().at("test").at("loss"), 1e-9);
 }
 
-/// The model of the evaluation that no other one is better than.
+/// The saved model is that of the best evaluation.
 TEST_P(ValidatedRuns, KeepTheBestOne) {
   if (GetParam().save != "best") return;
   const Ended ended = run({"simulate", file(), "--json"});
@@ -75,8 +74,8 @@ TEST_P(ValidatedRuns, KeepTheBestOne) {
   EXPECT_EQ(ended.summary().at("saved_round"), round);
 }
 
-/// The rest of a run knows what its beginning has seen: it ends in the same round, with the same
-/// model.
+/// The rest of a run knows what its beginning has evaluated. It ends in the same round, with the
+/// same model.
 TEST_P(ValidatedRuns, GoOnWithWhatTheyHaveSeen) {
   const std::string checkpoints = "checkpoint: { every: 10 rounds }\n";
   const Ended whole = run({"simulate", file(checkpoints), "--json"});
@@ -157,7 +156,7 @@ TEST_F(Launch, WithoutAValidationSetNothingLooksForTheBest) {
 
 class OwnValidation : public Launch, public testing::WithParamInterface<std::string> {
  protected:
-  /// Returns what a fleet ends with that looks at this set, in a file or folder of its own.
+  /// Returns the summary of a fleet with this validation set, in a file or folder of its own.
   nlohmann::json summary(const std::string& set) const {
     const std::string file = path("fleet.yaml");
     std::ofstream(file) << "version: 1\nseed: 7\npeers: 3\n"
@@ -167,7 +166,7 @@ class OwnValidation : public Launch, public testing::WithParamInterface<std::str
     EXPECT_EQ(ended.code, 0) << ended.err;
     return ended.code == 0 ? ended.summary() : nlohmann::json::object();
   }
-  /// "test.csv" for "validation.csv".
+  /// Returns "test.csv" if the validation set is "validation.csv" and `name` is "test".
   std::string named(const std::string& name) const {
     const std::size_t at = GetParam().find("validation: validation") + 22;
     const std::size_t end = GetParam().find_first_of(" }", at);
@@ -175,8 +174,8 @@ class OwnValidation : public Launch, public testing::WithParamInterface<std::str
   }
 };
 
-/// What is looked at is the file that is named, scaled as the test set is: where it holds the test
-/// set, both have the same figures; and it trains nobody.
+/// The validation set is read from the named file and scaled as the test set is. If the file holds
+/// the test set, both have the same figures. Validation does not affect training.
 TEST_P(OwnValidation, IsTheSetOfTheFile) {
   const OwnSets sets(folder_.string());
   const nlohmann::json own = summary(named("validation"));

@@ -29,15 +29,15 @@ TEST(ProgressWatch, IsOutOfPatienceAfterSoManyThatAreNoBetter) {
   watch.see(2.0);
   watch.see(2.5);
   EXPECT_FALSE(watch.out_of_patience());
-  watch.see(1.0);  // begins to count again
+  watch.see(1.0);  // starts the count again
   watch.see(std::nullopt);
   EXPECT_FALSE(watch.out_of_patience());
   watch.see(std::numeric_limits<double>::quiet_NaN());
   EXPECT_TRUE(watch.out_of_patience());
 }
 
-/// A run whose patience is over and that is resumed all the same would never end: it waits for an
-/// evaluation that nobody takes any more.
+/// A run that is resumed after its patience is over ends after one more evaluation, because it
+/// would otherwise wait for ever.
 TEST(ProgressWatch, HasOneMoreEvaluationAfterAResume) {
   ProgressWatch watch({.patience = 2});
   for (const double loss : {1.0, 2.0, 3.0, 4.0}) watch.recall(loss);
@@ -46,7 +46,8 @@ TEST(ProgressWatch, HasOneMoreEvaluationAfterAResume) {
   EXPECT_TRUE(watch.out_of_patience());
 }
 
-/// A sweep's trial is told by its last record: those that an aim ended had no test figures.
+/// A sweep's trial takes its figures from the last record. Trials that an aim ended once had no
+/// test figures.
 TEST(Observer, TellsTheTestFiguresWithTheRecordThatEndsARun) {
   for (const std::string stop :
        {"rounds: 60", "rounds: 4000, patience: 2", "rounds: 4000, target: { loss: 0.9 }"}) {

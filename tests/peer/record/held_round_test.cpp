@@ -19,8 +19,8 @@ class HeldRound : public testing::Test {
   RunFolder folder_ = RunFolder::open(scratch_.path());
 };
 
-/// Found by trying: after a host was lost both halves of the fleet trained on apart, and the run
-/// was gone on with from there.
+/// After a host was lost, both halves of a fleet once trained on apart, and the run was resumed
+/// from there.
 TEST_F(HeldRound, CountsOnceAPeerIsLostForGood) {
   EXPECT_FALSE(found());
   write_held_round(folder_, 60);

@@ -39,7 +39,7 @@ class Observers : public testing::Test {
     return report;
   }
 
-  /// Its state is no part of the fleet's model.
+  /// Returns the report of a data server, whose state is not in the fleet's model.
   Report data_server(PeerId peer, Round round) {
     Report report;
     report.peer = peer;
@@ -66,9 +66,9 @@ class Observers : public testing::Test {
       3, fleet_.evaluator(), [this](const FleetRecord& record) { records_.push_back(record); }};
 };
 
-/// Found so: a data server that was killed and started again began at round 0, and with the next
-/// round that all had reported the fleet had records of its first rounds without a model: the loss
-/// was read from foreign memory, "rose" to 1e21, and the run ended with exit code 4.
+/// A data server that was killed and restarted once began at round 0. After the next common round
+/// the first rounds had records without a model: the loss was read from foreign memory, "rose" to
+/// 1e21, and the run ended with exit code 4.
 TEST_F(Observers, WhoIsStartedAgainTellsNoRoundASecondTime) {
   for (const Round round : {10U, 20U}) {
     observer_.take(trainer(0, round), Time{1});
@@ -84,8 +84,8 @@ TEST_F(Observers, WhoIsStartedAgainTellsNoRoundASecondTime) {
   EXPECT_EQ(told(), (std::vector<Round>{10, 20, 30}));
 }
 
-/// Found so: a peer was killed near the end of its run, the sums of what was sent fell with the
-/// last record, and `report` left the run out as one that had been resumed.
+/// A peer was once killed near the end of its run. The sums of sent bytes fell with the last
+/// record, and `report` left the run out as a resumed one.
 TEST_F(Observers, WhatTheDeadHaveCostGoesOnCounting) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     Rng rng = Rng(seed).derive("costs");
@@ -98,7 +98,7 @@ TEST_F(Observers, WhatTheDeadHaveCostGoesOnCounting) {
     for (Round round = 1; round <= 20; ++round) {
       if (rng.below(4) == 0) {
         two = !two;
-        told[2] = rng.below(told[2] + 1);  // what its successor's checkpoint knows of
+        told[2] = rng.below(told[2] + 1);  // what the checkpoint of its successor counted
         two ? observer.expect(2) : observer.forget(2);
       }
       for (PeerId peer = 0; peer < (two ? 3U : 2U); ++peer) {
@@ -121,7 +121,7 @@ TEST_F(Observers, WhatTheDeadHaveCostGoesOnCounting) {
   }
 }
 
-/// The transitions of a memory are gone with it; what was learnt from them is not.
+/// A dead memory loses its transitions, but the steps that were learnt from them still count.
 TEST_F(Observers, WhatADeadMemoryHadHandedOutGoesOnCounting) {
   for (const Round round : {10U, 20U}) {
     observer_.take(trainer(0, round), Time{1});
@@ -149,8 +149,8 @@ TEST_F(Observers, ARoundWithoutAModelHasNoRecord) {
   EXPECT_EQ(told(), std::vector<Round>{20});
 }
 
-/// Who was away for many evaluations by time tells the first of them with its next report, and
-/// each later one with the same.
+/// A peer that was away for many timed evaluations reports once, and the report counts for each
+/// evaluation that it missed.
 TEST_F(Observers, AReportStandsForTheTicksThatWereMissed) {
   constexpr std::uint64_t ticks = 5000;
   for (std::uint64_t tick = 1; tick <= ticks; ++tick)
@@ -168,7 +168,7 @@ TEST_F(Observers, AReportStandsForTheTicksThatWereMissed) {
   EXPECT_EQ(records_.back().tick, ticks);
 }
 
-/// Answers when it is let.
+/// Answers only when `may_answer` is set.
 class LateEvaluator : public Evaluator {
  public:
   void ask(std::span<const float> x) override {
@@ -208,7 +208,7 @@ class LateFigures : public Observers {
   }
 };
 
-/// A launcher is not held up, and the records are those of an evaluator that answers at once.
+/// A late evaluator does not hold up the launcher, and the records are those of an immediate one.
 TEST_F(LateFigures, ChangeNoRecordButByThemselves) {
   using Act = std::function<void(Observer&)>;
   const std::vector<Act> acts{[&](Observer& o) { report_all(o, 10, Time{1}); },
@@ -268,7 +268,7 @@ TEST_F(LateFigures, AreWaitedForByOneRecordAtATime) {
   EXPECT_TRUE(observer.waits());
 }
 
-/// A target is reached when that is known: what peers did meanwhile counts nowhere.
+/// A target counts when its evaluation is known. Anything that peers did in between is ignored.
 TEST_F(LateFigures, EndARunWithTheRecordThatReachesItsTarget) {
   LateEvaluator evaluator;
   Observer observer = late(evaluator);
@@ -285,7 +285,7 @@ TEST_F(LateFigures, EndARunWithTheRecordThatReachesItsTarget) {
   EXPECT_FALSE(observer.waits());
 }
 
-/// So a run that is told to stop ends, though its program evaluates for ever.
+/// A run that is ordered to stop ends, even if its program evaluates for ever.
 TEST_F(LateFigures, AreMissingWhereNobodyWaits) {
   LateEvaluator evaluator;
   Observer observer = late(evaluator);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// Says one loss after the other.
+/// Returns one loss after the other.
 class Says : public Objective {
  public:
   explicit Says(std::vector<double> losses) : losses_(std::move(losses)) {}
@@ -38,7 +38,7 @@ class Says : public Objective {
   std::size_t said_ = 0;
 };
 
-/// The last record of a run with these losses.
+/// Returns the last record of a run with these losses.
 FleetRecord record_after(const std::vector<double>& losses) {
   std::optional<FleetRecord> record;
   Observer observer(
@@ -64,7 +64,7 @@ TEST(UnknownFigure, IsToldFromASumThatDiverged) {
   EXPECT_EQ(Json(unknown_figure()).dump(), "null");
 }
 
-/// A fleet whose program says nothing of its model has not gone wrong, and ends with code 0.
+/// A fleet whose program does not evaluate its model has not failed, and ends with code 0.
 TEST(UnknownFigure, IsNoRiseOfTheLoss) {
   EXPECT_FALSE(record_with(unknown_figure()).loss_rise);
   EXPECT_TRUE(is_unknown(record_with(unknown_figure()).mean.loss));
@@ -73,7 +73,7 @@ TEST(UnknownFigure, IsNoRiseOfTheLoss) {
   EXPECT_FALSE(record_with(1).loss_rise);
 }
 
-/// A fleet that is at its optimum moves by the last bits of its models.
+/// The loss of a fleet at its optimum changes by rounding.
 TEST(LossRise, IsNoneInWhatRoundingDoes) {
   for (const double rest : {0.0, 1e-16, 1e-13})
     EXPECT_FALSE(record_after({rest, rest, rest, 1000 * rest, 2.84e-14}).loss_rise) << rest;

@@ -5,16 +5,15 @@
 #include "tests/peer/fleet/fleet_file.h"
 #include "tests/peer/sim/drawn_quadratic.h"
 
-// `train.optimizer.accumulate` in fleets: decentralized Adam with accumulation, and who may have
-// it.
+// `train.optimizer.accumulate` in fleets: decentralized Adam with accumulation, and its refusals.
 
 namespace gv {
 namespace {
 
 using Rows = DrawnQuadratic::Rows;
 
-/// Wang et al. 2025, Algorithm 2 with the moments of Appendix C: x_{t+1} = W x_t and a step along
-/// what the moments of each peer make of its gradient at x_t.
+/// Wang et al. 2025, Algorithm 2 with the moments of Appendix C: x_{t+1} = W x_t plus a step from
+/// each peer's moments of its gradient at x_t.
 Rows accumulated(const DrawnQuadratic& q, const OptimizerSpec& spec, int rounds) {
   Rows x = q.start;
   std::vector<Rows> gradients;
@@ -26,7 +25,7 @@ Rows accumulated(const DrawnQuadratic& q, const OptimizerSpec& spec, int rounds)
       for (std::size_t k = 0; k < x[i].size(); ++k) {
         double first = 0;
         double second = 0;
-        // The window that ends with this step counts from the next one on.
+        // The window that ends with this step counts from the next step on.
         for (std::size_t w = 0; w * spec.accumulate + spec.accumulate < gradients.size(); ++w) {
           double mean = 0;
           for (std::size_t j = 0; j < spec.accumulate; ++j)

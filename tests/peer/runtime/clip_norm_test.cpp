@@ -3,19 +3,18 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/fleet/setup.h"
+#include "peer/fleet/fleet_setup.h"
 #include "tests/peer/fleet/fleet_file.h"
 #include "tests/peer/sim/four_peers.h"
 
-// `train.optimizer.clip_norm`: each peer's own gradient is shortened before anything is done with
-// it.
+// `train.optimizer.clip_norm`: each peer's gradient is clipped before any other use.
 
 namespace gv {
 namespace {
 
 constexpr double norm = 0.7;
 
-/// Shortens a gradient of one coordinate.
+/// Clips a gradient of one coordinate.
 double shortened(double g) {
   return std::abs(g) > norm ? std::copysign(norm, g) : g;
 }
@@ -44,7 +43,7 @@ TEST(ClipNorm, ShortensEachGradientBeforeTheStep) {
   expect_near(first_coordinates(run(clipping("d-psgd", "atc"), begin)), x, 1e-5);
 }
 
-/// Gradients travel short already: the sum is of shortened gradients, and no shortened sum.
+/// Peers send clipped gradients. Their sum is not clipped.
 TEST(ClipNorm, ShortensBeforeGradientsAreSummed) {
   Values x(4, 5);
   for (int t = 0; t < 20; ++t) {
@@ -73,7 +72,7 @@ TEST(ClipNorm, IsRefusedWhereNobodySeesAWholeGradient) {
   EXPECT_NE(why("train: { optimizer: { clip_norm: -1 } }\n").find("0"), std::string::npos);
 }
 
-/// Each of them ended 24 % beside the optimum, where it ends at it without (found by a referee).
+/// With clipping, these methods end 24 % off the optimum that they reach without it.
 TEST(ClipNorm, IsRefusedByMethodsThatEndAtTheOptimumOfAll) {
   std::vector<std::string> refusing;
   for (const AlgorithmRow* row : algorithms()) {

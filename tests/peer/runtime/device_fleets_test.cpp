@@ -9,15 +9,15 @@
 #include "tests/gpu/needs_cuda.h"
 #include "tests/peer/sim/method_runs.h"
 
-// Fleets whose peers train on a CUDA device, in virtual time, beside the same fleets on the CPU:
-// every method and every optimizer. On both the gradients differ by rounding alone.
+// Fleets that train on a CUDA device in virtual time, compared with the same fleets on the CPU, for
+// every method and every optimizer. The gradients differ by rounding alone.
 
 namespace gv {
 namespace {
 
 using Vectors = std::map<PeerId, Values>;
 
-/// The models of the fleet's peers, each on its own device, when they end.
+/// Returns the last models of the fleet's peers, each on its own device.
 Vectors ends_of(const Fleet& fleet) {
   const Assembly assembly(fleet);
   Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
@@ -31,7 +31,7 @@ Vectors ends_of(const Fleet& fleet) {
   return ends;
 }
 
-/// Returns what each of those peers begins with.
+/// Returns the first vector of each peer.
 Vectors starts_of(const Fleet& fleet) {
   const Assembly assembly(fleet);
   Vectors starts;
@@ -55,7 +55,7 @@ Fleet on(const std::string& device, Fleet fleet) {
   return fleet;
 }
 
-/// Expects every peer to end where it ends on the CPU, to a thousandth of its way there.
+/// Expects each peer to end as on the CPU, within a thousandth of its distance from the start.
 void expect_it_trains_alike(const Fleet& fleet) {
   const Vectors start = starts_of(fleet);
   const Vectors on_cpu = ends_of(on("cpu", fleet));
@@ -71,8 +71,8 @@ void expect_it_trains_alike(const Fleet& fleet) {
   EXPECT_NE(assembly.replica(0)->buffer_memory(), nullptr) << "a device's has pinned memory";
 }
 
-/// Returns those of a row whose roundings are not drawn from the values, which another last bit
-/// would change altogether (Level1Test holds these to their bytes).
+/// Returns the codecs of a row that do not draw random roundings from the values, because another
+/// last bit would change these completely (Level1Test checks them bit by bit).
 std::vector<Codec> steady_codecs_of(const AlgorithmRow& row) {
   std::vector<Codec> codecs = codecs_of(row);
   std::erase_if(codecs, [](const Codec& codec) {
@@ -81,14 +81,14 @@ std::vector<Codec> steady_codecs_of(const AlgorithmRow& row) {
   return codecs;
 }
 
-/// What comes while a gradient is computed a device takes in at once, and the CPU behind it. Where
-/// nobody waits for a round, that is another course of the fleet.
+/// While a gradient is computed, a device takes in messages at once, but the CPU takes them
+/// afterwards. If no peer waits for a round, the fleet's course would differ.
 void let_the_network_take_all_time(Fleet& fleet) {
   fleet.flops = 1e18;
   fleet.network.latency = std::chrono::milliseconds(1);
 }
 
-/// A row's fleet whose peers learn a small network from samples, of drawn sizes.
+/// Returns a row's fleet, which trains a small network on samples, of drawn sizes.
 Fleet learning(const AlgorithmRow& row, std::uint64_t seed) {
   Rng rng = Rng(seed).derive(name_of(row).c_str());
   Fleet fleet = row_fleet(row, rng.below(4) == 0 ? 8 : 4);  // powers of two, for doubling
@@ -157,7 +157,7 @@ TEST_P(DeviceOptimizer, StepsAsOnTheCpu) {
     spec.momentum = momentum ? 0.2 + 0.7 * rng.uniform() : 0;
     spec.nesterov = nesterov;
     spec.weight_decay = 0.1 * rng.uniform();
-    spec.epsilon = 1e-3;  // above the roundings of gradients that are about zero
+    spec.epsilon = 1e-3;  // above the rounding of gradients near zero
     if (rng.below(2) == 0) spec.schedule.kind = "cosine";
     expect_it_trains_alike(fleet);
   }

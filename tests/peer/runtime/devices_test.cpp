@@ -88,7 +88,7 @@ TEST_F(Devices, NamesThatAreNoneAreRefused) {
             std::string::npos);
 }
 
-/// The place where the arithmetic is done says nothing of what is computed; how much of it does.
+/// The digest covers the amount of arithmetic, not the device that does it.
 TEST_F(Devices, TheDigestHoldsTheBatchesAndNotTheDevices) {
   const std::string plain = read("peers: [{ count: 2 }]\n").digest;
   EXPECT_EQ(read("peers: 2\ntrain: { device: cuda }\n").digest, plain);
@@ -119,7 +119,7 @@ TEST_F(Devices, MeanWhatIsHere) {
   }
 }
 
-/// Whoever names a number gets that one, and takes no turn of the others.
+/// A peer that names a device number gets that device, and does not change the turn of the others.
 TEST_F(Devices, AreSpreadOverThePeersOfAHost) {
   const Fleet fleet = read(
       "hosts: { a: {}, b: {} }\n"
@@ -135,7 +135,7 @@ TEST_F(Devices, AreSpreadOverThePeersOfAHost) {
                 "cuda:0", "cuda:0", "cpu", "cuda:0", "cuda:1", "cuda:1", "cuda:0"}));
 }
 
-/// A peer that spins for its device takes a core from the others.
+/// A peer that spins while it waits for its device takes a core from the others.
 TEST_F(Devices, AreWaitedForAsleepWhereCoresAreFew) {
   const auto sleeps = [](std::size_t peers, unsigned cores) {
     return choose_device("cuda", {.place = 0, .peers = peers}, {.devices = 1, .cores = cores})
@@ -164,7 +164,7 @@ TEST_F(Devices, AreCheckedBeforeTheStart) {
   }
 }
 
-/// What no device trains is said before anything starts. With `auto` it is trained on the CPU.
+/// A fleet that no device can train is refused before the start. `auto` trains it on the CPU.
 TEST_F(Devices, AreRefusedWhereSomethingStaysOnTheCpu) {
   struct Row {
     std::string train, more, why;
@@ -206,7 +206,7 @@ TEST_F(Devices, AreRefusedWhereSomethingStaysOnTheCpu) {
   }
 }
 
-/// A fleet for a machine with GPUs can be planned and simulated anywhere.
+/// A fleet for GPUs can be planned and simulated on any machine.
 TEST_F(Devices, AssemblyAndSimulationNeedNoCuda) {
   const Assembly fleet(
       read_text("version: 1\nstop: { rounds: 5 }\nmodel: softmax\ndata: { kind: blobs, train: 64, "
@@ -217,7 +217,7 @@ TEST_F(Devices, AssemblyAndSimulationNeedNoCuda) {
   EXPECT_EQ(fleet.replica(1)->size(), fleet.dimension);
 }
 
-/// Speeds of two machines have one unit when the second is measured beside the first.
+/// The speeds of two machines have one unit if the second is measured relative to the first.
 TEST_F(Devices, AreMeasuredBesideTheFirstOrBesideAnotherMachine) {
   const Assembly fleet(
       read_text("version: 1\nstop: { rounds: 5 }\nmodel: softmax\ndata: { kind: blobs, train: 64, "
@@ -257,7 +257,7 @@ TEST(BatchShares, AreInProportionAndSumToTheWhole) {
   EXPECT_FALSE(batch_shares(std::vector<double>{1, 1000}, 32));
 }
 
-/// Var of the mean of n independent gradients, each a mean over its own batch, by drawing them.
+/// Draws the variance of a mean of n independent gradients, each a mean over its own batch.
 TEST(BatchShares, UnequalBatchesAreNoisierAsTheFormulaSays) {
   EXPECT_EQ(noise_of_unequal(std::vector<std::uint32_t>{32, 32}), 1);
   const std::vector<std::uint32_t> batches{2, 14};

@@ -7,7 +7,7 @@
 namespace gv {
 namespace {
 
-/// A reader of a method can run it at once.
+/// A user can run the example of a method at once.
 TEST(ExampleFleet, IsOneInWhichTheMethodRunsWithAllItsOptions) {
   for (const AlgorithmRow* row : algorithms()) {
     SCOPED_TRACE(row->kind);

@@ -5,7 +5,7 @@
 namespace gv {
 namespace {
 
-/// Peers 0 and 1, whose processes are 10 and 11.
+/// Ledgers of peers 0 and 1, whose processes are 10 and 11.
 class Books : public testing::Test {
  protected:
   Books() { ledgers.here = {10, 11}; }
@@ -39,8 +39,8 @@ TEST_F(Books, ThatAgreeAreFine) {
   EXPECT_TRUE(result.findings.empty());
 }
 
-/// A process that is killed has sent its half, and may have applied the other one, before its
-/// neighbour applies anything: its own book says more than that of the survivor.
+/// A killed process may have sent its half and applied the other before its neighbour applies any.
+/// Its own ledger then has more than the survivor's.
 TEST_F(Books, TheDeadMayHaveAppliedWhatTheSurvivorHasNot) {
   settle_both(0);
   settle(0, 1);
@@ -67,7 +67,7 @@ TEST_F(Books, OfTwoThatLivedToTheEndMustAgree) {
             "the book of peer 0 (000000000000000a)");
 }
 
-/// A model of many pieces filled the screen with one line for each.
+/// One finding for each piece once filled the screen for a large model.
 TEST_F(Books, AFindingOfManyPiecesIsOneLine) {
   settle_both(0);
   for (std::uint32_t part = 0; part < 193; ++part) settle(1, 1, part);
@@ -76,8 +76,7 @@ TEST_F(Books, AFindingOfManyPiecesIsOneLine) {
   EXPECT_EQ(result.findings[0].pieces, 193U);
 }
 
-/// A host from which nothing could be fetched made a finding of each piece that its neighbours had
-/// applied.
+/// If no ledger of a host could be fetched, each piece of its neighbours was once a finding.
 TEST_F(Books, OneThatIsNotHereIsNamedAndFindsNothing) {
   settle(0, 0);
   settle(0, 1);

@@ -19,7 +19,7 @@ std::string error_of(const ScratchFolder& folder) {
   return error_in(folder, [&] { read_ledgers(folder.path()); });
 }
 
-/// A run folder may come from anybody: its names are no numbers because ours are.
+/// A run folder may come from anyone, so the name of a ledger may not be a number.
 TEST(Ledger, AFileOfAnotherNameIsNamed) {
   for (const char* name : {"ledger-.txt", "ledger-xyz.txt", "ledger-12345678901234567.txt"}) {
     const ScratchFolder folder;

@@ -3,7 +3,7 @@
 #include "tests/peer/fleet/fleet_file.h"
 #include "tests/peer/sim/method_runs.h"
 
-// `train.optimizer: muon` in fleets: who may have it, and that methods step by it.
+// `train.optimizer: muon` in fleets: which may use it, and that methods step by it.
 
 namespace gv {
 namespace {
@@ -35,14 +35,14 @@ TEST(MuonFleet, HasTheUsualValuesOfItsPapers) {
                FleetError);
 }
 
-/// Methods that step by the fleet's optimizer go on from any round as if they had not stopped.
+/// Methods that step by the fleet's optimizer resume from any round as if uninterrupted.
 TEST(MuonFleet, ResumesInMethodsThatStepByIt) {
   for (const char* algorithm : {"d-psgd", "diloco", "noloco"})
     expect_it_resumes(by_muon(std::string("algorithm: ") + algorithm + "\n"));
   expect_it_resumes(by_muon("algorithm: all-reduce\n", 1));
 }
 
-/// The fleet ends elsewhere by AdamW.
+/// AdamW would give another result.
 TEST(MuonFleet, StepsByItsMatrices) {
   const Result by_adamw =
       run(fleet("train: { batch: 8, local_steps: 2, optimizer: { kind: adamw, lr: 0.02, "

@@ -9,7 +9,7 @@
 namespace gv {
 namespace {
 
-/// A fleet of this row with noisy, unlike gradients, on the matrices of a file.
+/// A fleet of this row with noisy, different gradients, on the matrices of a file.
 Fleet fleet_on(const std::string& file, const AlgorithmRow& row, PeerId n) {
   Fleet fleet = row_fleet(row, n);
   fleet.schedule = parse_schedule("matrices:" + file);
@@ -25,12 +25,12 @@ Outcome over_tcp(const Assembly& assembly) {
   return {fleet.observer.params_hash(), fleet.observer.summary()->costs.sent_bytes};
 }
 
-/// Returns why the row cannot run there; "": it can.
+/// Returns why the row cannot run there, or "" if it can.
 std::string objection_of(const Fleet& fleet, const AlgorithmRow& row) {
   return objection_to(row, setup_of(fleet), nullptr);
 }
 
-/// Drawn matrices, rounds in which some or all are alone among them, in 3 to 9 peers: sockets and
+/// Drawn matrices for 3 to 9 peers, with rounds in which some or all peers are alone. Sockets and
 /// virtual time end with the same bits, for each synchronous method that takes a schedule.
 TEST(OwnSchedule, EndsWithTheSameBitsInBothWorlds) {
   const ScratchFolder folder;
@@ -58,7 +58,7 @@ TEST(OwnSchedule, EndsWithTheSameBitsInBothWorlds) {
   EXPECT_GT(fleets, 10);
 }
 
-/// W_ij of a directed W is what i makes of what it hears of j, which no mirror tells it.
+/// W_ij of a directed W is the weight that i gives j, and W_ji does not determine it.
 TEST(OwnSchedule, MayBeDirected) {
   const ScratchFolder folder;
   SplitMix rng(3);
@@ -71,7 +71,7 @@ TEST(OwnSchedule, MayBeDirected) {
   }
 }
 
-/// What a family makes, from a file, trains as the family does.
+/// The matrices of a family, read from a file, train with the bits of the family.
 TEST(OwnSchedule, OfAFamilyHasTheBitsOfTheFamily) {
   const ScratchFolder folder;
   for (const AlgorithmRow* row : {find_algorithm("d-psgd", "lian"),

@@ -7,7 +7,7 @@
 #include "peer/sim/simulation.h"
 
 // `train.peer_weights: samples`: the fleet learns the mean over samples. Shares of 405 to 14,926
-// samples counted alike, so that it learnt another objective, which no correction removes.
+// samples once counted alike, so the fleet learnt another objective, which no correction removes.
 
 namespace gv {
 namespace {
@@ -23,8 +23,8 @@ std::string fleet(const std::string& method, const std::string& more, PeerId pee
       more);
 }
 
-/// The mean model at the end of a fleet whose every minibatch is its whole share, so that it ends
-/// where the mean of the gradients is zero.
+/// Returns the last mean model of a fleet. Each minibatch is a whole share, so that the mean of the
+/// gradients is zero at the end.
 std::vector<float> learnt(const std::string& text) {
   const Assembly fleet(read_fleet_text(text));
   Observer observer(fleet.fleet.size(), fleet.evaluator(), {});
@@ -40,8 +40,8 @@ double distance(const std::vector<float>& a, const std::vector<float>& b) {
 
 const std::string rate = "train: { optimizer: { kind: sgd, lr: 0.02 }, batch: 240";
 
-/// Gradient tracking and all-reduce have no bias, so they end at the very minimum over all samples,
-/// which one peer that has them all finds too.
+/// Gradient tracking and all-reduce have no bias. They end at the minimum over all samples, which
+/// one peer with all samples finds too.
 TEST(PeerWeights, BySamplesTheFleetLearnsWhatOnePeerWithAllSamplesDoes) {
   const std::vector<float> alone = learnt(fleet("algorithm: isolated", rate + " }\n", 1));
   for (const std::string method :

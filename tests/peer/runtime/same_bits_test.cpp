@@ -8,7 +8,7 @@
 namespace gv {
 namespace {
 
-/// A fleet whose every connection goes through a proxy that does harm.
+/// A fleet whose connections all go through a proxy that damages them.
 struct HarmedFleet {
   HarmedFleet(const Assembly& assembly, Harm harm, std::uint64_t seed) : fleet(assembly) {
     for (PeerAddress& address : fleet.addresses) {
@@ -32,7 +32,7 @@ void expect_same_bits(const Fleet& fleet) {
   const Outcome tcp = over_tcp(assembly);
   const Outcome simulated = in_virtual_time(assembly);
   EXPECT_EQ(tcp.hash, simulated.hash);
-  // Who helps whom depends on who is slow at the moment.
+  // With `hands_samples`, the help between peers depends on their speed at the moment.
   if (!assembly.algorithm->hands_samples) {
     EXPECT_EQ(tcp.sent_bytes, simulated.sent_bytes);
   }
@@ -44,8 +44,8 @@ struct Rule {
 };
 class SameBits : public testing::TestWithParam<Rule> {};
 
-/// Sizes of a fleet and of a model: all of them for one rule, and for the others, which share its
-/// exchanges, the corners.
+/// Sizes of fleets and models: all for one rule, and only the extremes for the other rules, which
+/// share its exchanges.
 struct Sizes {
   std::vector<PeerId> peers;
   std::vector<std::uint32_t> dimensions;
@@ -126,7 +126,7 @@ TEST_P(SameBits, OnGraphsThatChangeWithTheRound) {
   }
 }
 
-/// Scales harm down: where payloads lie in shared memory a connection carries less.
+/// Scales harm down: with payloads in shared memory a connection carries fewer bytes.
 Harm scaled(Harm harm, LocalTransport local) {
   if (local == LocalTransport::tcp) return harm;
   harm.cut_after /= 3;
@@ -142,7 +142,7 @@ int harms_of(const HarmedFleet& harmed) {
 
 constexpr LocalTransport both_ways[] = {LocalTransport::tcp, LocalTransport::shared};
 
-/// Whatever is lost with a connection is sent again over the next one, once: the same bits as in an
+/// Data lost with a connection are sent again over the next one, once. The bits are those of an
 /// undisturbed run.
 TEST_P(SameBits, WhateverBecomesOfConnections) {
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
@@ -168,7 +168,7 @@ TEST_P(SameBits, WhateverBecomesOfConnections) {
   }
 }
 
-/// A row of those that promise it.
+/// A row that promises the same bits.
 class BitsOfRow : public testing::TestWithParam<const AlgorithmRow*> {};
 
 TEST_P(BitsOfRow, HasTheSameBitsOverTcpAndInVirtualTime) {
@@ -180,7 +180,7 @@ TEST_P(BitsOfRow, HasTheSameBitsOverTcpAndInVirtualTime) {
   }
 }
 
-/// Powers of two where nothing else will do.
+/// Some rows need powers of two.
 TEST_P(BitsOfRow, HasThemInFleetsOfOtherSizes) {
   const bool doubles = GetParam()->order == "doubling";
   for (const PeerId n : {doubles ? 4U : 3U, doubles ? 16U : 9U})
@@ -219,7 +219,7 @@ INSTANTIATE_TEST_SUITE_P(Registry,
                          testing::ValuesIn(synchronous_rows()),
                          [](const auto& row) { return name_of(*row.param); });
 
-/// Parts that are under way during inner steps, and servers that tell each other.
+/// With parts under way during inner steps, and servers that exchange parts.
 TEST(BitsOfServers, AreTheSameWithADelay) {
   for (const double merge : {0, 1}) {
     Fleet fleet = row_fleet(*find_algorithm("decoupled-diloco", ""), 5);

@@ -13,7 +13,7 @@ bool same(const Payload& a, const Payload& b) {
   return a->size() == b->size() && std::memcmp(a->data(), b->data(), a->size()) == 0;
 }
 
-/// A peer that was restored asks for what it had before, or skips what it has had elsewhere.
+/// A restored peer asks again for earlier minibatches, or skips those that it had elsewhere.
 TEST(SampleSource, GivesEachMinibatchByItsNumber) {
   Fleet fleet = quadratic_fleet(3, "ring", "d-psgd", "");
   const Assembly assembly(fleet);
@@ -29,7 +29,7 @@ TEST(SampleSource, GivesEachMinibatchByItsNumber) {
   EXPECT_TRUE(same(make().minibatch(1, 5), kept[5]));
 }
 
-/// It would take for ever to pass over as many as a liar may name.
+/// A liar may name a number that would take for ever to reach.
 TEST(SampleSource, GivesNothingToWhoAsksTooFarAhead) {
   const Assembly assembly(quadratic_fleet(2, "ring", "d-psgd", ""));
   SampleSource source([&](PeerId i) { return assembly.objective(i); }, [](PeerId) { return 4U; });

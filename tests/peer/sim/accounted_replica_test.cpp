@@ -34,7 +34,7 @@ void train(Replica& replica, int steps) {
 TEST(AccountedReplica, ItsAccountBeginsAnewWhereItIsRestored) {
   AccountedReplica first = noisy_parabola();
   train(first, 3);
-  // A flow: x moves, the account does not.
+  // A flow moves x but not the account.
   const std::vector<double> own = first.own();
   first.add_flow(Vector::x, {0, 3}, 0.5F, *filled(3, 2), *filled(3, 1));
   EXPECT_EQ(first.own(), own);
@@ -51,7 +51,7 @@ TEST(AccountedReplica, ItsAccountBeginsAnewWhereItIsRestored) {
   EXPECT_EQ(second.x(), first.x());
 }
 
-/// Every write of a peer to its own x is a step; what it writes elsewhere is none.
+/// Every write of a peer to its own x is a step; a write to another vector is not.
 TEST(AccountedReplica, BooksEveryWriteToX) {
   AccountedReplica replica = noisy_parabola();
   train(replica, 1);
@@ -81,8 +81,8 @@ TEST(AccountedReplica, BooksEveryWriteToX) {
   }
 }
 
-/// Rounding is as large as the values were. Found so: a vector that had been 20 and was 1 at the
-/// end "drifted" by a ten-thousandth.
+/// The tolerance for rounding follows the largest values. A vector that had been 20 and was 1 at
+/// the end once "drifted" by a ten-thousandth.
 TEST(AccountedReplica, RemembersTheLargestCoordinate) {
   AccountedReplica replica = noisy_parabola();
   const Range all{0, 3};
@@ -101,7 +101,7 @@ TEST(AccountedReplica, SkipsWithItsReplica) {
   spec.schedule.factor = 0;
   AccountedReplica replica(make_host_replica(
       make_quadratic({.noise = 0, .start = 1, .centers = {}}, 0, 1, Rng(1)), spec, 1, Rng(2)));
-  replica.skip_to({10});  // from here on the rate is zero
+  replica.skip_to({10});  // from here the rate is zero
   const std::vector<double> before = replica.x();
   train(replica, 1);
   EXPECT_EQ(replica.x(), before);

@@ -22,8 +22,8 @@ Fleet fleet_of(PeerId n, const std::string& topology, double lr) {
   return fleet;
 }
 
-/// The first coordinates of the final models of a fleet whose peers begin at 1, 2, 3, ... on a line
-/// without slope: each round moves only what averaging moves.
+/// Returns the first coordinates of the final models. The peers begin at 1, 2, 3, ... on a line
+/// without slope, so that only averaging moves x.
 Values averaged(const Fleet& fleet, SimulationOptions options) {
   const Assembly assembly(fleet);
   for (PeerId i = 0; i < fleet.size(); ++i) {
@@ -59,8 +59,8 @@ TEST(AdPsgd, KeepsTheMeanOnAnyGraph) {
   expect_all(averaged(fleet_of(2, "ring", 0), options), 1.5);
 }
 
-/// A fleet whose peer 1 is that fast, for two seconds. Gradients are much more work than averages,
-/// as those of networks are.
+/// Returns a fleet whose peer 1 has this speed, for two seconds. As for networks, gradients take
+/// much more work than averages.
 Fleet beside_a_slow_peer(double speed, PeerId n = 4, const std::string& topology = "ring") {
   Fleet fleet = fleet_of(n, topology, 0.01);
   fleet.data = {};
@@ -76,7 +76,7 @@ Fleet beside_a_slow_peer(double speed, PeerId n = 4, const std::string& topology
   return fleet;
 }
 
-/// The rounds of each peer.
+/// Returns the rounds of each peer.
 std::vector<Round> rounds_of(const Fleet& fleet, SimulationOptions options = {}) {
   const Assembly assembly(fleet);
   options.threads = 1;
@@ -87,9 +87,9 @@ std::vector<Round> rounds_of(const Fleet& fleet, SimulationOptions options = {})
   return rounds;
 }
 
-/// Found so: a peer of a tenth of the speed answered its neighbours between its gradients alone,
-/// and they waited for that at the end of each round in which they had drawn it: they did 80 rounds
-/// in the time of 394.
+/// A peer of a tenth of the speed once answered its neighbours only between its gradients. They
+/// waited at the end of each round in which they had drawn it, and did 80 rounds in the time of
+/// 394.
 TEST(AdPsgd, TheOthersKeepTheirPaceBesideASlowPeer) {
   const std::vector<Round> undisturbed = rounds_of(beside_a_slow_peer(1));
   for (const double speed : {0.2, 0.1, 0.01}) {
@@ -102,7 +102,7 @@ TEST(AdPsgd, TheOthersKeepTheirPaceBesideASlowPeer) {
   }
 }
 
-/// The ends of a path have one neighbour to ask.
+/// The ends of a path have only one neighbour to ask.
 TEST(AdPsgd, NobodyQueuesForASlowPeer) {
   const std::vector<Round> undisturbed = rounds_of(beside_a_slow_peer(1, 3, "path"));
   const std::vector<Round> rounds = rounds_of(beside_a_slow_peer(0.01, 3, "path"));
@@ -135,7 +135,7 @@ class StalenessReplica : public AccountedReplica {
   int averages_ = 0;
 };
 
-/// Returns the most averages of a slow peer during one of its gradients.
+/// Returns the largest number of averages during one gradient of a slow peer.
 int averages_during_a_gradient(bool freezes) {
   const Fleet fleet = beside_a_slow_peer(0.01);
   const Assembly assembly(fleet);
@@ -150,14 +150,14 @@ int averages_during_a_gradient(bool freezes) {
   return most;
 }
 
-/// Its neighbours do a hundred rounds while it computes one gradient. A replica that cannot keep a
+/// Its neighbours do a hundred rounds during one of its gradients. A replica that cannot keep a
 /// copy of x answers between two gradients.
 TEST(AdPsgd, AnswersWhileItComputes) {
   EXPECT_GT(averages_during_a_gradient(true), 50);
   EXPECT_LE(averages_during_a_gradient(false), 2);
 }
 
-/// Answers take a hundred times as long as gradients, and more than one pair may be open.
+/// Answers take a hundred times as long as gradients, and several pairs may be open.
 TEST(AdPsgd, SettlesWhereAnswersTakeLong) {
   SimulationOptions options;
   options.threads = 1;
@@ -171,7 +171,7 @@ TEST(AdPsgd, SettlesWhereAnswersTakeLong) {
     }
 }
 
-/// A cut is longer than many rounds: what was asked before it counts after it, at both ends.
+/// A cut lasts many rounds. A question from before the cut counts after it, at both ends.
 TEST(AdPsgd, KeepsTheMeanThroughCutsAndStops) {
   for (int at = 5; at < 40; at += 7) {
     SCOPED_TRACE(at);
@@ -191,7 +191,7 @@ TEST(AdPsgd, KeepsTheMeanThroughCutsAndStops) {
   }
 }
 
-/// A peer that ends first no longer draws the others to its own optimum, so it is looked at before.
+/// A peer that ends first no longer draws the others to its own optimum, so earlier records count.
 TEST(AdPsgd, FindsTheOptimum) {
   Fleet fleet = restless(8, "ad-psgd");
   fleet.data.quadratic.noise = 0;

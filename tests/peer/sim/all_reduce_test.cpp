@@ -1,6 +1,6 @@
 #include "tests/peer/sim/method_runs.h"
 
-// The four orders of all-reduce, against each other and against sums by hand.
+// The four orders of all-reduce, compared with each other and with sums by hand.
 
 namespace gv {
 namespace {
@@ -19,7 +19,7 @@ TEST(OrdersOfAllReduce, ItsOrdersAgree) {
   }
 }
 
-/// One round through the driver, computed by hand: gradients summed from peer 0 on.
+/// One round through the driver, by hand: gradients are summed from peer 0 on.
 TEST(OrdersOfAllReduce, TheDriversSumIsThePlainOne) {
   for (const std::uint32_t d : {3U, 300'000U}) {  // more than two pieces
     Fleet fleet = restless(5, "all-reduce", "driver");
@@ -56,7 +56,7 @@ TEST(OrdersOfAllReduce, RefusesWhatItCannotDo) {
   }
 }
 
-/// With d large, frames weigh little beside models: m = 4 d bytes.
+/// With d large, frames weigh little compared with models: m = 4 d bytes.
 TEST(OrdersOfAllReduce, BytesAreAsPredicted) {
   constexpr double d = 1'000'000;
   const auto models_sent = [&](const char* order, const std::vector<const char*>& hosts) {
@@ -73,7 +73,7 @@ TEST(OrdersOfAllReduce, BytesAreAsPredicted) {
   EXPECT_NEAR(models_sent("ring", {}), 8 * 2 * 7.0 / 8, 0.01);
   EXPECT_NEAR(models_sent("driver", {}), 7 + 7, 0.01);
   EXPECT_NEAR(models_sent("doubling", {}), 8 * 3, 0.01);
-  // Three to their first and back on both machines, and a ring of two firsts.
+  // On both machines three models to the first peer and back, and a ring of the two first peers.
   EXPECT_NEAR(models_sent("hierarchical", {"a", "a", "a", "a", "b", "b", "b", "b"}),
               2 * (3 + 3) + 2 * 2 * 1.0 / 2,
               0.01);

@@ -4,8 +4,8 @@
 
 #include "tests/peer/sim/at_speeds.h"
 
-// Asynchronous local SGD with delayed Nesterov momentum against its paper's recursion in double
-// precision, on drawn fleets.
+// Asynchronous local SGD with delayed Nesterov momentum, compared with its paper's recursion in
+// double precision on drawn fleets.
 
 namespace gv {
 namespace {
@@ -57,7 +57,7 @@ Values minus(const Values& a, const Values& b) {
   return DrawnQuadratic::sum(1, {a}, -1, {b})[0];
 }
 
-/// One after the other gives what it has moved, and takes the model again.
+/// The workers push their moves in turn, and each takes the model again.
 TEST(AsyncDiLoCo, OfEquallyFastPeersIsItsPapersRecursion) {
   constexpr std::uint32_t cycles = 10;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
@@ -86,8 +86,8 @@ TEST(AsyncDiLoCo, OfEquallyFastPeersIsItsPapersRecursion) {
   }
 }
 
-/// Each comes when it is done, whoever else has come meanwhile; some with more steps than others,
-/// as dynamic local updates give them.
+/// Each worker pushes when it is done, in any order. Some take more steps than others, as with
+/// dynamic local updates.
 TEST(AsyncDiLoCo, OfPeersOfAllSpeedsIsTheRecursionThatTheClockSays) {
   int runs = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
@@ -118,7 +118,7 @@ TEST(AsyncDiLoCo, OfPeersOfAllSpeedsIsTheRecursionThatTheClockSays) {
       servers.take(delta);
       began[next] = servers.theta;
       due[next] += times[next];
-      if (due[next] > (rounds + 0.5) * times[next]) due[next] = 1e9;  // it has done its rounds
+      if (due[next] > (rounds + 0.5) * times[next]) due[next] = 1e9;  // its rounds are done
     }
     if (!clear) continue;
     expect_near(run_from(drawn.fleet, start).x.back(), servers.theta, 1e-3);
@@ -127,7 +127,7 @@ TEST(AsyncDiLoCo, OfPeersOfAllSpeedsIsTheRecursionThatTheClockSays) {
   EXPECT_GE(runs, 10);
 }
 
-/// With one part for each step of the momentum, a peer alone takes DiLoCo's outer steps.
+/// With one part for each step of the momentum, a single peer takes DiLoCo's outer steps.
 TEST(AsyncDiLoCo, OfOnePeerIsDiLoCo) {
   Fleet fleet = restless(1, "async-diloco");
   fleet.local_steps = 4;
@@ -136,8 +136,8 @@ TEST(AsyncDiLoCo, OfOnePeerIsDiLoCo) {
   expect_near(alone.x[0], run(fleet).x[0], 1e-5);
 }
 
-/// Nobody waits for anybody: five peers of which one is ten times slower do their rounds as fast as
-/// it does alone, and the others in a tenth of that.
+/// No peer waits for another. One of five is ten times slower: it does its rounds as fast as alone,
+/// and the others need a tenth of that.
 TEST(AsyncDiLoCo, EndsAtTheOptimumWhoeverIsSlow) {
   Fleet fleet = restless(5, "async-diloco");
   fleet.data.quadratic.noise = 0;
@@ -155,8 +155,7 @@ TEST(AsyncDiLoCo, EndsAtTheOptimumWhoeverIsSlow) {
   EXPECT_LT(assembly.evaluator()->evaluate(observer.mean_model()).loss, 1e-3);
 }
 
-/// The paper's reason: momentum on each part as it comes diverges where that of N together does
-/// not.
+/// The paper's reason: momentum on each part diverges where momentum on N parts together does not.
 TEST(AsyncDiLoCo, DelayedMomentumHoldsWhereMomentumOnEachPartDoesNot) {
   const auto loss = [](double buffer, double lr) {
     Fleet fleet = restless(8, "async-diloco");

@@ -6,11 +6,11 @@
 
 namespace gv {
 
-/// Steps between two talks of a peer and its servers: so many that whatever else takes time, on the
-/// servers too, is less than a hundredth of theirs.
+/// Steps between two exchanges of a peer with its servers. Everything else, on the servers too,
+/// takes less than a hundredth of their time.
 inline constexpr std::uint32_t long_turn = 1000;
 
-/// Lets a turn of peer i take times[i] seconds, and moves it as far in one as a few steps would.
+/// Lets a turn of peer i take times[i] seconds, and move x as far as a few steps would.
 inline void take_turns_of(DrawnQuadratic& drawn, const Values& times) {
   const double d = drawn.fleet.data.quadratic.dimension;
   drawn.fleet.local_steps = long_turn;
@@ -19,15 +19,15 @@ inline void take_turns_of(DrawnQuadratic& drawn, const Values& times) {
   for (std::size_t i = 0; i < times.size(); ++i) drawn.fleet.peers[i].speed = 1 / times[i];
 }
 
-/// The times of as many peers, each between one and three seconds.
+/// Returns times of n peers, each between one and three seconds.
 inline Values drawn_times(Rng& rng, std::size_t n) {
   Values times;
   for (std::size_t i = 0; i < n; ++i) times.push_back(1 + 2 * rng.uniform());
   return times;
 }
 
-/// How far a turn of so many steps from `model` moves peer i, at the rate that makes up for their
-/// number: by (1 - (1 - rate h)^H) / h of its gradient there, where h is what that changes by.
+/// Returns the move of peer i in a turn of `steps` steps from `model`, at the rate that makes up
+/// for their number: (1 - (1 - rate h)^H) / h of the gradient, where h is the gradient's slope.
 inline Values moved_in_turn(const DrawnQuadratic& q,
                             const Values& model,
                             std::size_t i,

@@ -10,7 +10,7 @@
 namespace gv {
 namespace {
 
-/// Ten peers, of whom two attack; the optimum of all is 1 in each coordinate.
+/// Returns ten peers, of which two attack. The optimum of all is 1 in each coordinate.
 Fleet attacked(const std::string& algorithm, const std::string& kind, double tau = 0.02) {
   Fleet fleet = quadratic_fleet(10, "complete", algorithm, algorithm == "d-psgd" ? "atc" : "");
   if (algorithm == "clipped-gossip") fleet.settings = {{"tau", tau}};
@@ -28,7 +28,7 @@ Fleet attacked(const std::string& algorithm, const std::string& kind, double tau
   return fleet;
 }
 
-/// Returns how far the worst honest peer ends from the optimum.
+/// Returns the largest distance of an honest peer from the optimum.
 double distance(const Fleet& fleet) {
   const Assembly assembly(fleet);
   Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
@@ -51,7 +51,7 @@ TEST(Attackers, MoveAveragingAndNotClippedGossip) {
     const std::string kind(row.kind);
     const double clipped = distance(attacked("clipped-gossip", kind));
     EXPECT_LT(clipped, 0.3) << kind;
-    // They hide in the noise, or are made up for here.
+    // Hidden in the noise, or compensated here.
     if (kind == "alie" || kind == "once" || kind == "nan" || kind == "aside") continue;
     EXPECT_GT(distance(attacked("d-psgd", kind)), 1.5 * clipped) << kind;
   }

@@ -6,14 +6,14 @@
 
 #include "tests/peer/sim/drawn_quadratic.h"
 
-// BEER and MoTEF against their papers' recursion in double precision, on drawn graphs.
+// BEER and MoTEF, compared with their papers' recursion in double precision on drawn graphs.
 
 namespace gv {
 namespace {
 
 using Rows = DrawnQuadratic::Rows;
 
-/// Of each row the half of the values that are largest, as the codec of the fleets here keeps them.
+/// Keeps the larger half of each row's values, as the codec of the fleets here does.
 Rows half_of(Rows v) {
   for (Values& row : v) {
     std::vector<std::size_t> by_size(row.size());
@@ -36,8 +36,8 @@ struct Recursion {
     return DrawnQuadratic::sum(1, known, 1, compresses ? half_of(news) : news);
   }
   /// X <- X + gamma H (W - I) - eta V, M <- (1 - lambda) M + lambda g, V <- V + gamma G (W - I) + M
-  /// - M before, and what is left out of X - H and V - G is told later: Islamov et al. 2024,
-  /// algorithm 1, which is BEER's where lambda is 1. From H_0 = C(X_0) and G_0 = C(V_0).
+  /// - M before. The parts that the codec leaves out of X - H and V - G are sent later: Islamov et
+  /// al. 2024, algorithm 1, which is BEER's if lambda is 1. From H_0 = C(X_0) and G_0 = C(V_0).
   Rows after(const DrawnQuadratic& q, int rounds) const {
     const auto flowed = [&](const Rows& v, const Rows& known) {
       return q.sum(1, v, gamma, q.sum(1, q.mixed(known), -1, known));
@@ -98,7 +98,7 @@ TEST(Motef, OfNewGradientsAloneIsBeerToTheBit) {
   EXPECT_EQ(run(fleet).hash, hash);
 }
 
-/// How far peers of unlike data end from the optimum of all, where a tenth of each vector travels.
+/// Returns how far peers with different data end from the optimum, at a tenth of each vector.
 double bias(const char* algorithm) {
   Fleet fleet = quadratic_fleet(8, "ring", algorithm, "");
   fleet.data.quadratic = {
@@ -122,7 +122,7 @@ TEST(CompressedTracking, LeavesNoBias) {
   EXPECT_GT(bias("choco-sgd"), 0.05);
 }
 
-/// Two vectors in each round, both compressed.
+/// Sends two vectors in each round, both compressed.
 TEST(CompressedTracking, SendsTwiceWhatChocoSends) {
   const auto bytes = [](const char* algorithm) {
     Fleet fleet = quadratic_fleet(6, "ring", algorithm, "");

@@ -11,11 +11,11 @@
 #include "tests/peer/fleet/test_fleet.h"
 #include "tests/peer/sim/injecting.h"
 
-// What programs do beside D-PSGD between its rounds, in virtual time.
+// Operations of programs between the rounds of D-PSGD, in virtual time.
 
 namespace gv {
 
-/// Peers that were apart do not skip rounds, and with them what they do in between.
+/// Peers that were apart do not skip rounds, nor the operations in between.
 inline AlgorithmRow between_rounds(std::string_view kind, Algorithm run) {
   return {.kind = kind,
           .run = run,
@@ -26,7 +26,7 @@ inline AlgorithmRow between_rounds(std::string_view kind, Algorithm run) {
           .summary = "of a test"};
 }
 
-/// `row`: one of the algorithms that are known.
+/// `row` is one of the registered algorithms.
 inline Fleet between_rounds_fleet(const AlgorithmRow& row,
                                   PeerId n,
                                   const std::string& graph,
@@ -44,7 +44,7 @@ inline Fleet between_rounds_fleet(const AlgorithmRow& row,
   return fleet;
 }
 
-/// The fleet with peers that are programs, as far as their plans know.
+/// Simulates the fleet with peers that are programs, as far as their plans show.
 inline SimulationResult simulate_programs(const Fleet& fleet, SimulationOptions options) {
   const Assembly built_in(fleet);
   const Assembly assembly(fleet, std::nullopt, ProgramModel{.parameters = built_in.parameters});
@@ -56,7 +56,7 @@ inline SimulationResult simulate_programs(const Fleet& fleet, SimulationOptions 
   return result;
 }
 
-/// Drawn from a seed for two seconds: whatever does not end a process.
+/// Faults for two seconds, drawn from a seed, without deaths of processes.
 inline SimulationOptions all_but_deaths(std::uint64_t seed) {
   SimulationOptions options = injecting({});
   options.faults->seed = seed;

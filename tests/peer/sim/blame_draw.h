@@ -17,7 +17,7 @@
 
 namespace gv {
 
-/// The cause that holds a drawn fleet up: one thing at a link, at a peer, or one of each.
+/// The cause that slows a drawn fleet: one at a link, one at a peer, or one of each.
 struct PlantedCause {
   enum class AtLink { nothing, link, network };
   enum class AtPeer { nothing, processor, stops, pauses, data };
@@ -26,9 +26,8 @@ struct PlantedCause {
   bool two() const { return at_link != AtLink::nothing && at_peer != AtPeer::nothing; }
 };
 
-/// A fleet with a planted cause: graph, method, cause and place are drawn. How large the cause is
-/// goes by how fast the same fleet is without it, so that it is never lost among what the fleet
-/// waits for anyhow.
+/// A fleet with a planted cause. Graph, method, cause and place are drawn. The size of the cause
+/// follows the speed of the same fleet without it, so that the usual waits do not hide it.
 class BlameDraw {
  public:
   using AtLink = PlantedCause::AtLink;
@@ -41,14 +40,15 @@ class BlameDraw {
     cause_ = any(causes);
     n_ = static_cast<PeerId>(3 + rng_.below(7));
     victim_ = cause_.at_peer == AtPeer::data ? n_ : static_cast<PeerId>(rng_.below(n_));
-    // In this order a round takes both, one after the other; else the smaller one is hidden.
+    // In this order a round takes both times, one after the other. In others the larger hides the
+    // smaller.
     if (cause_.two()) method_ = "{ kind: d-psgd, order: atc }";
     run_undisturbed();
     choose_link();
   }
 
-  /// Plants more until the fleet takes three times as long; false: nothing makes it so slow, as
-  /// where nobody waits for anybody.
+  /// Enlarges the cause until the fleet takes three times as long. Returns false if no size slows
+  /// it that much, for example if no peer waits for another.
   bool plant() {
     for (size_ = 4; size_ < 4000; size_ *= 2) {
       planted_ = run(size_, cause_);
@@ -61,8 +61,8 @@ class BlameDraw {
   bool has_two() const { return cause_.two(); }
   bool synchronous() const { return method_.find("async") == std::string::npos && !is("ad-psgd"); }
 
-  /// Returns of each cause all that it may be called. Of two those without which the fleet would be
-  /// clearly faster.
+  /// Returns the accepted names of each cause. Of two causes it includes only those whose removal
+  /// would make the fleet clearly faster.
   std::vector<Names> expected() const {
     constexpr double considerable = 0.3;
     const auto saves = [&](PlantedCause rest) {
@@ -135,7 +135,7 @@ class BlameDraw {
   }
   bool is(const char* kind) const { return method_.find(kind) != std::string::npos; }
 
-  /// A random graph may fall into parts, and is drawn again.
+  /// A random graph may be disconnected, and is then drawn again.
   void run_undisturbed() {
     const std::string graph = graph_;
     for (int seed = 1;; ++seed) {
@@ -150,8 +150,8 @@ class BlameDraw {
     }
   }
 
-  /// Chooses among those over which the undisturbed fleet waits for anything. Where a link or a
-  /// network cannot be told from its like, a processor is slow instead.
+  /// Chooses a link on which the undisturbed fleet waits. If a link or a network is like all
+  /// others, a processor is slow instead.
   void choose_link() {
     std::set<Link> links;
     for (const PeerTimes& peer : undisturbed_.times)
@@ -171,7 +171,7 @@ class BlameDraw {
     if (cause_.two()) victim_ = rng_.below(2) == 0 ? link_.first : link_.second;
   }
 
-  /// A server is as fast as the last peer, on whose machine it is.
+  /// A server runs on the last peer's machine, with its speed.
   Names names_at_peer() const {
     Names names{fmt::format("peer {}", victim_)};
     const bool slow = cause_.at_peer == AtPeer::processor;
@@ -180,7 +180,7 @@ class BlameDraw {
     return names;
   }
 
-  /// The only link of a peer is its network.
+  /// If a peer has only one link, the link is its network.
   Names names_at_link() const {
     Names names;
     if (cause_.at_link == AtLink::network) {

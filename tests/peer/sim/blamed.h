@@ -10,14 +10,13 @@
 #include "peer/runtime/assembly.h"
 #include "peer/sim/simulation.h"
 
-// Who is blamed for what a fleet in virtual time waits for; its record is the one that real fleets
-// keep.
+// The culprits for the waits of a fleet in virtual time. Its record is that of real fleets.
 
 namespace gv {
 
 using Words = std::vector<std::string>;
 
-/// Says it in short words: "peer 3", "link 2 3", "network 4".
+/// Returns a short text: "peer 3", "link 2 3", "network 4".
 inline std::string word_of(const Culprit& culprit) {
   const std::string peer = std::to_string(culprit.peer);
   if (culprit.kind == Culprit::Kind::peer) return "peer " + peer;
@@ -28,7 +27,7 @@ inline std::string word_of(const Culprit& culprit) {
 struct BlamedFleet {
   std::vector<PeerTimes> times;  ///< ascending by peer
   Words words;                   ///< the worst first
-  double seconds = 0;            ///< that it took
+  double seconds = 0;            ///< duration of the run
 };
 
 inline BlamedFleet simulate_and_blame(const Assembly& fleet, SimulationOptions options = {}) {

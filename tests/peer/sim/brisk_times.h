@@ -6,8 +6,8 @@
 
 namespace gv {
 
-/// Accidents, and links that notice them, ten times as fast as usual: of fleets whose rounds take a
-/// few milliseconds of virtual time.
+/// Times of accidents and of links that notice them, ten times shorter than the defaults, for
+/// fleets with rounds of a few virtual milliseconds.
 inline HealingTimes brisk_times() {
   using std::chrono::milliseconds;
   HealingTimes times;

@@ -4,8 +4,8 @@
 
 #include "tests/peer/sim/drawn_quadratic.h"
 
-// Downpour whose servers step on the mean of several sums, against FedBuff's recursion in double
-// precision, on drawn fleets.
+// Downpour whose servers step on the mean of several sums, compared with FedBuff's recursion in
+// double precision on drawn fleets.
 
 namespace gv {
 namespace {
@@ -13,13 +13,13 @@ namespace {
 using Rows = DrawnQuadratic::Rows;
 
 struct Buffering {
-  std::uint32_t steps = 1;  ///< between two looks at the model, and two pushes
+  std::uint32_t steps = 1;  ///< between two reads of the model, and two pushes
   std::uint32_t most = 1;
   double staleness = 0;
 };
 
-/// Nguyen et al. 2022, Algorithm 1, of workers that are equally fast: one after the other pushes
-/// what it has moved by, and takes the model again. Returns the server's model.
+/// Nguyen et al. 2022, Algorithm 1, for workers of equal speed: in turn each pushes its move and
+/// takes the model again. Returns the server's model.
 Values fedbuff(const DrawnQuadratic& q, Values model, const Buffering& b, std::uint32_t cycles) {
   const std::size_t n = q.start.size();
   Rows began(n, model);
@@ -75,8 +75,8 @@ TEST(BufferedDownpour, WithoutABufferStepsOnEachSum) {
   EXPECT_NE(run(fleet).hash, hash);
 }
 
-/// Three servers, and a worker that is ten times slower: every sum counts, and the rest of a buffer
-/// at the end is all that is lost.
+/// Three servers and a worker that is ten times slower: every sum counts, and only the rest of a
+/// buffer at the end is lost.
 TEST(BufferedDownpour, EndsAtTheOptimumWhoeverIsSlow) {
   Fleet fleet = restless(5, "downpour");
   fleet.data.quadratic.noise = 0;

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "gossip/attack.h"
-#include "peer/fleet/setup.h"
+#include "peer/fleet/fleet_setup.h"
 #include "peer/record/report/warnings.h"
 #include "peer/sim/swarm.h"
 #include "tests/peer/sim/method_runs.h"
@@ -13,7 +13,7 @@
 namespace gv {
 namespace {
 
-/// Eight peers learn digits; the last one may lie.
+/// Returns eight peers that learn digits. The last one may lie.
 Fleet digits(const std::string& lie, double strength, std::optional<double> clip) {
   Fleet fleet = quadratic_fleet(8, "ring", "d-psgd", "lian");
   fleet.data = {};
@@ -33,8 +33,8 @@ Fleet digits(const std::string& lie, double strength, std::optional<double> clip
 }
 
 struct Learnt {
-  double accuracy = 0;  ///< of the worst honest peer, in percent
-  double model = 0;     ///< of the fleet's model
+  double accuracy = 0;  ///< that of the worst honest peer, in percent
+  double model = 0;     ///< that of the fleet's model
   std::vector<ClippedPeer> clipped;
 };
 
@@ -87,9 +87,9 @@ TEST(Clipping, LeavesHonestPeersAlone) {
   for (const ClippedPeer& peer : clipping.clipped) EXPECT_EQ(peer.far, 0U) << peer.peer;
 }
 
-/// A model that stands still is near, and holds everybody where they began; one that stays apart by
-/// some steps is nearer than ten bounds. Both are named, and honest peers with two classes each,
-/// whose models are far from each other as well, are not.
+/// A stale model stays near and holds the others at their start. One that stays a few steps aside
+/// is within ten bounds. Both liars are named, but not honest peers with two classes each, whose
+/// models also differ much.
 TEST(Clipping, TellsLiarsFromPeersWithOtherData) {
   for (const auto& [kind, strength] :
        std::vector<std::pair<const char*, double>>{{"stale", 1}, {"aside", 25}, {"", 0}}) {
@@ -103,8 +103,8 @@ TEST(Clipping, TellsLiarsFromPeersWithOtherData) {
   }
 }
 
-/// One gradient of 1e6, and gradients that point backwards: of a sum over all peers each counts for
-/// twice the median at the most, and who gave it is named.
+/// One gradient of 1e6, and gradients of opposite sign: in a sum over all peers each counts for at
+/// most twice the median, and its peer is named.
 TEST(Clipping, OfSumsKeepsOneGradientFromRuiningThem) {
   for (const char* algorithm : {"all-reduce", "local-sgd", "gossip-pga", "parameter-server"}) {
     SCOPED_TRACE(algorithm);
@@ -124,7 +124,7 @@ TEST(Clipping, OfSumsKeepsOneGradientFromRuiningThem) {
   }
 }
 
-/// Where everything is nearer than the bound, not a bit differs.
+/// If all neighbours are within the bound, no bit changes.
 TEST(Clipping, OfNothingChangesNoBit) {
   for (const char* order : {"lian", "atc", "cta"}) {
     Fleet fleet = restless(6, "d-psgd", order);
@@ -136,7 +136,7 @@ TEST(Clipping, OfNothingChangesNoBit) {
   }
 }
 
-/// A flow is as long as the weight times the bound, and the other end's is its opposite.
+/// A flow has the length of weight times bound, and the other end's flow is its opposite.
 TEST(Clipping, BoundsWhatAFlowMoves) {
   Fleet fleet = quadratic_fleet(2, "path", "d-psgd", "atc");
   fleet.data.quadratic.dimension = 1;
@@ -163,7 +163,7 @@ TEST(Clipping, GoesOnFromACheckpointToTheBit) {
   expect_it_resumes(fleet);
 }
 
-/// A gradient that is no number counts nothing, and once is enough to say whose it was.
+/// A gradient that is not a number does not count, and one is enough to name its peer.
 TEST(Clipping, WhoGivesServersNoNumberIsNamed) {
   for (const auto& [algorithm, order] : std::vector<std::pair<std::string, std::string>>{
            {"parameter-server", "sync"}, {"parameter-server", "async"}, {"flexrr", ""}}) {
@@ -231,9 +231,9 @@ TEST(Clipping, IsRefusedWhereFlowsAreMoreThanDistances) {
       << refusal(directed);
 }
 
-/// Peers die, begin again with a checkpoint, with a neighbour's model or with nothing, come late
-/// and lie, about their bounds too: at the ends of every edge stand the same two bounds, the flows
-/// are opposite, and the mean is where the steps have put it.
+/// Peers die, restart from a checkpoint, from a neighbour's model or from nothing, come late and
+/// lie, also about their bounds. The ends of every edge must have the same two bounds and opposite
+/// flows, and the mean must be that of the steps.
 TEST(Clipping, KeepsTheMeanWhateverBecomesOfAnEdge) {
   for (const auto& [graph, order] : std::vector<std::pair<const char*, const char*>>{
            {"ring", "lian"}, {"complete", "atc"}, {"base:k=1", "cta"}}) {

@@ -4,14 +4,14 @@
 
 #include "tests/peer/sim/method_runs.h"
 
-// What every method of the registry does in the codecs that it takes.
+// Every method of the registry in the codecs that it accepts.
 
 namespace gv {
 namespace {
 
 class InCodec : public testing::TestWithParam<const AlgorithmRow*> {
  protected:
-  /// Alike Hessians and no noise: what is lost on the way shows, and nothing else.
+  /// Equal Hessians and no noise, so that only losses of the codec show.
   static Fleet fleet(PeerId n = 8) {
     Fleet calm = row_fleet(*GetParam(), n);
     calm.data.quadratic.noise = 0;
@@ -36,7 +36,7 @@ Values mean(const Result& result) {
   return mean;
 }
 
-/// Returns how far the means of two fleets are apart, beside the length of the first.
+/// Returns the distance of the means of two fleets, relative to the length of the first.
 double apart(const Result& a, const Result& b) {
   const Values from = mean(a);
   Values difference = mean(b);
@@ -44,9 +44,8 @@ double apart(const Result& a, const Result& b) {
   return norm(difference) / norm(from);
 }
 
-/// Each ends near where the same method ends that sends floats. Where elements are left out, the
-/// error that waits to be made up for is as large as the rate; where nobody waits, other bytes are
-/// another order of what happens.
+/// Each method ends near its result with floats. A codec that leaves out elements defers an error
+/// as large as the rate. In an asynchronous method other bytes change the order of events.
 TEST_P(InCodec, EndsWhereItEndsInFloats) {
   Fleet same = fleet();
   const Result floats = run(same);
@@ -59,10 +58,10 @@ TEST_P(InCodec, EndsWhereItEndsInFloats) {
   }
 }
 
-/// An operation of all leaves the same bits at each: so it does in a codec.
+/// An all-peer operation leaves equal bits at each peer, in a codec too.
 TEST_P(InCodec, AgreesWhereItAgreesInFloats) {
   if (GetParam()->promise != Promise::agreement || GetParam()->mixes) return;
-  // Of these each mixes the sum into a model of its own.
+  // With these methods each peer mixes the sum into its own model.
   if (GetParam()->kind == "streaming-diloco" || GetParam()->kind == "eager-diloco") return;
   for (const PeerId n : {2U, 4U, 8U}) {
     for (const Codec& codec : codecs_of(*GetParam())) {
@@ -89,8 +88,8 @@ INSTANTIATE_TEST_SUITE_P(Registry,
                          testing::ValuesIn(rows_with_codecs()),
                          [](const auto& row) { return name_of(*row.param); });
 
-/// The part that a codec leaves out of what is pushed stays with who pushed it: the sum of all mass
-/// is what it was, and with no gradient all come to the mean of the start.
+/// The part that a codec leaves out of a push stays with its sender. The sum of all mass is
+/// constant, and without gradients all peers reach the mean of the start.
 TEST(Sgp, KeepsTheMassThatACodecLeavesOut) {
   std::vector<Values> start;
   for (std::size_t i = 0; i < 8; ++i) start.push_back({static_cast<double>(i), 1, -0.3, 100});
@@ -110,7 +109,7 @@ TEST(Sgp, KeepsTheMassThatACodecLeavesOut) {
   }
 }
 
-/// Half the bytes in 16 bits, a quarter in 8; where elements are left out models still come back
+/// 16 bits take half the bytes, 8 bits a quarter. If elements are left out, models still come back
 /// whole.
 TEST(Servers, TakeFewerBytesInACodec) {
   const auto sent = [](PeerId peer, std::optional<Codec> codec) {

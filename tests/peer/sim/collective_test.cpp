@@ -11,7 +11,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Kind = Injection::Kind;
 
-/// An all-reduce of four in virtual time, 300 rounds of some three milliseconds.
+/// All-reduce with four peers in virtual time: 300 rounds of about three milliseconds.
 struct AllReduce : testing::Test {
   static Fleet fleet() {
     Fleet fleet = quadratic_fleet(4, "ring", "all-reduce", "");

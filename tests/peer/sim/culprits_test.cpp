@@ -11,7 +11,7 @@
 #include "tests/peer/sim/blamed.h"
 #include "tests/peer/sim/injecting.h"
 
-// Fleets with planted causes, in virtual time, whose record is the one that real fleets keep.
+// Fleets with planted causes in virtual time. Their record is that of real fleets.
 
 namespace gv {
 namespace {
@@ -29,12 +29,12 @@ Fleet fleet_of(const std::string& more) {
 
 const std::string even = "network: { latency: 1 ms, bandwidth: 200 Mbit }\n";
 
-/// Returns what is said of a fleet.
+/// Returns the culprits of a fleet.
 Words blamed(const Fleet& file, SimulationOptions options = {}) {
   return simulate_and_blame(Assembly(file), std::move(options)).words;
 }
 
-/// A method on a graph, in a fleet of six, and a bandwidth that holds all of it up.
+/// A method on a graph in a fleet of six, and a bandwidth that slows the whole fleet.
 struct Planted {
   const char* shape;
   const char* narrow;
@@ -58,7 +58,7 @@ TEST_P(PlantedIn, ASlowProcessorIsBlamed) {
       Words{"peer 3"});
 }
 
-/// Who waits for it is waited for by others, and was blamed in its place.
+/// A peer that waits for the link makes others wait, and was once blamed instead.
 TEST_P(PlantedIn, ASlowLinkIsBlamedAndNotWhoWaitsForIt) {
   EXPECT_EQ(blamed(fleet_of("peers: 6\n" + shape() + narrow("[2, 3]"))), Words{"link 2 3"});
 }
@@ -76,7 +76,7 @@ TEST_P(PlantedIn, APausedProcessIsBlamedAndNoLink) {
   EXPECT_EQ(blamed(fleet_of("peers: 6\n" + shape()), options), Words{"peer 2"});
 }
 
-/// A slow processor at a slow link: its rounds take as long as both together.
+/// A slow processor at a slow link: its rounds take the sum of both times.
 TEST_P(PlantedIn, TwoCausesAtOnceAreBothBlamed) {
   Words words = blamed(fleet_of("peers: [{ count: 2 }, { count: 1, speed: 0.03 }, { count: 3 }]\n" +
                                 shape() + narrow("[2, 3]")));
@@ -84,7 +84,7 @@ TEST_P(PlantedIn, TwoCausesAtOnceAreBothBlamed) {
   EXPECT_EQ(words, (Words{"link 2 3", "peer 2"}));
 }
 
-/// 100 s of a peer: so many at its gradients, and so many it waits for each neighbour.
+/// Returns a peer's record of 100 s: waits for each neighbour, and gradients in the rest.
 PeerTimes hundred_seconds(PeerId peer, std::vector<NeighborWait> waits) {
   PeerTimes all{.peer = peer, .waits = std::move(waits)};
   double waited = 0;
@@ -97,8 +97,8 @@ PeerTimes hundred_seconds(PeerId peer, std::vector<NeighborWait> waits) {
   return all;
 }
 
-/// Four machines over TLS recorded it, one of which had 4 % of a processor: its messages were long
-/// on their way, since it encrypted them as slowly as it computed. Its network was blamed.
+/// Four machines over TLS recorded this. One had 4 % of a processor and encrypted as slowly as it
+/// computed, so its messages were long under way. Its network was once blamed.
 TEST(Culprits, ASlowProcessorIsBlamedForWhatItSendsSlowly) {
   const std::vector<PeerTimes> ring{
       hundred_seconds(0, {{1, 35, 9}, {3, 35, 9}}),
@@ -112,8 +112,8 @@ TEST(Culprits, ASlowProcessorIsBlamedForWhatItSendsSlowly) {
   EXPECT_EQ(found[0].peer, 2U);
 }
 
-/// What a stop delays, it delays on all links: what is longer on one of them is that one's. A slow
-/// link to a peer that was stopped again and again was not named.
+/// A stop delays messages on all links, so extra time on one link belongs to that link. A slow link
+/// to a peer with repeated stops was once not named.
 TEST(Culprits, AStopDoesNotHideASlowLink) {
   std::vector<PeerTimes> ring{
       hundred_seconds(0, {{1, 65, 3}, {3, 12, 3}}),
@@ -134,14 +134,14 @@ Words words_of(const std::vector<PeerTimes>& times) {
   return words;
 }
 
-/// Lets it stand still for so many of these seconds.
+/// Lets the peer stand still for `seconds` seconds.
 PeerTimes standing(PeerTimes peer, double seconds) {
   peer.spent[static_cast<std::size_t>(Activity::compute)] -= seconds;
   peer.spent[static_cast<std::size_t>(Activity::other)] += seconds;
   return peer;
 }
 
-/// A message that a process had begun to send when it was stopped is on its way until it goes on.
+/// A message that a process was sending when it was stopped arrives only after it continues.
 TEST(Culprits, WhoStandsStillIsBlamedForWhatItHadBegunToSend) {
   const std::vector<PeerTimes> ring{
       hundred_seconds(0, {{1, 0, 65}, {3, 0, 15}}),
@@ -156,8 +156,8 @@ TEST(Culprits, WhoStandsStillIsBlamedForWhatItHadBegunToSend) {
   EXPECT_EQ(found[0].activity, Activity::other);
 }
 
-/// A server of data that is stopped again and again, while one of those it serves lives on its own
-/// machine and reads what it sends at once: the network of the server was blamed.
+/// A data server is stopped again and again. A peer on the server's own machine reads its messages
+/// at once, so the network of the server was once blamed.
 TEST(Culprits, ASlowServerOfDataIsBlamedAndNotItsNetwork) {
   const std::vector<PeerTimes> served{
       hundred_seconds(0, {{1, 2, 2}, {2, 2, 2}, {3, 10, 60}}),
@@ -168,7 +168,7 @@ TEST(Culprits, ASlowServerOfDataIsBlamedAndNotItsNetwork) {
   EXPECT_EQ(words_of(served), Words{"peer 3"});
 }
 
-/// Three pauses, all of which caught what went to the same neighbour: the link was blamed too.
+/// Three pauses all hit messages to the same neighbour, so the link was once blamed too.
 TEST(Culprits, APauseInTheMiddleOfAMessageIsNotTheLinks) {
   std::vector<PeerTimes> ring{
       hundred_seconds(0, {{1, 5, 5, 1}, {3, 58, 5, 18}}),
@@ -180,8 +180,8 @@ TEST(Culprits, APauseInTheMiddleOfAMessageIsNotTheLinks) {
   EXPECT_EQ(words_of(ring), Words{"peer 1"});
 }
 
-/// A link that is slow all the time is named beside the peer at its end that was paused: it shows
-/// in what comes the other way, too.
+/// A link that is always slow is named as well as the paused peer at its end, because it also slows
+/// messages in the other direction.
 TEST(Culprits, APauseDoesNotHideASlowLink) {
   std::vector<PeerTimes> ring{
       hundred_seconds(0, {{1, 30, 3, 10}, {3, 40, 3, 10}}),
@@ -195,9 +195,9 @@ TEST(Culprits, APauseDoesNotHideASlowLink) {
   EXPECT_EQ(words, (Words{"link 1 2", "peer 1"}));
 }
 
-/// Four machines recorded it: a link that takes 80 ms, and a peer at its end that is stopped for 95
-/// of each 100 ms, which makes it 113. What the two ends wait for at once on that link does not
-/// explain why one of them has not begun to send yet: the stops were not named.
+/// Four machines recorded this: a link that takes 80 ms, and a peer at its end that is stopped for
+/// 95 of each 100 ms, which makes 113 ms. A common wait of both ends on that link does not explain
+/// a late start of one. The stops were once not named.
 TEST(Culprits, ASlowLinkDoesNotHideWhoIsStoppedAtItsEnd) {
   std::vector<PeerTimes> ring{
       hundred_seconds(0, {{1, 81, 9}, {3, 1, 0.5}}),
@@ -211,7 +211,7 @@ TEST(Culprits, ASlowLinkDoesNotHideWhoIsStoppedAtItsEnd) {
   EXPECT_EQ(words, (Words{"link 1 2", "peer 2"}));
 }
 
-/// Each of two links is the other's like: no link of a path of three was ever named.
+/// With two links each is like the other, so no link of a path of three was ever named.
 TEST(Culprits, OneOfTwoLinksIsNamed) {
   const std::vector<PeerTimes> path{
       hundred_seconds(0, {{1, 0, 86}}),
@@ -221,8 +221,8 @@ TEST(Culprits, OneOfTwoLinksIsNamed) {
   EXPECT_EQ(words_of(path), Words{"link 0 1"});
 }
 
-/// Three messages through one slow card: what each receiver waits is not the same, and three links
-/// were named.
+/// Three messages share one slow card. Their receivers wait unequally, and three links were once
+/// named.
 TEST(Culprits, ANetworkOfUnequalLinksIsNamedAsOne) {
   const std::vector<PeerTimes> complete{
       hundred_seconds(0, {{1, 2, 1}, {2, 2, 1}, {3, 2, 75}}),
@@ -233,7 +233,7 @@ TEST(Culprits, ANetworkOfUnequalLinksIsNamedAsOne) {
   EXPECT_EQ(words_of(complete), Words{"network 3"});
 }
 
-/// Messages that take a little longer to and from one of them are no slow network.
+/// Slightly slower messages to and from one peer do not make a slow network.
 TEST(Culprits, AmongEqualsNoNetworkIsBlamed) {
   std::vector<PeerTimes> complete;
   for (PeerId i = 0; i < 4; ++i) {

@@ -9,8 +9,8 @@
 #include "tests/peer/sim/at_speeds.h"
 #include "tests/peer/sim/injecting.h"
 
-// Decoupled DiLoCo against its recursion in double precision, on drawn fleets: where all are
-// waited for, and where the clock decides who counts.
+// Decoupled DiLoCo, compared with its recursion in double precision on drawn fleets: if the servers
+// wait for all peers, and if the clock decides which peers count.
 
 namespace gv {
 namespace {
@@ -21,7 +21,7 @@ double length_of(const Values& v) {
   return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));
 }
 
-/// The weighted mean of what peers have moved.
+/// Returns the weighted mean of the peers' moves.
 Values mean(const Rows& moved, const Values& weights) {
   Values sum(moved[0].size(), 0);
   for (std::size_t i = 0; i < moved.size(); ++i)
@@ -47,7 +47,7 @@ Values radial(const Rows& moved, const Values& weights) {
   return merged;
 }
 
-/// Does the same for each server's part of the vectors, of which the first ones are longer.
+/// Applies RDA to each server's part of the vectors. The first parts are longer.
 Values radial_by_server(const Rows& moved, const Values& weights, std::size_t servers) {
   Values merged;
   const std::size_t d = moved[0].size();
@@ -68,7 +68,7 @@ struct Outer {
   double lr = 0, mu = 0;
   Values theta, u;
 
-  /// Nesterov's step in PyTorch's form; of what has moved, which is against Delta.
+  /// Nesterov's step in PyTorch's form. `moved` is the opposite of Delta.
   void step(const Values& moved) {
     u.resize(theta.size(), 0);
     for (std::size_t k = 0; k < theta.size(); ++k) {
@@ -83,8 +83,8 @@ Outer drawn_outer(Rng& rng) {
   return {.lr = lr, .mu = 0.9 * rng.uniform(), .theta = {}, .u = {}};
 }
 
-/// What a fleet takes together: each peer its own steps at its own rate, `delay` of them behind
-/// what it gives.
+/// A fleet that moves together: each peer has its own steps and rate, and `delay` steps follow its
+/// push.
 struct Together {
   std::vector<std::uint32_t> steps;
   std::uint32_t mean_steps = 1, delay = 0;
@@ -99,10 +99,10 @@ struct Together {
     }
     return x;
   }
-  /// Returns where the peers are, and the servers' model.
+  /// Returns the peers' models.
   Rows run(const DrawnQuadratic& q, Outer outer, int rounds) const {
     Rows x(q.start.size(), outer.theta);
-    Values weights(steps.begin(), steps.end());  // tokens are alike in all steps
+    Values weights(steps.begin(), steps.end());  // all steps have equally many tokens
     for (int t = 0; t < rounds; ++t) {
       const Rows given = after_steps(q, x, false);
       const Rows moved = q.sum(1, given, -1, Rows(given.size(), outer.theta));
@@ -163,15 +163,15 @@ TEST(DecoupledDiLoCo, WithEverybodyInTheQuorumIsItsRecursion) {
   }
 }
 
-/// Peers that take their turns in unlike times. `quorum` of them are enough, and others are waited
-/// for `grace` times as long as those took.
+/// Peers whose turns take different times. `quorum` peers are enough, and the servers wait for
+/// others for `grace` times as long as these took.
 struct Clocked {
   std::size_t quorum = 1;
   double grace = 0;
   Values times;
 
-  /// Makes outer steps until one is too near to call: then what else takes time would decide.
-  /// Returns how many it made.
+  /// Makes outer steps until one is too close to call, because then other work would decide.
+  /// Returns the number of steps made.
   int run(const DrawnQuadratic& q, Outer& outer, int most) const {
     constexpr double near = 0.1;
     Rows began(times.size(), outer.theta);
@@ -199,7 +199,7 @@ struct Clocked {
   }
 };
 
-/// Who is late counts in a later round, with all that it has moved from the model that it had.
+/// A late peer counts in a later round, with its whole move from the model that it had.
 TEST(DecoupledDiLoCo, WithAQuorumIsTheRecursionThatTheClockSays) {
   int runs = 0;
   std::set<std::size_t> left_out;
@@ -230,7 +230,7 @@ TEST(DecoupledDiLoCo, WithAQuorumIsTheRecursionThatTheClockSays) {
   EXPECT_GE(left_out.size(), 4U) << "quorums of many sizes";
 }
 
-/// Four peers with minibatches of 10 to 60 samples: what each moves alone in a round is known.
+/// Four peers with minibatches of 10 to 60 samples. The move of each alone in a round is known.
 TEST(DecoupledDiLoCo, WeighsByTheSquareOfAStepsTokens) {
   Fleet fleet = quadratic_fleet(4, "ring", "decoupled-diloco", "");
   fleet.data = {};
@@ -276,7 +276,7 @@ Fleet lively(PeerId n, Settings settings) {
   return fleet;
 }
 
-/// One peer of five is ten times slower, and its parts count when they come.
+/// One of five peers is ten times slower, and its parts count when they arrive.
 TEST(DecoupledDiLoCo, DoesNotWaitForWhoIsSlow) {
   const auto seconds = [](Settings settings) {
     Fleet fleet = lively(5, std::move(settings));
@@ -307,7 +307,7 @@ TEST(DecoupledDiLoCo, EndsAtTheOptimumWhoeverIsSlow) {
   }
 }
 
-/// A death costs the others no round, whether its part is missing from the quorum or not.
+/// A death costs the others no round, with or without its part in the quorum.
 TEST(DecoupledDiLoCo, GoesOnWithoutWhoHasDied) {
   for (const double quorum : {0, 2, 4}) {
     SCOPED_TRACE(quorum);
@@ -335,8 +335,8 @@ TEST(DecoupledDiLoCo, ResumesWithAllItsOptions) {
   }
 }
 
-/// No replay can have what the fleet's clock decides. It took a run of a parameter server with
-/// backup workers for that on another network.
+/// A replay cannot have bits that the fleet's clock decides. A replay of a parameter server with
+/// backup workers once passed as a run on another network.
 TEST(DecoupledDiLoCo, WithAQuorumTiesItsBitsToTheClock) {
   const auto same_everywhere = [](const char* kind, Settings settings) {
     Fleet near = quadratic_fleet(4, "ring", kind, "");

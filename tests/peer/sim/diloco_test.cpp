@@ -44,15 +44,14 @@ struct Moments {
   }
 };
 
-/// Goes up to the whole rate over the warm-up, then half a cosine down to zero.
+/// Rises to the full rate over the warm-up, then follows half a cosine to zero.
 double rate(int t, int warmup, int total) {
   if (t < warmup) return 0.05 * (t + 1) / warmup;
   return 0.025 * (1 + std::cos(std::numbers::pi * (t - warmup) / (total - warmup)));
 }
 
-/// Douillard et al. 2023, Algorithm 1, as the paper runs it: AdamW inside, whose moments are each
-/// peer's own and live on from round to round, a warm-up and a cosine, and Nesterov's momentum
-/// outside.
+/// Douillard et al. 2023, Algorithm 1, as in the paper: AdamW inside, with moments that each peer
+/// keeps from round to round, a warm-up and a cosine; Nesterov's momentum outside.
 TEST(DiLoCo, WithAdamWInsideIsItsPapersRecursion) {
   constexpr int inner = 5;
   constexpr int rounds = 12;
@@ -88,7 +87,7 @@ TEST(DiLoCo, WithAdamWInsideIsItsPapersRecursion) {
   expect_it_resumes(fleet);
 }
 
-/// theta of a fragment and its momentum; alike at all.
+/// theta of a fragment and its momentum, equal at all peers.
 struct Outer {
   double theta = 0, u = 0;
   void step(double delta) {
@@ -97,8 +96,7 @@ struct Outer {
   }
 };
 
-/// Four peers of three coordinates, which are a fragment each; what is unlike is each one's
-/// optimum.
+/// Four peers with three coordinates, each a fragment. Only the optima of the peers differ.
 struct Streaming {
   std::vector<Values> optima{{0, 1, 2}, {1, -1, 0}, {0, 3, -2}, {-1, 0.5, 1}};
   std::vector<Values> x{4, {5, -4, 3}};
@@ -116,8 +114,8 @@ struct Streaming {
   }
 };
 
-/// Douillard et al. 2025, Algorithm 2, over all inner steps t: fragment p begins its turn at
-/// t = t_p, t_p + H, ..., and ends it tau steps later.
+/// Douillard et al. 2025, Algorithm 2, over all inner steps t: fragment p begins its turn at t =
+/// t_p, t_p + H, ..., and ends it tau steps later.
 Streaming streamed(int steps_of_round, int rounds, int tau, double alpha) {
   Streaming fleet;
   const int turns = 3 * steps_of_round;  // H
@@ -158,8 +156,8 @@ TEST(StreamingDiLoCo, IsItsPapersRecursion) {
   }
 }
 
-/// One fragment, at once and without a part of its own: the outer step of each round of DiLoCo
-/// opens the next one, so that it is the last round's outer step behind.
+/// One fragment without delay, and without a part of its own. The outer step of each of DiLoCo's
+/// rounds comes at the start of the next round here, so the last round's is missing.
 TEST(StreamingDiLoCo, OfOneFragmentWithoutDelayIsDiLoCo) {
   Fleet fleet = restless(8, "streaming-diloco");
   fleet.data.quadratic.noise = 0;
@@ -171,14 +169,14 @@ TEST(StreamingDiLoCo, OfOneFragmentWithoutDelayIsDiLoCo) {
   fleet.settings.clear();
   fleet.stop.rounds = 8;
   const Result diloco = run(fleet);
-  // And so are the inner steps of its last round.
+  // The inner steps of its last round follow too.
   fleet.algorithm = "isolated";
   fleet.stop.rounds = 1;
   fleet.local_steps = 4;
   expect_near(run_from(fleet, diloco.x), streamed, 1e-4);
 }
 
-/// A part that is not anybody's chunk of the whole.
+/// A fragment that is not a chunk of any peer.
 TEST(StreamingDiLoCo, CutsAnyModelIntoAnyFragments) {
   for (const double fragments : {2, 7, 50, 60}) {
     Fleet fleet = restless(5, "streaming-diloco");
@@ -192,8 +190,8 @@ TEST(StreamingDiLoCo, CutsAnyModelIntoAnyFragments) {
   }
 }
 
-/// The sum is under way while all compute: rounds take as long as their steps, where DiLoCo's take
-/// the sum as well.
+/// Sums are under way while all peers compute. Rounds take as long as their steps, but with DiLoCo
+/// also the time of the sum.
 TEST(StreamingDiLoCo, HidesItsSumsBehindItsSteps) {
   const auto seconds = [](const std::string& algorithm, const Settings& settings) {
     Fleet fleet = restless(4, algorithm);

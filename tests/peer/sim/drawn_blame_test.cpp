@@ -4,7 +4,7 @@
 
 #include "tests/peer/sim/blame_draw.h"
 
-// One rule names what was planted, in whatever fleet it was planted.
+// One rule names the planted cause in every drawn fleet.
 
 namespace gv {
 namespace {
@@ -22,7 +22,7 @@ TEST_P(DrawnBlame, NamesWhatWasPlanted) {
     BlameDraw fleet(static_cast<std::uint64_t>(fleets * GetParam() + k));
     const bool planted = fleet.plant();
     const std::vector<BlameDraw::Names> causes = fleet.expected();
-    if (!fleet.synchronous()) {  // hardly anybody waits for it, and nobody for another peer
+    if (!fleet.synchronous()) {  // hardly any peer waits for it, and none for another peer
       for (const std::string& word : fleet.words())
         EXPECT_TRUE(!word.starts_with("peer") || names_any({word}, causes.at(0))) << fleet.text();
       continue;

@@ -11,8 +11,8 @@
 
 namespace gv {
 
-/// Peers of a quadratic without noise on a graph, all drawn: for following a method by hand, in
-/// double precision. Of each peer a row.
+/// Peers of a quadratic without noise on a graph, all drawn, to follow a method by hand in double
+/// precision. Each peer has a row.
 class DrawnQuadratic {
  public:
   using Rows = std::vector<Values>;
@@ -72,7 +72,7 @@ class DrawnQuadratic {
   }
   Rows nothing() const { return sum(0, start, 0, start); }
 
-  /// What the method makes of the start in so many rounds.
+  /// Returns the method's result from the start after `rounds` rounds.
   Rows run(Round rounds) const {
     Fleet file = fleet;
     file.stop.rounds = rounds;

@@ -5,7 +5,8 @@
 
 #include "tests/peer/sim/drawn_quadratic.h"
 
-// DiLoCo with eager updates against its paper's recursion in double precision, on drawn fleets.
+// DiLoCo with eager updates, compared with its paper's recursion in double precision on drawn
+// fleets.
 
 namespace gv {
 namespace {
@@ -18,7 +19,7 @@ struct Outer {
   double lr = 0, mu = 0;
 };
 
-/// Returns whose turn each coordinate has: as many as there are, dealt out, then in their order.
+/// Returns the fragment of each coordinate, in ascending order.
 std::vector<std::size_t> fragments_of(std::size_t d, std::size_t fragments) {
   std::vector<std::size_t> turns;
   for (std::size_t k = 0; k < d; ++k) turns.push_back(k % fragments);
@@ -26,8 +27,8 @@ std::vector<std::size_t> fragments_of(std::size_t d, std::size_t fragments) {
   return turns;
 }
 
-/// Kale et al. 2025, Algorithm 3, of one fragment after the other. `told`: what each peer's
-/// fragments had moved by their last turn, which the others know by the next one.
+/// Kale et al. 2025, Algorithm 3, for one fragment after the other. `told` holds the moves of each
+/// peer's fragments until their last turn, which the others know by the next one.
 Rows eager(const DrawnQuadratic& q, const Outer& outer, std::uint64_t rounds) {
   Rows x = q.start;
   Rows theta = x;
@@ -75,7 +76,7 @@ TEST(EagerDiLoCo, IsItsPapersRecursion) {
   }
 }
 
-/// Fragments that are nobody's chunk of the whole, more of them than values, and a codec.
+/// Fragments that are not chunks of any peer, more fragments than values, and a codec.
 TEST(EagerDiLoCo, ResumesFromEveryRound) {
   for (const double fragments : {1, 7, 60}) {
     Fleet fleet = restless(5, "eager-diloco");
@@ -89,7 +90,7 @@ TEST(EagerDiLoCo, ResumesFromEveryRound) {
   }
 }
 
-/// What the models differ by does not add up: they stay together, about the optimum of all.
+/// Differences of the models do not add up: all stay together, near the common optimum.
 TEST(EagerDiLoCo, EndsAtTheOptimumOfUnlikeData) {
   Fleet fleet = restless(8, "eager-diloco");
   fleet.data.quadratic.noise = 0;

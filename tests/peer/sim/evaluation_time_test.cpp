@@ -34,7 +34,7 @@ Seen seen_of(const Fleet& file) {
   return seen;
 }
 
-/// Five peers as fast as each other and one that takes five times as long.
+/// Five peers of equal speed, and one that takes five times as long.
 Fleet with_a_slow_peer(const std::string& algorithm) {
   Fleet fleet = quadratic_fleet(6, "ring", algorithm, "");
   fleet.data.quadratic.dimension = 100;
@@ -45,8 +45,8 @@ Fleet with_a_slow_peer(const std::string& algorithm) {
   return fleet;
 }
 
-/// Every method: its evaluations are at the periods of the fleet's clock, each of all peers, and
-/// change no bit of what is trained.
+/// For every method, evaluations come at the periods of the fleet's clock, include all peers, and
+/// change no bit of the training.
 TEST(EvaluationByTime, IsAtTheFleetsTimeForEveryMethod) {
   for (const AlgorithmRow* row : algorithms()) {
     SCOPED_TRACE(std::string(row->kind) + " " + std::string(row->order));
@@ -59,7 +59,7 @@ TEST(EvaluationByTime, IsAtTheFleetsTimeForEveryMethod) {
     const Seen with = seen_of(fleet);
     EXPECT_EQ(with.hash, without.hash);
     EXPECT_EQ(with.end.time, without.end.time);
-    // Where a sum is made in the models themselves, it is awaited, and periods pass meanwhile.
+    // If a sum is made in the models themselves, the evaluation waits for it, and periods pass.
     const bool sums = row->promise == Promise::agreement;
     ASSERT_GE(with.ticks.size(), sums ? 3U : 6U);
     for (std::size_t k = 0; k < with.ticks.size(); ++k) {
@@ -76,8 +76,8 @@ TEST(EvaluationByTime, IsAtTheFleetsTimeForEveryMethod) {
   }
 }
 
-/// An asynchronous fleet is seen by rounds when its slowest peer has got there. By time it is seen
-/// on its way, to where the others end, and the slowest one with them.
+/// By rounds, an asynchronous fleet is evaluated when its slowest peer arrives. By time, it is
+/// evaluated while it runs, up to the end of all peers, the slowest included.
 TEST(EvaluationByTime, DoesNotWaitForTheSlowestPeer) {
   Fleet fleet = with_a_slow_peer("ad-psgd");
   const Seen whole = seen_of(fleet);
@@ -95,7 +95,7 @@ TEST(EvaluationByTime, DoesNotWaitForTheSlowestPeer) {
   EXPECT_EQ(late.peers, 6U);
 }
 
-/// A ring sums up in the models themselves: what they hold meanwhile is a part of a sum.
+/// A ring sums in the models themselves, which hold partial sums during the operation.
 TEST(EvaluationByTime, SeesNoPartOfASum) {
   for (const std::string kind : {"local-sgd", "slowmo", "gossip-pga"}) {
     SCOPED_TRACE(kind);
@@ -115,7 +115,7 @@ TEST(EvaluationByTime, SeesNoPartOfASum) {
   }
 }
 
-/// No replay can have what the fleet's clock decides.
+/// A replay cannot have bits that the fleet's clock decides.
 TEST(EvaluationByTime, TiesTheBitsOfARunToItsClock) {
   Fleet near = quadratic_fleet(4, "ring", "d-psgd", "");
   Fleet far = near;
@@ -125,7 +125,7 @@ TEST(EvaluationByTime, TiesTheBitsOfARunToItsClock) {
   EXPECT_NE(bits_of(near), bits_of(far));
 }
 
-/// Two peers of which one is two ticks late: it counts there with what it said next.
+/// One of two peers is two ticks late. Its next report counts for these ticks.
 TEST(EvaluationByTime, WhoWasLateForATickCountsWithItsNextReport) {
   const Fleet file = quadratic_fleet(2, "ring", "d-psgd", "");
   const Assembly fleet(file);

@@ -21,7 +21,7 @@ struct Events {
 
 TEST(EventQueue, WhatHappensIsInOrderOfTimeAndThenOfArrival) {
   Events events;
-  for (int round = 0; round < 3; ++round) {  // memory of past instants is used again
+  for (int round = 0; round < 3; ++round) {  // the memory of past instants is used again
     const int t = 100 * round;
     events.say(t + 5, "c");
     events.say(t + 3, "a");

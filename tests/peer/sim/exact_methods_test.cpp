@@ -4,8 +4,8 @@
 
 #include "tests/peer/sim/four_peers.h"
 
-// EXTRA and NIDS, each against the two-step recursion of its paper in double precision. The methods
-// themselves remember sums of flows.
+// EXTRA and NIDS, each compared with the two-step recursion of its paper in double precision. The
+// methods themselves keep sums of flows.
 
 namespace gv {
 namespace {
@@ -18,7 +18,7 @@ Values gradient(const Values& x) {
   return g;
 }
 
-/// Metropolis-Hastings on a star of four whose centre is peer 0: every edge weighs 1/4.
+/// Metropolis-Hastings on a star of four with centre 0: each edge has the weight 1/4.
 Values star_mean(const Values& v) {
   Values y = v;
   for (std::size_t i = 1; i < 4; ++i) {
@@ -46,7 +46,7 @@ Values extra(Averaging w, int rounds) {
   return x;
 }
 
-/// Li et al. 2019, Algorithm 1, after as many exchanges: the first step goes without one.
+/// Li et al. 2019, Algorithm 1, after `exchanges` exchanges. The first step has none.
 Values nids(Averaging w, double c, int exchanges) {
   Values before = begin;
   Values x = step(begin);
@@ -71,7 +71,7 @@ TEST(Extra, IsItsPapersRecursion) {
   }
 }
 
-/// Three rounds on a ring of four, in exact fractions with the whole matrices W and W~.
+/// Three rounds on a ring of four, in exact fractions with the full matrices W and W~.
 TEST(Extra, HasItsVector) {
   const Values ring{64363.0 / 27000, 2309.0 / 1000, 12883.0 / 9000, 1259.0 / 1080};
   expect_near(first_coordinates(run(four("ring", "extra"), begin)), ring, 1e-6);
@@ -103,7 +103,7 @@ TEST(Nids, IsD2OnTheLazyGraphBehindItsFirstStep) {
   expect_near(first_coordinates(run(fleet, begin)), d2, 1e-6);
 }
 
-/// They do so where D-PSGD ends beside the optimum, and D2 is refused: lambda_n is -0.6.
+/// Neither method has a bias, although D-PSGD has one here and D2 is refused: lambda_n is -0.6.
 TEST(ExactMethods, LeaveNoBiasOnGraphsThatD2Refuses) {
   for (const char* algorithm : {"extra", "nids"}) {
     Fleet fleet = quadratic_fleet(16, "hypercube", algorithm, "");
@@ -128,8 +128,8 @@ double largest(const Fleet& fleet) {
   return largest;
 }
 
-/// lambda_n of a ring of 16 is -1/3 and L is 1: EXTRA is stable below (5 + 3 lambda_n) / 4 = 1, and
-/// NIDS below 2 whatever the graph.
+/// lambda_n of a ring of 16 is -1/3 and L is 1. EXTRA is stable below (5 + 3 lambda_n) / 4 = 1, and
+/// NIDS below 2 on each graph.
 TEST(ExactMethods, AreStableUpToTheRatesOfTheirTheory) {
   Fleet fleet = quadratic_fleet(16, "ring", "extra", "");
   fleet.data.quadratic = {

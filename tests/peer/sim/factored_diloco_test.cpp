@@ -5,7 +5,7 @@
 
 #include "tests/peer/sim/drawn_quadratic.h"
 
-// Factored Gossip DiLoCo against its recursion in double precision, on drawn graphs.
+// Factored Gossip DiLoCo, compared with its recursion in double precision on drawn graphs.
 
 namespace gv {
 namespace {
@@ -64,7 +64,7 @@ TEST(FactoredDiLoCo, IsItsRecursion) {
   }
 }
 
-/// All are neighbours by equal weights, and begin alike.
+/// All peers are neighbours with equal weights, and begin equal.
 TEST(FactoredDiLoCo, AmongAllIsDiLoCo) {
   Fleet fleet = quadratic_fleet(6, "complete", "factored-diloco", "");
   fleet.data.quadratic = {
@@ -76,8 +76,8 @@ TEST(FactoredDiLoCo, AmongAllIsDiLoCo) {
   expect_near(factored, run(fleet), 1e-4);
 }
 
-/// What is under way beside the steps takes no time of its own; the neighbours' mean behind them
-/// does, and that of all, which DiLoCo waits for, more.
+/// Exchanges during the steps take no extra time. The neighbours' mean after the steps does, and
+/// the mean of all, for which DiLoCo waits, takes more.
 TEST(FactoredDiLoCo, HidesWhatItNeedNotWaitFor) {
   const auto seconds = [](const std::string& algorithm, const Settings& settings) {
     Fleet fleet = restless(8, algorithm);

@@ -4,12 +4,12 @@
 
 #include "tests/peer/sim/four_peers.h"
 
-// What stands beside FedAvg in its file: FedProx, and the servers' optimizers of FedOpt.
+// The variants in FedAvg's file: FedProx, and the servers' optimizers of FedOpt.
 
 namespace gv {
 namespace {
 
-/// The servers' model of four peers with one coordinate after so many rounds.
+/// Returns the servers' model after `rounds` rounds of four peers with one coordinate.
 double model_of(const Settings& settings, Round rounds) {
   Fleet fleet = four("ring", "fedavg", settings);
   fleet.data.quadratic.start = 2;
@@ -21,7 +21,7 @@ double model_of(const Settings& settings, Round rounds) {
   return static_cast<double>(observer.mean_model()[0]);
 }
 
-/// Returns what the four move on average from x in `passes` steps that mu draws back.
+/// Returns the mean move of the four peers from x in `passes` steps, which mu pulls back.
 double mean_move(double x, int passes, double mu) {
   double sum = 0;
   for (const double center : {0.0, 1.0, 0.5, -3.0}) {
@@ -42,12 +42,12 @@ TEST(FedProx, IsItsPapersRecursion) {
   }
 }
 
-/// A peer stands in its first step where the servers' model is.
+/// A peer is at the servers' model in its first step.
 TEST(FedProx, OfOneStepIsFedAvg) {
   EXPECT_NEAR(model_of({{"mu", 7}}, 9), model_of({}, 9), 1e-6);
 }
 
-/// Reddi et al. 2021, Algorithm 2, rule by rule.
+/// Reddi et al. 2021, Algorithm 2, for each of its rules.
 TEST(FedOpt, IsItsPapersRecursion) {
   const double eta = 0.3;
   const double beta1 = 0.8;
@@ -85,7 +85,7 @@ TEST(FedOpt, TheMeanIsTakenInPartToo) {
   EXPECT_EQ(model_of({{"optimizer", 2}, {"server_lr", 0.01}}, 9), model_of({{"optimizer", 2}}, 9));
 }
 
-/// Each server steps by itself, coordinate by coordinate; a checkpoint holds its moments.
+/// Each server steps alone, coordinate by coordinate. A checkpoint holds its moments.
 TEST(FedOpt, OfManyServersIsThatOfOneAndResumes) {
   for (const int rule : {1, 2, 3}) {
     Fleet fleet = restless(5, "fedavg");

@@ -1,5 +1,5 @@
-// Fleets that the swarm has drawn and that violated, each with what was wrong: made as small as it
-// gets, and with the seeds that found it.
+// Drawn fleets in which the swarm found a violation. Each is made as small as possible, and has its
+// cause and the seeds that found it.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 namespace gv {
 namespace {
 
-/// a peer that still heard its neighbour, while that one did not hear it, got no answers
-/// and kept D2's correction, a constant velocity, until its vector was not finite.
+/// A peer that received from a neighbour which could not receive got no answers. It kept D2's
+/// correction, a constant velocity, until its vector was not finite.
 TEST(FoundFleets, CorrectionsStandStillWhileNobodyAnswers) {
   const Assembly fleet(read(R"(version: 1
 peers: 5
@@ -35,10 +35,9 @@ faults: { deadline: 20 ms }
   EXPECT_EQ(told(swarm(fleet, options)), "");
 }
 
-/// all but one die as they store their first checkpoints, and have successors. One of
-/// these was suspending what had flowed between it and a neighbour when that came back as a new
-/// process; what the two told each other in their first exchange was forgotten behind it, at one
-/// end.
+/// All but one die while they store their first checkpoints, and have successors. One was
+/// suspending its flows with a neighbour when the neighbour returned as a new process. At one end,
+/// the content of their first exchange was later forgotten.
 TEST(FoundFleets, SuccessorsBeginAnewBeforeTheirFirstExchange) {
   const Assembly fleet(read(R"(version: 1
 peers: 4
@@ -70,8 +69,8 @@ checkpoint: { every: 20 rounds }
   EXPECT_GT(result.probes[static_cast<std::size_t>(Probe::replaced)], 0U);
 }
 
-/// servers of parameters are succeeded, but not beside data servers. New processes that
-/// nobody took back knocked without end, and the others waited for them for ever.
+/// Servers of parameters have successors, but not if there are data servers. New processes that no
+/// peer accepted knocked without end, and the others waited for them for ever.
 TEST(FoundFleets, NobodyWaitsForAProcessThatNoneSucceeds) {
   for (const PeerId peers : {3U, 4U, 6U})
     for (const PeerId servers : {1U, 2U}) {
@@ -89,9 +88,9 @@ TEST(FoundFleets, NobodyWaitsForAProcessThatNoneSucceeds) {
     }
 }
 
-/// a peer dies while a data server packs the minibatch that it has asked for, and its
-/// successor is there before the answer. It took the answer for that of its own question of the
-/// same number, asked for more than it had been given, and the two ended their conversation.
+/// A peer dies while a data server packs the minibatch for its request, and its successor arrives
+/// before the answer. The successor took the answer for that to its own request of the same number,
+/// requested more than it had been given, and the two ended their conversation.
 TEST(FoundFleets, AnAnswerGoesToTheProcessThatAsked) {
   for (const char* method : {"d-psgd", "nids", "{ kind: beer, codec: int8 }"}) {
     const Assembly fleet(read(fmt::format(R"(version: 1
@@ -115,9 +114,9 @@ faults: {{ deadline: 0 s }}
   }
 }
 
-/// whoever is in another round than its neighbours sits their rounds out, with nothing
-/// open, and comes back. What had flowed before acted ten times all the same, without an answer,
-/// and the models of a chain swung apart until they were no numbers.
+/// A peer in another round than its neighbours skips their rounds, with no exchange open, and comes
+/// back. Earlier flows still acted ten times without an answer, and the models of a chain swung
+/// apart until they were not finite.
 TEST(FoundFleets, MomentumOfFlowsEndsWhereNobodyAnswers) {
   const Assembly fleet(read(R"(version: 1
 seed: 827220
@@ -155,8 +154,8 @@ checkpoint: {{ every: 15 rounds }}
 faults: {{ deadline: {} }}
 )";
 
-/// each of a circle of peers that were out of step waited twice as long as it had seen
-/// the others wait before, and without a deadline that had no end.
+/// Each peer of a circle that was out of step waited twice as long as it had seen the others wait.
+/// Without a deadline the waits grew without end.
 TEST(FoundFleets, WaitsAlongACircleDoNotGrowWithoutEnd) {
   const Assembly fleet(read(fmt::format(circling, "0 s")));
   SwarmOptions options;
@@ -166,8 +165,8 @@ TEST(FoundFleets, WaitsAlongACircleDoNotGrowWithoutEnd) {
   EXPECT_EQ(told(swarm(fleet, options)), "");
 }
 
-/// It is soon over with the usual deadline, too: rounds of 8 ms took two minutes more, until the
-/// waits were as long as the deadline.
+/// The circle must end soon with the default deadline too. Rounds of 8 ms once took two more
+/// minutes, until the waits were as long as the deadline.
 TEST(FoundFleets, ACircleOfWaitsIsSoonOver) {
   const Assembly fleet(read(fmt::format(circling, "30 s")));
   for (std::uint64_t seed = 9225370001; seed <= 9225370010; ++seed) {
@@ -182,8 +181,8 @@ TEST(FoundFleets, ACircleOfWaitsIsSoonOver) {
   }
 }
 
-/// A peer died before one of its neighbours had met it. Nobody can tell that one, which ends with
-/// an error as a real one does, and those that have met it go on without it.
+/// A peer died before a neighbour had met it. That neighbour has no way to know, and ends with an
+/// error as a real one does. Peers that had met it continue without it.
 TEST(FoundFleets, WhoDiesBeforeItIsMetKeepsNobodyWaiting) {
   const Assembly fleet(read(R"(version: 1
 peers: 9
@@ -210,8 +209,7 @@ stop: { rounds: 1 }
   EXPECT_EQ(result.faults[static_cast<std::size_t>(Fault::crash)], 2U);
 }
 
-/// A process that lied was given up, and died behind the end of who had done so. Its successor is
-/// as honest as any.
+/// A peer gave up a process that lied, and ended. The liar then died, and its successor is honest.
 TEST(FoundFleets, WhoGivesUpALiarIsNotJudgedByItsSuccessor) {
   const Assembly fleet(read(R"(version: 1
 seed: 94084
@@ -237,6 +235,52 @@ faults: { deadline: 20 ms }
   const SwarmResult result = swarm(fleet, options);
   EXPECT_EQ(told(result), "");
   EXPECT_EQ(result.faults[static_cast<std::size_t>(Fault::lie)], 1U);
+}
+
+/// A peer was made slower than the deadline allows, for good: its neighbours do not wait for it,
+/// and the edge that stayed silent was no mistake of theirs.
+TEST(FoundFleets, APeerSlowerThanTheDeadlineMayStayOutOfStep) {
+  const Assembly fleet(read(R"(version: 1
+name: fleet-11416
+seed: 652742
+peers: 9
+data: { kind: sparse, train: 252, test: 50, features: 26, nonzeros: 5 }
+train: { optimizer: { kind: adamw, lr: 0.01 }, batch: 2 }
+algorithm: { kind: gradient-tracking, codec: bf16 }
+topology: { kind: erdos-renyi, p: 0.4, seed: 19 }
+network: { latency: 0.352 ms, bandwidth: 1 Gbit, local: tcp }
+simulate: { flops: 1 MFLOP/s }
+stop: { rounds: 299 }
+faults: { deadline: 5 ms }
+)"));
+  SwarmOptions options;
+  options.first = options.last = 114160006;
+  options.until = std::chrono::milliseconds(500);
+  EXPECT_EQ(told(swarm(fleet, options)), "");
+}
+
+/// A link between two stages was cut for longer than it takes to give a peer up. All wait for it
+/// without a deadline, and the run was taken for stuck before the cut was over.
+TEST(FoundFleets, AFleetThatWaitsForTheEndOfACutIsNotStuck) {
+  const Assembly fleet(read(R"(version: 1
+name: fleet-12177
+seed: 843007
+peers: 8
+data: { kind: blobs, train: 48, test: 50, features: 2, classes: 3 }
+model: { kind: mlp, hidden: [6, 4, 8, 4] }
+train: { optimizer: { kind: sgd, lr: 0.01, schedule: linear }, batch: 7, local_steps: 5 }
+algorithm: local-sgd
+network: { latency: 5.86 ms, jitter: 2.97 ms, bandwidth: 1 Gbit }
+simulate: { flops: 1 GFLOP/s }
+stop: { rounds: 300 }
+checkpoint: { every: 16 rounds }
+faults: { deadline: 0 s }
+parallel: { stages: [fc1, fc2, fc3, fc4], tensor: 2, microbatches: 7, ahead: 2 }
+)"));
+  SwarmOptions options;
+  options.first = options.last = 121770010;
+  options.until = std::chrono::milliseconds(2000);
+  EXPECT_EQ(told(swarm(fleet, options)), "");
 }
 
 }  // namespace

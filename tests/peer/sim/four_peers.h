@@ -2,7 +2,7 @@
 
 #include "tests/peer/sim/method_runs.h"
 
-// Four peers with one coordinate each, whose methods are followed by hand.
+// Four peers with one coordinate each, for methods followed by hand.
 
 namespace gv {
 

@@ -5,7 +5,7 @@
 
 #include "tests/peer/sim/drawn_quadratic.h"
 
-// GTAdam against its paper's recursion in double precision, on drawn graphs.
+// GTAdam, compared with its paper's recursion in double precision on drawn graphs.
 
 namespace gv {
 namespace {
@@ -16,8 +16,8 @@ struct Adaptation {
   double beta1, beta2, epsilon, bound;
 };
 
-/// Draws an epsilon under which no step of so large a rate swings, which would make roundings grow;
-/// bounds that most second moments come to, and bounds that none does.
+/// Draws an epsilon for which no step of such a rate oscillates, which would amplify rounding.
+/// Draws bounds that most second moments reach, and bounds that none reaches.
 Adaptation drawn_adaptation(Rng rng) {
   return {.beta1 = 0.95 * rng.uniform(),
           .beta2 = 0.999 * rng.uniform(),
@@ -25,7 +25,7 @@ Adaptation drawn_adaptation(Rng rng) {
           .bound = std::pow(10, 3 - 5 * rng.uniform())};
 }
 
-/// Carnevale et al. 2023, Algorithm 1. `reached`: counts the second moments that the bound cut.
+/// Carnevale et al. 2023, Algorithm 1. `reached` counts the second moments that the bound cut.
 Rows gt_adam(const DrawnQuadratic& q, const Adaptation& a, int rounds, int& reached) {
   Rows x = q.start;
   Rows g = q.gradient(x);
@@ -77,7 +77,7 @@ TEST(GtAdam, ResumesWithItsMoments) {
   expect_it_resumes(fleet);
 }
 
-/// More than one piece of a vector, the last of them shorter: each coordinate's own moments.
+/// Several pieces of a vector, the last one shorter. Each coordinate has its own moments.
 TEST(GtAdam, TreatsEveryPieceAlike) {
   Fleet fleet = quadratic_fleet(3, "ring", "gt-adam", "");
   constexpr std::size_t d = 2 * piece_floats + 77;
@@ -91,7 +91,7 @@ TEST(GtAdam, TreatsEveryPieceAlike) {
   }
 }
 
-/// Returns how far peers of unlike data end from the optimum of all.
+/// Returns the distance of peers with different data from the optimum of all.
 double bias(const Fleet& fleet) {
   const Result result = run(fleet);
   double largest = 0;

@@ -5,15 +5,15 @@
 
 #include "tests/peer/sim/drawn_quadratic.h"
 
-// Global update tracking against its authors' recursion of directions in double precision, on drawn
-// graphs: the method knows nothing but flows.
+// Global update tracking, compared with its authors' recursion of directions in double precision on
+// drawn graphs. The method itself uses only flows.
 
 namespace gv {
 namespace {
 
 using Rows = DrawnQuadratic::Rows;
 
-/// Aketi et al. 2023, as their trainer has it; before the start nothing had moved.
+/// Aketi et al. 2023, as in their trainer. No peer has moved before the start.
 Rows gut(const DrawnQuadratic& q, double mu, int rounds) {
   Rows x = q.start;
   Rows before = x;
@@ -23,7 +23,7 @@ Rows gut(const DrawnQuadratic& q, double mu, int rounds) {
     const Rows apart = q.sum(1, z, -1, x);
     const Rows last = delta;
     delta = q.sum(1, q.gradient(z), -1 / q.gamma, apart);
-    // The neighbours' moves, and how far they stood apart before.
+    // The neighbours' moves, and their earlier distances.
     const Rows moves = q.mixed(q.sum(1, x, -1, before));
     const Rows tracked = q.sum(1, moves, 1, q.sum(1, q.mixed(before), -1, before));
     const Rows y = q.sum(1, delta, mu, q.sum(-1 / q.gamma, tracked, -1, last));
@@ -33,7 +33,7 @@ Rows gut(const DrawnQuadratic& q, double mu, int rounds) {
   return x;
 }
 
-/// The weights of every other fleet have eigenvalues below zero.
+/// Every second fleet has weights with negative eigenvalues.
 TEST(Gut, IsItsAuthorsRecursion) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE(seed);
@@ -62,7 +62,7 @@ TEST(Gut, ResumesWithItsFlows) {
   expect_it_resumes(fleet);
 }
 
-/// Returns how far peers of unlike data come to rest from their mean.
+/// Returns the final distance of peers with different data from their mean.
 double spread_at_rest(const std::string& algorithm, const Settings& settings) {
   Fleet fleet = quadratic_fleet(8, "ring", algorithm, algorithm == "d-psgd" ? "cta" : "");
   fleet.data.quadratic = {
@@ -101,7 +101,7 @@ TEST(Gut, RefusesWhatItCannotTrack) {
             std::string::npos);
 }
 
-/// Computes what the authors' recursion makes of one mode of W where nobody has a gradient.
+/// Returns the result of the authors' recursion for one mode of W without gradients.
 double mode(double lambda, double mu) {
   double x = 1;
   double before = 1;

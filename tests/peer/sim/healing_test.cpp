@@ -10,17 +10,17 @@
 #include "tests/peer/fleet/test_fleet.h"
 #include "tests/peer/sim/brisk_times.h"
 
-// Every method of the registry, on an undirected and on a directed graph where it takes one: once
-// an accident is over the fleet is as fast and as good as it was. Each run takes 3.5 s of virtual
-// time and rounds of about 5 ms; links count as dead after half a second, so that all is ten times
-// as fast as usual.
+// Every method of the registry, on an undirected graph and, if possible, a directed one. After an
+// accident the fleet must be as fast and as good as before. Each run takes 3.5 s of virtual time in
+// rounds of about 5 ms. Links count as dead after half a second, so everything is ten times faster
+// than usual.
 
 namespace gv {
 namespace {
 
 using std::chrono::milliseconds;
 
-/// Rounds of about 5 ms, and models that are still getting better when the accident comes.
+/// Rounds of about 5 ms, and models that still improve when the accident comes.
 Fleet brisk(Fleet fleet) {
   fleet.network.latency = milliseconds(2);
   fleet.network.bandwidth = 125e6;
@@ -44,7 +44,7 @@ Fleet on_graph(const AlgorithmRow& row, PeerId n, const std::string& graph) {
   return fleet;
 }
 
-/// Returns whether there is such a fleet at all.
+/// Returns whether such a fleet exists.
 bool runs(const Fleet& fleet) {
   try {
     const Assembly assembly(fleet);
@@ -63,7 +63,7 @@ std::vector<Case> cases() {
   std::vector<Case> all;
   for (const AlgorithmRow* row : algorithms())
     for (const char* graph : {"ring", "exponential"}) {
-      // Who talks to nobody but servers or a ring has no use for another graph.
+      // A method that only uses servers or a ring does not need another graph.
       if (!row->mixes && std::string_view(graph) != "ring") continue;
       if (runs(on_graph(*row, 4, graph))) all.push_back({row, graph});
     }
@@ -73,26 +73,27 @@ std::vector<Case> cases() {
 std::string told(const std::vector<Healing>& all) {
   std::string text;
   for (const Healing& healing : all)
-    for (const std::string& wound : healing.wounds)
-      text += fmt::format("{}: {}\n", healing.accident, wound);
+    for (const std::string& failure : healing.failures)
+      text += fmt::format("{}: {}\n", healing.accident, failure);
   return text;
 }
 
-/// sgp loses mass with a process that dies while others are cut off, and its models stay apart: of
-/// accidents that overlap its pace alone is judged.
+/// sgp loses mass if a process dies while others are cut off, and its models stay apart. Only its
+/// pace is judged for accidents that overlap.
 std::vector<Healing> without_lost_mass(std::vector<Healing> all) {
-  const auto is_pace = [](const std::string& wound) { return wound.ends_with("pace"); };
+  const auto is_pace = [](const std::string& failure) { return failure.ends_with("pace"); };
   for (Healing& healing : all)
     if (healing.accident.starts_with("overlap"))
-      std::erase_if(healing.wounds, [&](const std::string& wound) { return !is_pace(wound); });
+      std::erase_if(healing.failures,
+                    [&](const std::string& failure) { return !is_pace(failure); });
   return all;
 }
 
 class EveryMethod : public testing::TestWithParam<Case> {};
 
-/// Found so: after one peer had stood still, relay-sgd and sgp went on at a round for each
-/// deadline, d2 and gradient tracking had moved away for good, gossip-pga waited in a circle, and
-/// who had been cut off from a directed graph or from hogwild's did the rest of its run alone.
+/// After one peer had stood still, relay-sgd and sgp once took a deadline for each round, d2 and
+/// gradient tracking had drifted for good, and gossip-pga waited in a circle. A peer that was cut
+/// off from a directed graph, or with hogwild, did the rest of its run alone.
 TEST_P(EveryMethod, IsAsFastAndAsGoodAsBeforeOnceAllIsOver) {
   const auto& [row, graph] = GetParam();
   const PeerId n = row->order == "doubling" ? 4 : 5;
@@ -101,7 +102,7 @@ TEST_P(EveryMethod, IsAsFastAndAsGoodAsBeforeOnceAllIsOver) {
   EXPECT_EQ(told(all), "");
 }
 
-/// Rounds of each peer at several times, after accidents or without one.
+/// Returns the rounds of each peer at several times, with these accidents.
 std::vector<std::vector<std::uint64_t>> rounds_at(const Assembly& fleet,
                                                   std::vector<Time> looks,
                                                   std::vector<Accident> accidents) {
@@ -118,11 +119,11 @@ std::vector<std::vector<std::uint64_t>> rounds_at(const Assembly& fleet,
   return simulate(fleet, observer, options).looks;
 }
 
-/// Found so: of a fleet in whose ring two peers stood still, but for less than makes a link dead, a
-/// part had gone on with each other, and nobody may believe a single neighbour that it is so far
-/// ahead. The two parts then exchanged with shifts that did not add up to nothing around the ring:
-/// d-psgd kept 0.33 of its pace, EXTRA 0.013. Later they did not exchange at all. Now the part that
-/// stood still answers the other, which waits for it a little until the clocks are equal.
+/// Two peers of a ring stood still, too briefly for their links to count as dead. The others
+/// continued together, and no peer may believe a single neighbour that is far ahead. The two parts
+/// then exchanged with shifts that did not cancel around the ring: d-psgd kept 0.33 of its pace,
+/// EXTRA 0.013. Later they did not exchange. Now the part that stood still answers the other, which
+/// waits a little until the clocks are equal.
 TEST(Healing, TwoPartsOfARingGoOnAtThePace) {
   const Time from = milliseconds(2500), to = milliseconds(3500);
   for (const AlgorithmRow* row : algorithms())
@@ -158,7 +159,7 @@ HealingTimes slow_times() {
 
 class OnASlowNetwork : public testing::TestWithParam<Case> {};
 
-/// Messages take 700 ms, and a round as long or longer.
+/// Messages take 700 ms, and a round at least as long.
 Fleet slow(Fleet fleet) {
   fleet.network.latency = milliseconds(700);
   fleet.flops = 2e4;
@@ -166,9 +167,9 @@ Fleet slow(Fleet fleet) {
   return fleet;
 }
 
-/// Found so: whoever had a neighbour out of step waited for each of the others for a quarter of a
-/// second. Where rounds took longer, each accident put a fleet out of step for good, with many
-/// rounds in the time of one and few exchanges.
+/// A peer with a neighbour out of step once waited a quarter of a second for each other neighbour.
+/// If rounds took longer, each accident put the fleet out of step for good, with many rounds in the
+/// time of one and few exchanges.
 TEST_P(OnASlowNetwork, KeepsThePaceOnceAllIsOver) {
   const auto& [row, graph] = GetParam();
   const PeerId n = row->order == "doubling" ? 4 : 5;
@@ -180,11 +181,11 @@ TEST_P(OnASlowNetwork, KeepsThePaceOnceAllIsOver) {
   }
 }
 
-/// Found so: on a graph that changes with the round, whoever had stood still was a few rounds
-/// behind for good. It met each partner in another round than that one's, and each waited for the
-/// next round of the other: noloco kept two thirds of its pace in half an hour of accidents
-/// (experiments/storm). Now each costs the fleet only the five seconds after which who is silent
-/// counts as dead, and no more than one besides.
+/// On a graph that changes with the round, a peer that had stood still once lagged a few rounds for
+/// good. It met each partner in a different round, and each waited for the other's next round:
+/// noloco kept two thirds of its pace in half an hour of accidents (experiments/storm). Now an
+/// accident costs the fleet only the five seconds after which a silent peer counts as dead, and at
+/// most one more.
 TEST(Healing, WhoHasMissedRoundsOfAScheduleGoesOnInTheOthersRound) {
   for (const AlgorithmRow* row : algorithms())
     for (const PeerId n : {16, 24, 32}) {
@@ -214,7 +215,7 @@ TEST(Healing, WhoHasMissedRoundsOfAScheduleGoesOnInTheOthersRound) {
     }
 }
 
-/// Rounds that take no arithmetic, for longer than anybody looks.
+/// Rounds without arithmetic, which last beyond the last look.
 Fleet of_eighty_seconds(Fleet fleet) {
   fleet.flops = 2e6;
   fleet.stop = {};
@@ -222,7 +223,7 @@ Fleet of_eighty_seconds(Fleet fleet) {
   return fleet;
 }
 
-/// Early in the run, when little is known of its pace, and later.
+/// Early in the run, when its pace is hardly known, and later.
 void expect_no_more_rounds(const Fleet& file,
                            const std::function<std::vector<Accident>(Time)>& accidents) {
   const Assembly fleet(file);
@@ -243,20 +244,20 @@ std::vector<Accident> one_stands_still(Time at) {
       {.kind = Accident::Kind::freeze, .peer = 1, .at = at, .length = std::chrono::seconds(20)}};
 }
 
-/// Found so: a peer whose neighbours were away before it had done sixteen rounds took each round
-/// alone for half as long as the last, did thousands, and the others skipped as many.
-/// relay-sgd and sgp, which push, took rounds for company in which nothing came of anybody.
+/// A peer whose neighbours were away in its first sixteen rounds once halved the time of each round
+/// alone, did thousands, and the others skipped as many. relay-sgd and sgp, which push, counted
+/// rounds without any arrival as rounds in company.
 TEST_P(OnASlowNetwork, DoesNoMoreRoundsThanUndisturbed) {
   const auto& [row, graph] = GetParam();
   const PeerId n = row->order == "doubling" ? 4 : 5;
   expect_no_more_rounds(of_eighty_seconds(slow(on_graph(*row, n, graph))), one_stands_still);
 }
 
-/// Found so: after a reconnection, while all neighbours were here and owed halves that were still
-/// on their way, d-psgd did hundreds of rounds within a second.
+/// After a reconnection, d-psgd once did hundreds of rounds within a second while its neighbours
+/// were connected and their halves were still under way.
 TEST_P(OnASlowNetwork, DoesNoMoreRoundsWhereHalvesTakeLong) {
   const auto& [row, graph] = GetParam();
-  if (!row->mixes) return;  // who talks to servers or a ring waits for it
+  if (!row->mixes) return;  // methods with servers or a ring wait for those
   Fleet file = of_eighty_seconds(slow(on_graph(*row, 6, graph)));
   file.network.latency = milliseconds(20);
   file.network.bandwidth = 80e3;
@@ -264,7 +265,7 @@ TEST_P(OnASlowNetwork, DoesNoMoreRoundsWhereHalvesTakeLong) {
   expect_no_more_rounds(file, one_stands_still);
 }
 
-/// Found so: ad-psgd did 200 times its rounds once its neighbours had died.
+/// ad-psgd once did 200 times its rounds after its neighbours had died.
 TEST_P(OnASlowNetwork, DoesNoMoreRoundsWhenTheOthersHaveDied) {
   const auto& [row, graph] = GetParam();
   if (!row->mixes || !objection_to_death(*row).empty()) return;
@@ -286,7 +287,7 @@ std::string name_of_case(const testing::TestParamInfo<Case>& row) {
 INSTANTIATE_TEST_SUITE_P(Registry, EveryMethod, testing::ValuesIn(cases()), name_of_case);
 INSTANTIATE_TEST_SUITE_P(Registry, OnASlowNetwork, testing::ValuesIn(cases()), name_of_case);
 
-/// A method that cannot bear an accident says so, and why.
+/// A method that cannot survive an accident reports this with the reason.
 TEST(Healing, WhoWaitsForEverybodyCannotBearADeath) {
   std::size_t refused = 0;
   for (const AlgorithmRow* row : algorithms()) {
@@ -297,7 +298,7 @@ TEST(Healing, WhoWaitsForEverybodyCannotBearADeath) {
   EXPECT_GT(refused, 0U);
 }
 
-/// The judge sees a fleet that is not healed: it looks while one peer stands still.
+/// The judge must find a fleet that has not recovered: it looks while one peer stands still.
 TEST(Healing, NamesWhatIsNotHealed) {
   HealingTimes times = brisk_times();
   times.settle = -milliseconds(700);

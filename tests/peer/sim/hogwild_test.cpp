@@ -27,7 +27,7 @@ double accuracy(const Fleet& fleet) {
   return *observer.finals().begin()->second.evaluation.accuracy;
 }
 
-/// One process alone is the paper's; several are averaged.
+/// A single process is the paper's method; several are averaged.
 TEST(Hogwild, LearnsAloneAndInCompany) {
   EXPECT_GT(accuracy(fleet_of(1)), 0.8);
   EXPECT_GT(accuracy(fleet_of(4)), 0.8);

@@ -7,7 +7,7 @@
 
 namespace gv {
 
-/// A simulation in which these faults happen, and nothing is left to chance.
+/// Returns options for a simulation with these faults and no random ones.
 inline SimulationOptions injecting(std::vector<Injection> faults,
                                    const LinkTimes& times = swarm_times()) {
   SimulationOptions options;

@@ -15,7 +15,7 @@ namespace {
 using std::chrono::milliseconds;
 using Kind = Injection::Kind;
 
-/// The first complaint about a fleet of four in a ring with these faults.
+/// Returns the first error in a file with these faults, for a fleet of four in a ring.
 std::string complaint(const std::string& inject) {
   const ScratchFolder folder;
   const std::string path = folder.path() + "/fleet.yaml";
@@ -49,7 +49,7 @@ TEST(Injection, IsReadStrictly) {
   EXPECT_EQ(complaint("yes"), "expected a list of faults");
 }
 
-/// A run of 200 rounds, 65 ms.
+/// A run of 200 rounds, which takes 65 ms.
 struct Injected : testing::Test {
   SimulationResult run(std::vector<Injection> faults) {
     SimulationResult result = simulate(fleet, observer, injecting(std::move(faults)));
@@ -83,8 +83,8 @@ TEST_F(Injected, AnotherProcessTakesItsPlace) {
   EXPECT_GT(observer.summary()->passed_over.at(3), 10U) << "it was away for 20 ms";
 }
 
-/// Away for a third of the run, it has sent two thirds of what the others have: what its first
-/// process told of counts on.
+/// A peer that was away for a third of the run has sent two thirds of the others' bytes. The counts
+/// from its first process stay.
 TEST(Injection, WhatADeadProcessToldCountsOn) {
   Fleet file = restless_fleet(6, "ring", "lian");
   file.evaluate_every = 5;
@@ -107,8 +107,8 @@ TEST_F(Injected, WhoStandsStillHoldsUpItsNeighboursUntilItCountsAsDead) {
   EXPECT_LT(observer.summary()->longest_wait.at(1), milliseconds(70));
 }
 
-/// Found on a real fleet: rounds alone take no waiting for the network, and a peer that was cut off
-/// for a tenth of the run had finished long before the others.
+/// In a real fleet, a peer that was cut off for a tenth of the run finished long before the others,
+/// because rounds alone do not wait for the network.
 TEST(Injection, WhoIsCutOffDoesNotRunAhead) {
   Fleet file = restless_fleet(6, "ring", "lian");
   file.network.latency = milliseconds(5);  // a round takes little else
@@ -118,15 +118,15 @@ TEST(Injection, WhoIsCutOffDoesNotRunAhead) {
   SimulationOptions options = injecting({{milliseconds(200), Kind::cut, 0, 1, milliseconds(400)},
                                          {milliseconds(200), Kind::cut, 0, 5, milliseconds(400)}});
   Time last{0};
-  options.on_progress = [&](Round round, Time now) {  // of peer 0
+  options.on_progress = [&](Round round, Time now) {  // for peer 0
     if (round == 150) last = now;
   };
   EXPECT_EQ(simulate(fleet, observer, options).violations, std::vector<std::string>{});
   EXPECT_GT(last, milliseconds(150 * 5 * 4 / 5));
 }
 
-/// Found so: where the middle of a path died at 0 s, the ends had not met it yet, began with
-/// nobody, and the simulation had no final record. A real fleet meets before anything goes wrong.
+/// If the middle of a path died at 0 s, the ends had not met it, began alone, and the simulation
+/// had no final record. A real fleet meets before any fault.
 TEST(Injection, AFleetHasMetBeforeTheFirstFault) {
   const Assembly fleet(restless_fleet(3, "path", "lian"));
   Observer observer(3, fleet.evaluator(), {});
@@ -152,8 +152,8 @@ TEST(Injection, WhereEverybodyDiesThereIsNoFinalRecord) {
   EXPECT_FALSE(observer.summary());
 }
 
-/// Each row is judged by its own promise. Found so: ad-psgd, whose pairs average by messages, was
-/// said to drift where no fault ever came.
+/// Each row is judged by its own promise. ad-psgd, whose pairs average by messages, was once
+/// reported to drift without any fault.
 TEST(Injection, AFaultThatNeverComesIsNoViolationInAnyRow) {
   for (const AlgorithmRow* row : algorithms()) {
     SCOPED_TRACE(name_of(*row));
@@ -170,8 +170,8 @@ TEST(Injection, AFaultThatNeverComesIsNoViolationInAnyRow) {
   }
 }
 
-/// Found on a real fleet: the only round that two peers had done in company was one in which the
-/// third stood still, and when that had died they went on as slowly for the rest of their run.
+/// In a real fleet, two peers had done only one round in company, in which the third stood still.
+/// After its death they continued equally slowly to the end.
 TEST(Injection, WhoIsAloneForgetsARoundThatOneHeldUp) {
   const Assembly fleet(restless_fleet(3, "path", "lian"));
   Observer observer(3, fleet.evaluator(), {});

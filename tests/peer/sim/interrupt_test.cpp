@@ -7,8 +7,8 @@
 namespace gv {
 namespace {
 
-/// Every peer reports its last words, whenever the fleet is stopped: peers are then in different
-/// rounds, and some have begun what others take no part in any more.
+/// Every peer reports at its end, at whatever time the fleet is stopped. Peers are then in
+/// different rounds, and some have begun exchanges that others no longer join.
 TEST(Interrupted, AFleetEndsWheneverItIsStopped) {
   for (const char* order : {"lian", "atc"}) {
     Fleet file = quadratic_fleet(16, "torus:4x4", "d-psgd", order);
@@ -33,7 +33,7 @@ TEST(Interrupted, AFleetEndsWheneverItIsStopped) {
   }
 }
 
-/// It is the same for networks, whose evaluations are jobs between two rounds.
+/// Networks are evaluated by jobs between two rounds, and must end too.
 TEST(Interrupted, NetworksEndWheneverTheyAreStopped) {
   Fleet file = quadratic_fleet(16, "torus:4x4", "d-psgd", "lian");
   file.data.kind = "digits";

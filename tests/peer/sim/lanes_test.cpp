@@ -13,13 +13,13 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Jobs that one peer offers at the same instant, and when each of them ended.
+/// Jobs that one peer offers at the same instant, and the time at which each ended.
 struct Jobs {
   std::vector<std::pair<Lane, double>> offered;  ///< lane, milliseconds of work
   std::vector<Time> ends{};
   std::size_t left = 0;
 
-  /// Offers them all, and resumes the coroutine when the last of them is done.
+  /// Offers all jobs, and resumes the coroutine when the last one is done.
   struct Offer {
     Jobs& jobs;
     World& world;
@@ -49,7 +49,7 @@ Task<> offer_all(Peer& me) {
   co_await offer;
 }
 
-/// Returns when jobs that are offered all at once at time 0 are done.
+/// Returns the end times of jobs that are all offered at time 0.
 std::vector<Time> ends_of(std::vector<std::pair<Lane, double>> offered, bool faults = false) {
   Jobs jobs{.offered = std::move(offered)};
   jobs_of_peer_0 = &jobs;

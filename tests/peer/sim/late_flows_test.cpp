@@ -5,7 +5,7 @@
 
 #include "tests/peer/sim/slow_peer.h"
 
-// Methods that move the model by what has flowed so far, where halves come late.
+// Methods that move the model by the sum of earlier flows, with late halves.
 
 namespace gv {
 namespace {
@@ -21,7 +21,7 @@ constexpr Shape shapes[] = {
 
 class LateFlows : public testing::TestWithParam<const char*> {
  protected:
-  /// Returns whether this method is known to swing there beside a slow peer.
+  /// Returns whether this method is known to oscillate there with a slow peer.
   static bool swings(Shape shape) {
     return std::string(GetParam()) == "k_gt" && std::string(shape.graph) == "star";
   }
@@ -34,8 +34,8 @@ class LateFlows : public testing::TestWithParam<const char*> {
   }
 };
 
-/// Found so: each flow acted again and again before the next one answered it, and beside a peer
-/// that is always late models swung apart, by up to fifty powers of ten.
+/// With a peer that is always late, each flow once acted again and again before its answer, and
+/// models swung apart by up to fifty powers of ten.
 TEST_P(LateFlows, BesideASlowPeerModelsStayWhereTheyAre) {
   for (const Shape& shape : shapes)
     for (const double speed : {0.01, 0.05})
@@ -47,8 +47,7 @@ TEST_P(LateFlows, BesideASlowPeerModelsStayWhereTheyAre) {
       }
 }
 
-/// A network that now and then needs longer than the deadline is enough for that, and among peers
-/// of one speed.
+/// A network that sometimes exceeds the deadline is enough for that, with peers of equal speed.
 TEST_P(LateFlows, OnARestlessNetworkModelsStayWhereTheyAre) {
   for (const Shape& shape : shapes)
     for (const int deadline_us : {1800, 2200}) {

@@ -5,7 +5,7 @@
 #include "tests/peer/sim/four_peers.h"
 #include "tests/peer/sim/slow_peer.h"
 
-// LED and K-GT, which correct local steps, and DecentLaM, against their papers' recursions in
+// LED and K-GT, which correct local steps, and DecentLaM, compared with their papers' recursions in
 // double precision.
 
 namespace gv {
@@ -88,8 +88,8 @@ TEST(KGt, OfOneStepIsGradientTracking) {
   expect_near(run(fleet), k_gt, 1e-4);
 }
 
-/// Of peers with different numbers of steps z is the mean of each one's own, and all end at the
-/// optimum of all.
+/// For peers with different numbers of steps, z is the mean over each peer's own steps, and all end
+/// at the common optimum.
 TEST(KGt, CorrectsUnequalNumbersOfSteps) {
   Fleet fleet = four("ring", "k-gt");
   fleet.local_steps = 3;
@@ -98,7 +98,7 @@ TEST(KGt, CorrectsUnequalNumbersOfSteps) {
   for (const double x : first_coordinates(run(fleet, begin))) EXPECT_NEAR(x, 0, 1e-4);
 }
 
-/// Many steps alone draw a peer of D-PSGD to the optimum of its own data.
+/// Many steps alone pull a peer of D-PSGD to the optimum of its own data.
 TEST(LocalExactMethods, LeaveNoBias) {
   for (const char* algorithm : {"led", "k-gt"}) {
     Fleet fleet = quadratic_fleet(8, "ring", algorithm, "");
@@ -140,7 +140,7 @@ TEST(LocalExactMethods, RefuseWhatTheyCannotCorrect) {
   EXPECT_EQ(refusal(quadratic_fleet(8, "random-matching", "k-gt", "")), "");
 }
 
-/// Yuan et al. 2021, Algorithm 2, as it stands there.
+/// Yuan et al. 2021, Algorithm 2, unchanged.
 TEST(DecentLam, IsItsPapersRecursion) {
   const double beta = 0.8;
   Values x = begin;
@@ -166,8 +166,8 @@ TEST(DecentLam, WithoutMomentumIsDPsgdToTheBit) {
   EXPECT_EQ(run(fleet).hash, hash);
 }
 
-/// Its bias is that of D-PSGD, where momentum inside D-PSGD makes it larger: the point of the
-/// paper.
+/// Its bias is that of D-PSGD without momentum. Momentum inside D-PSGD makes the bias larger, which
+/// is the point of the paper.
 TEST(DecentLam, DoesNotAmplifyTheBias) {
   const auto bias = [](const std::string& algorithm, double momentum) {
     Fleet fleet = quadratic_fleet(8, "ring", algorithm, algorithm == "d-psgd" ? "atc" : "");
@@ -190,7 +190,7 @@ TEST(DecentLam, DoesNotAmplifyTheBias) {
   EXPECT_GT(bias("d-psgd", 0.9), 3 * plain);
 }
 
-/// Found so: a flow acts ten times, and where it came late models swung apart by ten powers of ten.
+/// A flow acts ten times. With late flows models once swung apart by ten powers of ten.
 TEST(DecentLam, KeepsNoMomentumOfLateFlows) {
   for (const double beta : {0.5, 0.9, 0.95})
     for (const auto& [n, graph] : {std::pair<PeerId, std::string>{4, "complete"},

@@ -16,16 +16,16 @@
 
 namespace gv {
 
-// Methods in virtual time, and what becomes of their peers.
+// Methods in virtual time, and the results of their peers.
 
 using Values = std::vector<double>;
 
 struct Result {
-  std::vector<Values> x;  ///< of each peer
+  std::vector<Values> x;  ///< by peer
   std::string hash;
 };
 
-/// Peers that begin at `start`, each at its own vector; at the fleet's own start where it is empty.
+/// Runs peers that begin at the vectors of `start`, or at the fleet's own start if it is empty.
 inline Result run_from(const Fleet& fleet, const std::vector<Values>& start) {
   const Assembly assembly(fleet);
   Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
@@ -49,7 +49,7 @@ inline Result run_from(const Fleet& fleet, const std::vector<Values>& start) {
   return result;
 }
 
-/// Does the same for peers with one coordinate each.
+/// Runs peers with one coordinate each.
 inline Result run(const Fleet& fleet, const Values& start = {}) {
   std::vector<Values> each;
   for (const double value : start) each.push_back({value});
@@ -72,7 +72,7 @@ inline void expect_near(const Result& a, const Result& b, double tolerance) {
   for (std::size_t i = 0; i < a.x.size(); ++i) expect_near(a.x[i], b.x[i], tolerance);
 }
 
-/// Peers whose gradients are noisy and unlike.
+/// Returns peers whose gradients are noisy and different.
 inline Fleet restless(PeerId n, const std::string& algorithm, const std::string& order = "") {
   Fleet fleet = quadratic_fleet(n, "ring", algorithm, order);
   fleet.data.quadratic = {.dimension = 50,
@@ -85,11 +85,11 @@ inline Fleet restless(PeerId n, const std::string& algorithm, const std::string&
   return fleet;
 }
 
-/// The maker of what peer i of such a fleet trains.
+/// Makes the replica of peer i in such a fleet.
 using ReplicaOf = std::unique_ptr<Replica> (*)(const Assembly& assembly, PeerId i);
 
-/// Expects such a fleet to go on from every round as if it had not stopped, to the bit. `replica`:
-/// null for the built-in ones.
+/// Expects such a fleet to resume from every round with the bits of an uninterrupted run. A null
+/// `replica` means the built-in replicas.
 inline void expect_it_resumes(Fleet fleet, ReplicaOf replica = nullptr) {
   fleet.checkpoint.every = 1;
   const Assembly assembly(fleet);
@@ -111,7 +111,7 @@ inline void expect_it_resumes(Fleet fleet, ReplicaOf replica = nullptr) {
   Round resumed = 0;
   for (const auto& [round, checkpoints] : kept) {
     if (checkpoints.size() < assembly.fleet.size())
-      continue;  // after the last: who serves has left
+      continue;  // after the last round a server may have left
     options.resume = checkpoints;
     EXPECT_EQ(hashes(), whole) << "from round " << round;
     ++resumed;
@@ -119,7 +119,7 @@ inline void expect_it_resumes(Fleet fleet, ReplicaOf replica = nullptr) {
   EXPECT_GE(resumed + 1, *fleet.stop.rounds);
 }
 
-/// Returns why such a fleet cannot be; empty: it can.
+/// Returns why such a fleet is refused, or an empty text.
 inline std::string refusal(Fleet fleet) {
   try {
     const Assembly assembly(std::move(fleet));

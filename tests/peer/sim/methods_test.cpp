@@ -5,7 +5,7 @@
 #include "tests/peer/fleet/local_step_rows.h"
 #include "tests/peer/sim/four_peers.h"
 
-// Every method of the registry against its paper's recursion, in double precision.
+// Every method of the registry, compared with its paper's recursion in double precision.
 
 namespace gv {
 namespace {
@@ -36,7 +36,7 @@ TEST(D2, IsItsPapersRecursion) {
   expect_near(first_coordinates(run(fleet, begin)), x, 1e-5);
 }
 
-/// D-PSGD ends beside the optimum where the peers' data are unlike; D2 does not.
+/// D-PSGD ends off the optimum if the peers' data differ. D2 does not.
 TEST(D2, LeavesNoBias) {
   Fleet fleet = restless(8, "d2");
   fleet.data.quadratic.noise = 0;
@@ -56,7 +56,7 @@ TEST(D2, LeavesNoBias) {
 }
 
 TEST(D2, RefusesWhereItDiverges) {
-  // Even rings with weights of a third stand at lambda_n = -1/3 exactly.
+  // Even rings with weights of a third have lambda_n = -1/3 exactly.
   const std::string ring = refusal(four("ring", "d2"));
   EXPECT_NE(ring.find("lambda_n = -0.3333"), std::string::npos) << ring;
   EXPECT_NE(ring.find("weights: lazy"), std::string::npos) << ring;
@@ -68,7 +68,7 @@ TEST(D2, RefusesWhereItDiverges) {
   EXPECT_NE(refusal(quadratic_fleet(8, "exponential", "d2", "")), "");
 }
 
-/// It ended as far beside the optimum as D-PSGD does.
+/// D2 once ended as far off the optimum as D-PSGD.
 TEST(D2, RefusesStepsOfUnlikeSizes) {
   Fleet fleet = four("star", "d2");
   fleet.optimizer.momentum = 0.5;
@@ -89,7 +89,7 @@ TEST(LocalSgd, IsItsPapersRecursion) {
   expect_near(first_coordinates(run(fleet, begin)), x, 1e-5);
 }
 
-/// Both begin at the same x, so x - gamma g averaged is x - gamma of the averaged g.
+/// All begin at the same x, so the average of x - gamma g is x - gamma times the average of g.
 TEST(LocalSgd, WithOneStepIsAllReduce) {
   expect_near(run(restless(8, "local-sgd")), run(restless(8, "all-reduce")), 1e-5);
 }
@@ -124,7 +124,7 @@ TEST(SlowMo, AndDiLoCoWithoutMomentumAreLocalSgd) {
   expect_near(run(fleet), local, 1e-5);
 }
 
-/// A rate of zero moves nobody; x must not become 0 / 0.
+/// A rate of zero moves no peer, and x must not become 0 / 0.
 TEST(SlowMo, TakesARateOfZero) {
   for (const char* algorithm : {"slowmo", "quasi-global-momentum"}) {
     Fleet fleet = restless(4, algorithm);
@@ -150,7 +150,7 @@ TEST(QuasiGlobalMomentum, IsItsPapersRecursion) {
   expect_near(first_coordinates(run(fleet, begin)), x, 1e-5);
 }
 
-/// It would go on in the direction of the jump after a cut.
+/// The momentum would continue in the direction of the jump after a cut.
 TEST(QuasiGlobalMomentum, RefusesEdgesOfOneWay) {
   for (const char* graph : {"exponential", "one-peer-exponential"}) {
     const std::string why = refusal(quadratic_fleet(8, graph, "quasi-global-momentum", ""));
@@ -179,7 +179,7 @@ TEST(GossipPga, IsItsPapersRecursion) {
   expect_near(first_coordinates(run(fleet, begin)), x, 1e-5);
 }
 
-/// The two ends of its option are other methods, to the bit.
+/// The method has the bits of other methods at both ends of its option.
 TEST(GossipPga, LiesBetweenLocalSgdAndDPsgd) {
   Fleet fleet = restless(8, "gossip-pga");
   fleet.local_steps = 2;
@@ -196,7 +196,7 @@ TEST(GossipPga, LiesBetweenLocalSgdAndDPsgd) {
 
 class ResumedRow : public testing::TestWithParam<const AlgorithmRow*> {};
 
-/// Powers of two where nothing else will do.
+/// Some rows need powers of two.
 TEST_P(ResumedRow, GoesOnFromAnyRoundAsIfItHadNotStopped) {
   const bool doubles = GetParam()->order == "doubling";
   for (const PeerId n : {doubles ? 4U : 3U, 8U, doubles ? 16U : 9U}) {
@@ -205,7 +205,7 @@ TEST_P(ResumedRow, GoesOnFromAnyRoundAsIfItHadNotStopped) {
   }
 }
 
-/// The state holds what a codec has left out.
+/// The state contains the parts that a codec has left out.
 TEST_P(ResumedRow, GoesOnInEveryCodec) {
   for (const Codec& codec : codecs_of(*GetParam())) {
     SCOPED_TRACE(to_string(codec));
@@ -222,7 +222,7 @@ INSTANTIATE_TEST_SUITE_P(Registry,
 
 class ResumedLocalSteps : public testing::TestWithParam<const AlgorithmRow*> {};
 
-/// Where each peer has its own number of steps, the schedule goes on from that number too.
+/// If each peer has its own number of steps, the schedule resumes from that number too.
 TEST_P(ResumedLocalSteps, GoOnWhereTheyAreUnequal) {
   Fleet fleet = row_fleet(*GetParam(), 4);
   fleet.own_steps = {7, 2, 2, 1};

@@ -11,7 +11,7 @@ constexpr double pull = 0.9;  // the paper's gamma
 
 using Averaging = std::function<Values(const Values&, Round)>;
 
-/// Kolehmainen et al. 2025, section 3.1, with both means as they stand there.
+/// Kolehmainen et al. 2025, section 3.1, with both means as in the paper.
 Values recursion(const Averaging& mean, int inner, Round rounds) {
   Values phi = begin;
   Values m(begin.size(), 0);
@@ -79,7 +79,7 @@ TEST(NoLoCo, WithoutMomentumAndWithWholeMeansIsDPsgdWithLocalSteps) {
   }
 }
 
-/// The mean model moves as if all had exchanged with all: the flows of a round cancel.
+/// The mean model moves as if all had exchanged with all, because the flows of a round cancel.
 TEST(NoLoCo, KeepsTheMeanOfSlowWeights) {
   const auto mean_model = [](const char* graph) {
     Fleet fleet = restless(8, "noloco");

@@ -12,15 +12,14 @@
 #include "tests/peer/sim/injecting.h"
 #include "tests/peer/sim/method_runs.h"
 
-// Replicas whose gradient goes on behind their callers' backs, as on a device.
+// Replicas whose gradient continues in the background, as on a device.
 
 namespace gv {
 namespace {
 
 using Calls = std::vector<std::string>;
 
-/// Computes a gradient when it is begun, and keeps its loss back until it has ended. It notes what
-/// it is asked for.
+/// Computes a gradient when it begins, but shows its loss only after its end. Records its calls.
 class DeviceReplica : public AccountedReplica, public Overlap {
  public:
   DeviceReplica(std::unique_ptr<Replica> inner, Calls* calls = nullptr)
@@ -67,7 +66,7 @@ class DeviceReplica : public AccountedReplica, public Overlap {
   double loss_ = 0;
 };
 
-/// Jobs beside are kept until they are let go: the device is at work so long.
+/// Keeps jobs of the second lane until they are released, as if the device were busy.
 class SlowDevice : public StillWorld {
  public:
   void offload(Lane lane,
@@ -96,7 +95,7 @@ class OnePeerOnADevice : public OnePeer {
     replica = std::move(own);
     peer = std::make_unique<Peer>(ring_plan(), slow, journal, *replica);
   }
-  /// x of the same peer after the same round, whose neighbours send fours.
+  /// Returns x of the same peer after the same round, in which its neighbours send fours.
   std::vector<float> after_a_round_on_the_host() {
     make(d);
     for (const PeerId from : {1U, 2U})
@@ -164,7 +163,7 @@ TEST_F(OnePeerOnADevice, TakesInWhatComesWhileItsGradientIsUnderWay) {
   EXPECT_EQ(x(), after_a_round_on_the_host());
 }
 
-/// Found so: an evaluation whose time came while the device was at work ended the process.
+/// An evaluation that was due while the device was busy once ended the process.
 TEST_F(OnePeerOnADevice, IsEvaluatedOnceItsGradientHasEnded) {
   Plan plan = ring_plan();
   plan.evaluate_period = std::chrono::milliseconds(1);
@@ -184,7 +183,7 @@ TEST_F(OnePeerOnADevice, IsEvaluatedOnceItsGradientHasEnded) {
   EXPECT_EQ(std::ranges::count(calls, "evaluate"), 1);
 }
 
-/// It would be the device's work as well, and wait for the gradient.
+/// Encoding is also work of the device, and would wait for the gradient.
 TEST_F(OnePeerOnADevice, EncodesBeforeItsGradientBegins) {
   Plan plan = ring_plan();
   plan.traffic.codec = Codec{.kind = Codec::Kind::bf16};
@@ -195,7 +194,7 @@ TEST_F(OnePeerOnADevice, EncodesBeforeItsGradientBegins) {
   EXPECT_EQ(std::ranges::count(calls, "begin"), 0);
 }
 
-/// Each second peer is on a device.
+/// Returns a maker of replicas that puts every second peer on a device.
 std::function<std::unique_ptr<Replica>(PeerId)> mixed(const Assembly& assembly) {
   return [&assembly](PeerId i) -> std::unique_ptr<Replica> {
     if (i % 2 == 1) return std::make_unique<AccountedReplica>(assembly.host_replica(i));
@@ -227,8 +226,7 @@ TEST(Overlap, ChangesNoBitOfAFleet) {
   }
 }
 
-/// A peer is cut off and another one stands still, so that halves come late, while gradients are
-/// under way.
+/// A peer is cut off and another one stands still, so that halves arrive late during gradients.
 TEST(Overlap, KeepsTheMeanThroughCutsAndStops) {
   for (int at = 5; at < 40; at += 7) {
     Fleet fleet = quadratic_fleet(6, "ring", "d-psgd", "lian");

@@ -14,7 +14,7 @@
 
 namespace gv {
 
-/// Tensors of a program: parts of unlike sizes, apart in memory, which make up d floats.
+/// Tensors of a program: parts of different sizes, apart in memory, with d floats in all.
 struct Tensors {
   explicit Tensors(std::size_t d) {
     for (std::size_t part = 1; d > 0; part = 3 * part + 1) {
@@ -61,13 +61,13 @@ class InnerProgram {
   Segments g() { return g_.segments(); }
   double flops() const { return inner_->gradient_flops(); }
   Told begun() const { return {.rate = inner_->rate()}; }
-  /// The program's part of a state that was restored.
+  /// Restores the program's part of a state.
   Told restore(const std::string& state) {
     StateReader in(std::as_bytes(std::span(state)));
     inner_->restore(in);
     return begun();
   }
-  /// As a script that looks at gv.round() and sets its schedule.
+  /// Acts as a script that reads gv.round() and sets its schedule.
   Told skip_to(GradientStep t) {
     inner_->skip_to(t);
     return begun();
@@ -97,7 +97,7 @@ class InnerProgram {
   Tensors x_, g_;
 };
 
-/// The parts that its replica stands on: a base, since it is made before the replica.
+/// The parts that its replica uses: a base class, because it is made before the replica.
 struct InnerProgramParts {
   explicit InnerProgramParts(std::unique_ptr<Replica> inner)
       : program(std::move(inner)), turns([this](Turn turn) { return program.take(turn); }) {
@@ -121,7 +121,7 @@ class InnerProgramReplica : private InnerProgramParts, public ProgramReplica {
   void skip_to(GradientStep t) override { turns.tell(program.skip_to(t)); }
 };
 
-/// Peer i of a simulation: a program's replica, or the server's own.
+/// Returns peer i's replica in a simulation: a program's, or the server's own.
 inline std::unique_ptr<Replica> program_or_server(const Assembly& assembly, PeerId i) {
   std::unique_ptr<Replica> real = assembly.host_replica(i);
   if (i >= assembly.fleet.trainers()) return real;

@@ -11,7 +11,7 @@
 namespace gv {
 namespace {
 
-/// A mistake of the program's side.
+/// A bug in the program.
 enum class Mistake : std::uint8_t { none, forgets_its_state, steps_twice, keeps_x };
 
 class MistakenProgram : public InnerProgramReplica {
@@ -37,7 +37,7 @@ class MistakenProgram : public InnerProgramReplica {
   int steps_ = 0;
 };
 
-/// Only who trains is a program; a server takes no gradient of its own.
+/// Only peers that train are programs; a server computes no gradient.
 PeerParts programs(Mistake mistake) {
   PeerParts parts;
   parts.replica = [=](std::unique_ptr<Replica> real) -> std::unique_ptr<Replica> {
@@ -47,24 +47,24 @@ PeerParts programs(Mistake mistake) {
   return parts;
 }
 
-/// Stages, actors and samples of others are no program's.
+/// Programs cannot be stages or actors, nor take samples of other peers.
 bool could_be_programs(const Fleet& fleet) {
   return !fleet.parallel && !fleet.agent && fleet.data_servers == 0;
 }
 
-/// Where what happens is the same to the moment. SlowMo and DecentLaM ask a program for the
-/// gradient and the step in two turns, since they need the rate; and who saves a state has one turn
-/// more, which decides who meets whom where nobody waits for a round. Under AD-PSGD a built-in peer
-/// answers while it computes a gradient, and a program does not.
+/// Returns whether all events happen at the same moment. SlowMo and DecentLaM need the rate, so a
+/// program takes gradient and step in two turns. A program that saves its state has one turn more,
+/// which decides the meetings in an asynchronous method. With AD-PSGD a built-in peer answers
+/// during a gradient, but a program does not.
 bool has_the_same_turns(const Assembly& fleet) {
   const std::string_view kind = fleet.algorithm->kind;
   if (kind == "slowmo" || kind == "decentlam" || kind == "ad-psgd") return false;
   return fleet.algorithm->synchronous || !fleet.fleet.checkpoint.every;
 }
 
-/// How a fleet ended under one seed's faults. A program keeps a state of its own in a checkpoint,
-/// which is longer so: a disk that takes half of it takes another half. A coordinate that is not a
-/// number stays with a peer whose samples are sparse, and spreads by the dense g of a program.
+/// The end of a fleet with one seed's faults. A program's checkpoints also hold its own state, so a
+/// disk that cuts a checkpoint in half keeps another half. A coordinate that is not finite stays at
+/// a peer with sparse samples, but a program's dense g spreads it.
 struct End {
   std::string params, violations;
   std::uint64_t trace = 0;
@@ -95,7 +95,7 @@ End end_of(const ReadyFleet& ready, std::uint64_t seed, const PeerParts& parts) 
           result.trace_hash};
 }
 
-/// Of drawn fleets of one row of the registry.
+/// Counts of drawn fleets of one row of the registry.
 struct Count {
   std::size_t fleets = 0, unlike = 0;
 };
@@ -133,8 +133,8 @@ std::vector<const AlgorithmRow*> rows_for_programs() {
 
 class ProgramsUnderFaults : public testing::TestWithParam<const AlgorithmRow*> {};
 
-/// Everything happens as it does to built-in peers, whatever is cut, killed, slow or full: programs
-/// change no message, no moment and no bit.
+/// All events happen as with built-in peers, whatever is cut, killed, slow or full. Programs change
+/// no message, no moment and no bit.
 TEST_P(ProgramsUnderFaults, LiveAsBuiltInPeersDo) {
   EXPECT_GT(compare(*GetParam(), 4, Mistake::none).fleets, 0U);
 }

@@ -9,12 +9,12 @@
 #include "tests/peer/sim/method_runs.h"
 #include "tests/peer/sim/program_peers.h"
 
-// Peers whose gradients and steps are a program's.
+// Peers whose gradients and steps a program computes.
 
 namespace gv {
 namespace {
 
-/// The outcome of a fleet, and what it saw on the way.
+/// The outcome of a fleet, and its losses on the way.
 struct End {
   std::string hash;
   /// Training and test loss of each peer as bits, because a server's training loss is unknown.
@@ -51,7 +51,8 @@ TEST(ProgramReplicas, HaveNoFigureBeforeOneIsSaid) {
   EXPECT_EQ(replica.evaluation().accuracy, 0.5);
 }
 
-/// Samples of others, threads on one x, and steps of known length are what no program has.
+/// Programs cannot take samples of other peers, run threads on one x, or take steps of a given
+/// length.
 bool runs_programs(const AlgorithmRow& row) {
   return row.program.objection.empty();
 }
@@ -65,8 +66,8 @@ class ProgramIn : public testing::TestWithParam<const AlgorithmRow*> {
     fleet.evaluate_every = 5;
     return fleet;
   }
-  /// Built-in peers of ad-psgd answer during a gradient, which they compute at a copy of x; a
-  /// program has one x, and answers after it.
+  /// Built-in peers of ad-psgd answer during a gradient, which they compute on a copy of x. A
+  /// program has only one x, and answers after the gradient.
   static void expect_same_bits(const Fleet& fleet) {
     if (!refusal(fleet).empty() || fleet.algorithm == "ad-psgd") return;
     EXPECT_EQ(end_of(fleet, false), end_of(fleet, true));
@@ -126,8 +127,8 @@ std::string name_of_case(const testing::TestParamInfo<const AlgorithmRow*>& info
 INSTANTIATE_TEST_SUITE_P(EveryRow, ProgramIn, testing::ValuesIn(rows(false)), name_of_case);
 INSTANTIATE_TEST_SUITE_P(EveryRow, ResumedProgramIn, testing::ValuesIn(rows(true)), name_of_case);
 
-/// A script may clip or reload its parameters between two steps. What it adds to one peer's x is a
-/// step of that peer, and arrives whole in the sum of the fleet.
+/// A script may clip or reload its parameters between two steps. Its change of a peer's x is a step
+/// by that peer, and enters the fleet's sum in full.
 TEST(Program, WhatItAddsToXDuringAGradientCountsOnceInTheSum) {
   for (const char* order : {"lian", "atc", "cta"}) {
     for (const char* graph : {"ring", "star", "complete"}) {

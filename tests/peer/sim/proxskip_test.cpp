@@ -11,7 +11,7 @@ namespace {
 
 using Rows = DrawnQuadratic::Rows;
 
-/// z = x - gamma g - y in every step; where the coin says so x = W_a z and y <- y + p (z - x).
+/// z = x - gamma g - y in every step. If the coin decides so, x = W_a z and y <- y + p (z - x).
 struct Iterate {
   Rows x, y, z;
 };
@@ -34,9 +34,8 @@ double apart(const Rows& a, const Rows& b) {
   return most;
 }
 
-/// In each round there is one number of steps after which the recursion exchanges where the method
-/// is. Which it is, is not said here; how such numbers fall, is: one in p is 1, and 1 / p are the
-/// mean.
+/// The recursion must agree with the method after some number of steps in each round. The test does
+/// not fix this number, but checks its distribution: a share p is 1, and the mean is 1 / p.
 TEST(ProxSkip, IsItsPapersRecursionWithACoinForAll) {
   double steps = 0;
   double rounds = 0;

@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Peers that do not move by themselves.
+/// Returns peers that do not move by themselves.
 Fleet still(PeerId n, const std::string& graph, const std::string& algorithm) {
   Fleet fleet = quadratic_fleet(n, graph, algorithm, "");
   fleet.data.quadratic = {.dimension = 1,
@@ -40,7 +40,7 @@ TEST(RelaySgd, HasThePublishedVectors) {
   }
 }
 
-/// A message may be late by as many rounds as the tree is wide, and the mean is found all the same.
+/// A message may be late by as many rounds as the tree is wide. The mean is still reached.
 TEST(RelaySgd, LeavesNoBias) {
   Fleet fleet = restless(7, "relay-sgd");
   fleet.topology = quadratic_fleet(7, "binary-tree", "relay-sgd", "").topology;
@@ -55,7 +55,7 @@ TEST(RelaySgd, LeavesNoBias) {
     for (std::size_t i = 0; i < 7; ++i) EXPECT_NEAR(relayed.x[i][k], exact.x[0][k], 0.05);
 }
 
-/// What a cut and a stop did is forgotten, and nobody waits in every round for who fell behind.
+/// The effects of a cut and of a stop fade, and no peer waits for a lagging one in every round.
 TEST(RelaySgd, HealsAfterFaults) {
   Fleet fleet = restless(7, "relay-sgd");
   fleet.topology = quadratic_fleet(7, "binary-tree", "relay-sgd", "").topology;
@@ -87,7 +87,8 @@ TEST(RelaySgd, HealsAfterFaults) {
   }
 }
 
-/// Its queue at the slow neighbour is full while that one computes; what is refused comes again.
+/// Its queue at the slow neighbour is full during that peer's computation. Refused messages are
+/// sent again.
 TEST(RelaySgd, RunsFarAheadOfANeighbourWithinADeadlineShorterThanItsStep) {
   Fleet fleet = restless(3, "relay-sgd");
   fleet.topology = quadratic_fleet(3, "path", "relay-sgd", "").topology;
@@ -113,7 +114,7 @@ TEST(RelaySgd, NeedsATree) {
   EXPECT_EQ(refusal(quadratic_fleet(6, "path", "relay-sgd", "")), "");
 }
 
-/// The weights stay 1 where all have as many receivers as senders.
+/// The weights stay 1 if each peer has as many receivers as senders.
 TEST(Sgp, IsAdaptThenCombineOnARegularGraph) {
   for (const char* graph : {"exponential", "one-peer-exponential"}) {
     Fleet fleet = restless(8, "sgp");
@@ -141,7 +142,7 @@ TEST(Sgp, OverlapEndsAtTheSameOptimum) {
   expect_near(ends(0), ends(2), 1e-4);
 }
 
-/// Each peer begins with its own number.
+/// Lets each peer begin with its own number.
 void begin_at(const Assembly& assembly, const Values& starts, SimulationOptions& options) {
   for (PeerId i = 0; i < starts.size(); ++i) {
     const auto replica = assembly.host_replica(i);
@@ -155,7 +156,7 @@ void begin_at(const Assembly& assembly, const Values& starts, SimulationOptions&
   }
 }
 
-/// Nothing is lost under cuts and stops: what comes late counts when it comes.
+/// Cuts and stops lose no mass: late messages count when they arrive.
 TEST(Sgp, KeepsTheMean) {
   Fleet fleet = still(8, "exponential", "sgp");
   fleet.stop.rounds = 300;
@@ -179,9 +180,8 @@ TEST(Sgp, KeepsTheMean) {
   }
 }
 
-/// Found so: what a peer pushes while nobody answers for hundreds of rounds is less each time,
-/// until fp16 has only zeros for it; its weight went all the same, and its model doubled in each
-/// round.
+/// Without answers for hundreds of rounds, a peer pushes less each time, until fp16 has only zeros.
+/// Its weight was once still sent, and its model doubled in each round.
 TEST(Sgp, IsNoFurtherInACodecWhereNothingIsHeardForLong) {
   for (const char* graph : {"exponential", "one-peer-exponential"})
     for (const PeerId n : {2U, 4U, 8U})
@@ -210,7 +210,7 @@ TEST(Sgp, IsNoFurtherInACodecWhereNothingIsHeardForLong) {
       }
 }
 
-/// However far they are from agreeing when the rounds are over, the fleet's model is their mean.
+/// The fleet's model is the mean of all peers even if they are far from agreement at the end.
 TEST(Sgp, CountsWhatIsUnderWayWhenTheRoundsAreOver) {
   for (const auto& [graph, peers] :
        {std::pair{"exponential", 8}, {"one-peer-exponential", 6}, {"exponential", 5}}) {
@@ -242,7 +242,7 @@ TEST(Sgp, NeedsADirectedGraphOrNoW) {
   EXPECT_NE(refusal(ring).find("take `sgp`"), std::string::npos);
 }
 
-/// A fleet on a graph for which no W exists: peer 0 sends to 1, 1 to 2, 2 to both.
+/// A graph without any W: peer 0 sends to 1, 1 to 2, 2 to both.
 Fleet on_unequal_degrees(const ScratchFolder& folder) {
   Fleet fleet = still(3, "ring", "sgp");
   const std::string path = folder.path() + "/graph.edges";
@@ -267,7 +267,7 @@ TEST(Sgp, HasThePublishedVectorOfPushSum) {
 
 using Edges = std::vector<std::pair<PeerId, PeerId>>;
 
-/// A circle, so that everybody hears of everybody, and drawn edges between any two.
+/// Returns a circle, which connects all peers, and random edges.
 Edges draw_edges(PeerId n, Rng& rng) {
   Edges edges;
   for (PeerId i = 0; i < n; ++i) edges.emplace_back(i, (i + 1) % n);
@@ -305,9 +305,8 @@ class Published {
   Values x_ = Values(b_.size(), 0), w_ = Values(b_.size(), 1);
 };
 
-/// Where a peer has little weight, its gradients count as much as everybody's. Found by a referee:
-/// a peer with less than a quarter moved by 4 w of its step, so that the fleet ended beside the
-/// optimum, at any rate.
+/// The gradients of a peer with little weight count fully. A peer with less than a quarter once
+/// moved by 4 w of its step, so that the fleet ended off the optimum at any rate.
 TEST(Sgp, IsThePublishedRecursionOnAnyDirectedGraph) {
   const ScratchFolder folder;
   Rng rng(54);
@@ -338,7 +337,7 @@ TEST(Sgp, IsThePublishedRecursionOnAnyDirectedGraph) {
   EXPECT_GT(light, 40U);
 }
 
-/// Whatever the degrees, all end near the optimum of all.
+/// The peers end near the common optimum with all degrees.
 TEST(Sgp, LearnsOnUnequalDegrees) {
   const ScratchFolder folder;
   Fleet fleet = on_unequal_degrees(folder);

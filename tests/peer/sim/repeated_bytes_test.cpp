@@ -20,7 +20,7 @@ FleetRecord end_of(const Fleet& file) {
   return *observer.summary();
 }
 
-/// Bytes that a cut took along are sent again and count apart; those only kept meanwhile do not.
+/// Bytes lost in a cut are sent again and counted apart. Bytes that were only kept are not.
 TEST(RepeatedBytes, AreThoseThatACutTookAlong) {
   Fleet fleet = quadratic_fleet(4, "ring", "d-psgd", "");
   fleet.data.quadratic.dimension = 1000;

@@ -6,7 +6,7 @@
 #include "gossip/attack.h"
 #include "tests/peer/sim/four_peers.h"
 
-// Combinations that stand liars: of peers with their neighbours, and of servers.
+// Aggregation that withstands liars, between peers and at servers.
 
 namespace gv {
 namespace {
@@ -16,7 +16,7 @@ constexpr double nearest = 0, trimmed = 1, krum = 2, nnm = 3;
 const Values spread{1, 2, 3.5, 4, 9};
 const Values optima{0, 1, 0, -1, 2};
 
-/// Everybody hears everybody; what peer i makes of what all have.
+/// Returns the new value of peer i from the values of all peers, on a complete graph.
 using Combination = double (*)(Values all, std::size_t i);
 
 Values recursion(Combination combine, int rounds) {
@@ -30,8 +30,8 @@ Values recursion(Combination combine, int rounds) {
   return x;
 }
 
-/// Without the one of four neighbours that is farthest. The four models that are left count alike:
-/// the own one had counted twice.
+/// Drops the farthest of four neighbours and averages the rest equally. The own model once counted
+/// twice.
 double without_the_farthest(Values all, std::size_t i) {
   const double own = all[i];
   std::size_t far = i;
@@ -42,7 +42,7 @@ double without_the_farthest(Values all, std::size_t i) {
   return sum / 4;
 }
 
-/// The own and the middle two of four neighbours.
+/// Averages the own model and the middle two of four neighbours.
 double with_the_middle(Values all, std::size_t i) {
   const double own = all[i];
   all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
@@ -50,8 +50,8 @@ double with_the_middle(Values all, std::size_t i) {
   return (own + all[1] + all[2]) / 3;
 }
 
-/// The one of five that is nearest to the two nearest of the others: f is 1. Of two that are alike
-/// the own one, or else the neighbour that comes first.
+/// Returns the model of five with the smallest distance to the two nearest of the others (f is 1).
+/// Ties go to the own model, then to the first neighbour.
 double by_krum(Values all, std::size_t i) {
   std::rotate(all.begin(),
               all.begin() + static_cast<std::ptrdiff_t>(i),
@@ -70,7 +70,8 @@ double by_krum(Values all, std::size_t i) {
   return best;
 }
 
-/// Each of five is the mean of the four nearest to it; of these the middle three.
+/// Replaces each of five by the mean of the four nearest, itself included. Averages the middle
+/// three.
 double by_mixing(Values all, std::size_t) {
   Values mixed;
   for (const double one : all) {
@@ -116,7 +117,7 @@ TEST(RobustGossip, WithoutLiarsIsDPsgd) {
   expect_near(run(fleet), robust, 1e-5);
 }
 
-/// Ten peers, of whom two attack; the optimum of all is 1 in each coordinate.
+/// Returns ten peers, of which two attack. The optimum of all is 1 in each coordinate.
 Fleet attacked(const std::string& algorithm, const Settings& settings, const std::string& kind) {
   Fleet fleet = quadratic_fleet(10, "complete", algorithm, algorithm == "d-psgd" ? "atc" : "");
   fleet.settings = settings;
@@ -134,7 +135,7 @@ Fleet attacked(const std::string& algorithm, const Settings& settings, const std
   return fleet;
 }
 
-/// Returns how far the worst honest peer, or the servers' model, ends from the optimum.
+/// Returns the largest distance of an honest peer, or of the servers' model, from the optimum.
 double distance(const Fleet& fleet) {
   const Assembly assembly(fleet);
   Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
@@ -154,7 +155,7 @@ TEST(RobustGossip, IsNotMovedFarByTwoOfTen) {
     const std::string kind(row.kind);
     for (const double rule : {nearest, trimmed, krum, nnm}) {
       const Fleet fleet = attacked("robust-gossip", {{"aggregate", rule}, {"liars", 2}}, kind);
-      // Krum takes one model whole, be it of a liar who hides among the honest.
+      // Krum takes one whole model, possibly that of a liar hidden among the honest.
       EXPECT_LT(distance(fleet), rule == krum ? 1 : 0.6) << kind << " " << rule;
     }
   }
@@ -173,8 +174,8 @@ TEST(RobustServers, AreNotMovedFarByTwoOfTen) {
   }
 }
 
-/// In one coordinate all descend to the middle of the optima that are left, and by Krum to the one
-/// that has two near.
+/// With one coordinate all descend to the middle of the remaining optima, and with Krum to the
+/// optimum with two near ones.
 TEST(RobustServers, FollowTheirRule) {
   const auto end = [](const char* method, double rule, double liars) {
     Fleet fleet = quadratic_fleet(5, "ring", method, "");

@@ -4,7 +4,7 @@
 #include "tests/peer/sim/injecting.h"
 #include "tests/peer/sim/method_runs.h"
 
-// Samples that are trained on by others than their owner: FlexRR and training-data servers.
+// Samples that another peer than their owner trains on: FlexRR and training-data servers.
 
 namespace gv {
 namespace {
@@ -60,7 +60,7 @@ TEST(FlexRr, InOneSliceIsASynchronousParameterServer) {
   EXPECT_EQ(end_of(fleet).model, end_of(learning(3, "parameter-server", "sync")).model);
 }
 
-/// Four workers of which one is five times slower, and gradients that cost more than adding them.
+/// Four workers, the slowest with a fifth of the speed. Gradients cost more than additions.
 TEST(FlexRr, ASlowWorkerIsHelped) {
   const auto seconds = [](Fleet fleet) {
     fleet.peers[0].speed = 0.2;
@@ -72,7 +72,7 @@ TEST(FlexRr, ASlowWorkerIsHelped) {
   EXPECT_LT(helped, 0.7 * alone);
 }
 
-/// The owner does whatever a helper had taken.
+/// The owner repeats the samples that a dead helper had taken.
 TEST(FlexRr, AHelperMayDie) {
   for (int at = 2; at < 40; at += 6) {
     SCOPED_TRACE(at);
@@ -126,7 +126,7 @@ TEST(DataServers, HandOutTheMinibatchesThatEachWouldDraw) {
   }
 }
 
-/// Pictures that are cropped, a text and the quadratic oracle.
+/// Cropped pictures, a text and the quadratic oracle.
 TEST(DataServers, HandOutSamplesOfEveryForm) {
   Fleet pictures = learning(2, "d-psgd");
   pictures.data.kind = "digits";
@@ -161,8 +161,8 @@ TEST(DataServers, TheirDeathEndsThoseWhomTheyServeByName) {
   for (PeerId i = 0; i < 4; ++i) EXPECT_LT(left.finals.at(i).round, 500U) << i;
 }
 
-/// Nobody would ever have sent what the dead one was asked for: without a deadline those that it
-/// had served waited for ever, and each minibatch is the one that the dead one would have given.
+/// A dead server never answers open requests. Without a deadline its peers once waited for ever.
+/// The successor must give the minibatches that the dead server would have given.
 TEST(DataServers, ASuccessorIsAskedForWhatTheDeadOneHasNotSent) {
   using Kind = Injection::Kind;
   for (const char* kind : {"d-psgd", "clipped-gossip"})
@@ -185,7 +185,7 @@ TEST(DataServers, ASuccessorIsAskedForWhatTheDeadOneHasNotSent) {
       }
 }
 
-/// A server once ended with the only peer that it served, and who took its place found no samples.
+/// A server once ended with the only peer that it served, and the successor found no samples.
 TEST(DataServers, GoOnWithWhoTakesThePlaceOfTheOnlyOneTheyServe) {
   using Kind = Injection::Kind;
   for (const PeerId n : {2U, 3U})
@@ -206,14 +206,14 @@ TEST(DataServers, GoOnWithWhoTakesThePlaceOfTheOnlyOneTheyServe) {
     }
 }
 
-/// Servers that stand still: one that nobody takes for away, and one that is away.
+/// Servers that stand still: too briefly to count as away, or longer.
 struct StandingServer {
   Time dead_after, length;
 };
 
-/// Found by the swarm: who had done its rounds waited ten seconds for a neighbour's half, and that
-/// one at least as long for its samples. So the first gave it up, and their flow counted at one
-/// end, although both lived and went on.
+/// A peer with all rounds done waited ten seconds for a neighbour's half, while the neighbour
+/// waited at least as long for its samples. The first gave up, and their flow counted at one end,
+/// although both were alive and continued.
 TEST(DataServers, WhoWaitsForThemIsWaitedFor) {
   using std::chrono::seconds;
   for (const auto& [dead_after, length] :
@@ -236,8 +236,8 @@ TEST(DataServers, WhoWaitsForThemIsWaitedFor) {
       }
 }
 
-/// Found so: a wait for samples is watched in long intervals, and the wait for a neighbour's half
-/// that began in one of them lasted to its end, whatever `faults.deadline` said.
+/// A wait for samples is watched in long intervals. A wait for a neighbour's half that began within
+/// one once lasted to its end, whatever `faults.deadline` was.
 TEST(DataServers, HoldUpOthersForADeadline) {
   for (const char* kind : {"d-psgd", "extra", "gradient-tracking"})
     for (const PeerId n : {3U, 4U, 7U}) {
@@ -275,8 +275,8 @@ TEST(DataServers, AreRefusedWhereTheyMakeNoSense) {
   EXPECT_NE(refusal(fleet).find("take `device: cpu`"), std::string::npos);
 }
 
-/// A peer that hands out samples takes part in no averaging. Found so in a drawn fleet: relay-sgd
-/// pushed its sums to the data servers too, which refused them, and ad-psgd drew them as partners.
+/// A peer that hands out samples takes part in no averaging. relay-sgd once pushed its sums to the
+/// data servers too, which refused them, and ad-psgd drew these servers as partners.
 TEST(DataServers, AreNobodysPartners) {
   for (const auto& [kind, graph] : {std::pair{"relay-sgd", "star"}, {"ad-psgd", "ring"}}) {
     SCOPED_TRACE(kind);

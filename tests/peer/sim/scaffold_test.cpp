@@ -22,7 +22,7 @@ Fleet four_drawn(const Settings& settings, std::uint32_t local_steps, Round roun
   return fleet;
 }
 
-/// The servers' model after so many rounds.
+/// Returns the servers' model after the fleet's rounds.
 double model_of(const Fleet& fleet) {
   const Assembly assembly(fleet);
   Observer observer(assembly.fleet.size(), assembly.evaluator(), {});
@@ -30,7 +30,7 @@ double model_of(const Fleet& fleet) {
   return static_cast<double>(observer.mean_model()[0]);
 }
 
-/// Karimireddy et al. 2020, Algorithm 1 with option II, as it stands there: the c_i are the peers'.
+/// Karimireddy et al. 2020, Algorithm 1 with option II, unchanged: the c_i are the peers'.
 double recursion(const Fleet& fleet, const Setup& setup, double server_lr) {
   const auto steps = static_cast<int>(fleet.local_steps);
   double x = 2;
@@ -66,7 +66,7 @@ TEST(Scaffold, IsItsPapersRecursion) {
   }
 }
 
-/// Where two of four are drawn, the servers of FedAvg follow whoever it is.
+/// If two of four are drawn, the servers of FedAvg follow the drawn peers.
 TEST(Scaffold, EndsAtTheOptimumOfAllWhoeverIsDrawn) {
   Fleet fleet = four_drawn({{"fraction", 0.5}}, 10, 400);
   EXPECT_NEAR(model_of(fleet), optimum, 1e-4);
@@ -76,7 +76,7 @@ TEST(Scaffold, EndsAtTheOptimumOfAllWhoeverIsDrawn) {
   EXPECT_GT(std::abs(model_of(fleet) - optimum), 0.05);
 }
 
-/// Found so: what the last gradient of the dead pushed the others by stayed in c for ever.
+/// The effect of a dead peer's last gradient on the others once stayed in c for ever.
 TEST(Scaffold, EndsAtTheOptimumOfThoseThatLive) {
   for (const double fraction : {1.0, 0.5})
     for (const PeerId dead : {0, 1, 2, 3}) {
@@ -93,7 +93,7 @@ TEST(Scaffold, EndsAtTheOptimumOfThoseThatLive) {
     }
 }
 
-/// There is nothing to correct by in the first round.
+/// There is no correction in the first round.
 TEST(Scaffold, BeginsAsFedAvgDoes) {
   Fleet fleet = four_drawn({}, 7, 1);
   const double scaffold = model_of(fleet);
@@ -103,7 +103,7 @@ TEST(Scaffold, BeginsAsFedAvgDoes) {
   EXPECT_NEAR(scaffold, model_of(fleet), 1e-6);
 }
 
-/// With one step for each and all drawn, corrections cancel: it is SGD on the mean gradient.
+/// With one step each and all peers drawn, corrections cancel: it is SGD on the mean gradient.
 TEST(Scaffold, OfOneStepAndEverybodyIsAllReduce) {
   Fleet fleet = restless(5, "scaffold");
   fleet.optimizer.momentum = 0;

@@ -17,7 +17,7 @@ Fleet served(PeerId n, const std::string& algorithm, const std::string& order, S
   return fleet;
 }
 
-/// The fleet's model and what each peer ended with.
+/// The fleet's model and the results of each peer.
 struct Served {
   std::string model;
   std::vector<float> x;
@@ -63,7 +63,7 @@ TEST(ParameterServer, ItsWorkersEndWithTheServersModel) {
   EXPECT_FALSE(fleet.finals.at(3).trains);
 }
 
-/// One worker's data are no numbers.
+/// The data of one worker are not finite.
 TEST(ParameterServer, AGradientThatIsNotFiniteCountsNowhere) {
   for (const char* order : {"sync", "async"}) {
     Fleet fleet = served(3, "parameter-server", order, {});
@@ -80,15 +80,15 @@ TEST(ParameterServer, AGradientThatIsNotFiniteCountsNowhere) {
   }
 }
 
-/// Every gradient takes longer than the deadline, and they come one after the other, each within
-/// half of it: who has pushed waits for a server that waits itself.
+/// Every gradient takes longer than the deadline. They arrive in turn, each within half a deadline.
+/// A worker that has pushed waits for a server that also waits.
 TEST(ParameterServer, WaitsForWorkersThatAreAllSlowerThanTheDeadline) {
   using std::chrono::milliseconds;
-  // Many servers, so that what each of them computes takes little of the time.
+  // With many servers, the computation of each takes little time.
   Fleet fleet = served(4, "parameter-server", "sync", {{"servers", 10}});
   fleet.stop.rounds = 10;
   const std::string calm = serve(fleet).model;
-  fleet.flops = 50 * 50 / 0.25;  // some hundred ms
+  fleet.flops = 50 * 50 / 0.25;  // about a hundred ms
   for (PeerId i = 0; i < 4; ++i) fleet.peers[i].speed = 1.0 / (4 + i);
   for (const int deadline : {50, 100, 200, 400}) {
     fleet.faults.deadline = milliseconds(deadline);
@@ -101,7 +101,7 @@ TEST(ParameterServer, WaitsForWorkersThatAreAllSlowerThanTheDeadline) {
   }
 }
 
-/// All find, each as far as it goes by itself, the optimum of peers that are alike.
+/// All optimizers reach the optimum of equal peers, each as far as it can.
 TEST(ParameterServer, StepsByTheOptimizerItIsGiven) {
   for (const auto& [order, optimizer] : {std::pair{"sync", 1.0}, {"async", 1.0}, {"async", 2.0}}) {
     Fleet fleet = served(4, "parameter-server", order, {{"optimizer", optimizer}});
@@ -129,7 +129,7 @@ TEST(ParameterServer, AsksForNoMoreThanItCanHave) {
   EXPECT_EQ(refused({{"backup", 3}}), "");
 }
 
-/// With one gradient of a round not waited for, a worker that is five times slower holds nobody up.
+/// One gradient of a round may be missing, so a worker that is five times slower delays no other.
 TEST(ParameterServer, DoesNotWaitForBackupWorkers) {
   const auto seconds = [](double backup) {
     Fleet fleet = served(5, "parameter-server", "sync", {{"backup", backup}});
@@ -159,7 +159,7 @@ TEST(ParameterServer, AsynchronousWorkersDoNotWaitForEachOther) {
   EXPECT_LT(assembly.evaluator()->evaluate(each.x).loss, 0.02);
 }
 
-/// The schedule of the rate ends with the run, however many steps a round has, and wherever.
+/// The schedule of the rate ends with the run, for any number of steps in a round.
 TEST(Servers, AScheduleKnowsHowManyStepsARoundHas) {
   const auto rate_at_the_end = [](const std::string& kind, const std::string& order, PeerId i) {
     Fleet fleet = served(4, kind, order, {});
@@ -204,14 +204,14 @@ TEST(Easgd, ItsCentreFollowsTheWorkers) {
     fleet.stop.rounds = 600;
     const Served elastic = serve(fleet);
     const Assembly assembly(fleet);
-    // The last worker to end draws the centre towards its own optimum.
+    // The last worker to end pulls the centre to its own optimum.
     const double most = fleet.order == "sync" ? 0.02 : 0.2;
     EXPECT_LT(assembly.evaluator()->evaluate(elastic.x).loss, most) << order;
   }
 }
 
 /// EAMSGD in its paper's form, v <- delta v - eta g(x + delta v), x <- x + v - alpha (x - centre),
-/// without noise: the centre of both is drawn to the same optimum, and momentum gets there sooner.
+/// without noise. Both centres go to the same optimum, with momentum sooner.
 TEST(Easgd, MomentumIsNesterovs) {
   const auto loss = [](double momentum, double lr) {
     Fleet fleet = served(4, "easgd", "sync", {{"alpha", 0.2}, {"momentum", momentum}});
@@ -264,7 +264,7 @@ TEST(Downpour, CountsEveryGradient) {
   }
 }
 
-/// Peers with as many samples each; E passes are H local steps.
+/// Peers with equally many samples. E passes are H local steps.
 TEST(FedAvg, OfEverybodyIsLocalSgd) {
   Fleet fleet = quadratic_fleet(4, "ring", "fedavg", "");
   fleet.data = {};
@@ -302,8 +302,8 @@ TEST(FedAvg, WeighsByDataAndAsksOnlyThoseThatAreDrawn) {
   EXPECT_GT(assembly.evaluator()->evaluate(federated.x).accuracy, 0.5);
 }
 
-/// A worker that is late in every round has one question at a time, and goes on in the round of its
-/// server. Found so: the server's third model, which nobody had asked for, was refused.
+/// A worker that is late in every round has one request at a time, and continues in the round of
+/// its server. The server's third model, which was not requested, was once refused.
 TEST(FedAvg, WhoIsLateIsAskedAgainWhenItHasAnswered) {
   Fleet fleet = served(4, "fedavg", "", {{"epochs", 100}});
   fleet.peers[3].speed = 0.05;
@@ -328,7 +328,7 @@ TEST(FedAvg, DrawsOnePeerAtLeast) {
   EXPECT_NE(ended(0.2), ended(0.5));
 }
 
-/// Four workers and a server, of whom one dies early.
+/// Four workers and a server. One dies early.
 struct Death : testing::TestWithParam<const char*> {
   static Served of(PeerId peer) {
     const std::string word = GetParam();

@@ -10,7 +10,7 @@
 #include "tests/peer/sim/method_runs.h"
 #include "tests/peer/sim/told.h"
 
-// `topology: { weights: shares }`: D-PSGD by a row-stochastic W, in which peers count by their
+// `topology: { weights: shares }`: D-PSGD with a row-stochastic W, in which peers count by their
 // samples.
 
 namespace gv {
@@ -18,7 +18,7 @@ namespace {
 
 using Rows = std::vector<Values>;
 
-/// Linear regression on shares of these sizes, each minibatch a whole share: no noise.
+/// Returns linear regression on shares with these sizes. Each minibatch is a whole share: no noise.
 Fleet unlike(const std::string& graph, const char* order, std::vector<std::uint32_t> sizes) {
   Fleet fleet = quadratic_fleet(static_cast<PeerId>(sizes.size()), graph, "d-psgd", order);
   fleet.weights = "shares";
@@ -36,7 +36,7 @@ Fleet unlike(const std::string& graph, const char* order, std::vector<std::uint3
   return fleet;
 }
 
-/// W for these samples, entry by entry.
+/// Returns W for these samples, entry by entry.
 Rows mixing(const Topology& t, const std::vector<double>& samples) {
   const std::size_t n = samples.size();
   const auto offer = [&](std::size_t i) {
@@ -61,7 +61,7 @@ Rows times(const Rows& w, const Rows& x) {
   return y;
 }
 
-/// D-PSGD in an order, by W and with the gradients of the fleet's own objectives.
+/// D-PSGD in an order, with W and the gradients of the fleet's own objectives.
 Rows d_psgd(const Fleet& fleet, const Rows& w, Rows x, int rounds) {
   const Assembly assembly(fleet);
   std::vector<std::unique_ptr<Objective>> objectives;
@@ -113,7 +113,7 @@ TEST(Shares, AreDPsgdByARowStochasticMatrix) {
   }
 }
 
-/// All come to the mean by samples where nobody has a gradient.
+/// All peers reach the mean by samples if there are no gradients.
 TEST(Shares, KeepTheMeanBySamples) {
   Fleet fleet = unlike("ring", "atc", {5, 40, 10, 3, 22});
   fleet.optimizer.lr = 0;
@@ -131,7 +131,7 @@ TEST(Shares, KeepTheMeanBySamples) {
   EXPECT_GT(mean, 6) << "the plain mean is 3.8";
 }
 
-/// The end of the mean by samples, at rates small enough that little of the bias is left.
+/// Compares the final mean by samples, at rates so small that little bias is left.
 TEST(Shares, LearnWhatOnePeerWithAllSamplesDoes) {
   const auto learnt = [](Fleet fleet) {
     fleet.optimizer.lr = 0.004;
@@ -171,8 +171,8 @@ TEST(Shares, GoOnFromACheckpointToTheBit) {
   }
 }
 
-/// Whatever is late, lost or restarted: what each peer's x was moved by beside its own steps is its
-/// part of flows that are opposite at both ends, and so the mean by samples stays.
+/// Apart from its own steps, a peer's x moves only by its part of flows that are opposite at both
+/// ends. So the mean by samples stays, whatever is late, lost or restarted.
 TEST(Shares, LoseNothingWhateverHappens) {
   for (const char* order : {"lian", "atc"}) {
     Fleet fleet = unlike("ring", order, {5, 40, 10, 3, 22, 8});

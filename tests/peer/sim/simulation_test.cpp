@@ -38,10 +38,9 @@ Result run(Fleet fleet, int threads = 0, std::function<void(const FleetRecord&)>
   return result;
 }
 
-/// Three steps on a ring of 4, W = 1/3, b = (0, 1, 0, -1), h = 1, gamma = 0.1; every peer starts at
-/// the mean of (1, 2, 3, 4)? No: at its own value, which a common start cannot give, so the centres
-/// carry it. With z = x - x_0, D-PSGD on b' = b - x_0 differs; the reference is therefore
-/// recomputed here in double from the definition.
+/// D-PSGD from its definition in double precision, on a ring of 4 with W = 1/3, h = 1 and gamma =
+/// 0.1. The published vectors start each peer at its own value, but a fleet has a common start. So
+/// the vectors check this reference, and the reference checks the fleet.
 std::vector<double> reference(const std::string& order,
                               std::vector<double> x,
                               const std::vector<double>& b,
@@ -86,8 +85,8 @@ TEST(Simulation, ThreeStepsOfEveryOrder) {
   }
 }
 
-/// With a common Hessian and additive noise the mean model is that of all-reduce SGD, whatever the
-/// graph and the order.
+/// With a common Hessian and additive noise the mean model is that of all-reduce SGD, on all graphs
+/// and in all orders.
 TEST(Simulation, MeanModelIsAllReduces) {
   const auto fleet =
       [](const std::string& topology, const std::string& algorithm, const std::string& order) {
@@ -126,8 +125,8 @@ TEST(Simulation, MeanModelIsAllReduces) {
   }
 }
 
-/// One step apart, then only averaging: schedules whose period is exact leave no disagreement after
-/// it, and some before.
+/// Peers take one step apart, then only average. A schedule that is exact after a period leaves no
+/// disagreement then, and some earlier.
 TEST(Simulation, FiniteTimeSchedulesReachTheMeanInAPeriod) {
   const std::vector<std::pair<const char*, PeerId>> cases{{"one-peer-exponential", 8},
                                                           {"one-peer-exponential", 16},
@@ -152,7 +151,7 @@ TEST(Simulation, FiniteTimeSchedulesReachTheMeanInAPeriod) {
   }
 }
 
-/// The mean model is that of all-reduce SGD whatever the graph does from round to round.
+/// The mean model is that of all-reduce SGD, however the graph changes from round to round.
 TEST(Simulation, SchedulesKeepTheMean) {
   for (const PeerId n : {7U, 8U}) {
     const auto mean = [&](const char* topology, const char* algorithm, const char* order) {
@@ -194,8 +193,8 @@ TEST(Simulation, ThreadsChangeNoBit) {
   EXPECT_EQ(one, run(fleet, 4).hash) << "the network changes the time, not the arithmetic";
 }
 
-/// Stationary consensus distance and excess losses of the common-Hessian quadratic: exact per-mode
-/// recursion z+ = a z + b + noise of variance c^2, for every graph mode and every coordinate.
+/// Stationary consensus distance and excess losses of the common-Hessian quadratic: exact recursion
+/// z+ = a z + b + noise of variance c^2, for every mode of the graph and every coordinate.
 struct Prediction {
   double consensus = 0, excess_mean = 0, excess_local = 0;
 };
@@ -274,8 +273,8 @@ TEST(Simulation, IsolatedPeersDriftApartAndSendNothing) {
   EXPECT_GT(record.consensus, 0);
 }
 
-/// What peers do at one instant is done on several threads, and comes of it in one order. Jitter,
-/// and speeds that differ, so that some instants have one event and some have many.
+/// Events of one instant run on several threads, and their effects are applied in one order. With
+/// jitter and different speeds, some instants have one event and some have many.
 TEST(Simulation, ThreadsChangeNothingWhateverTheMethod) {
   for (const AlgorithmRow* row : algorithms()) {
     SCOPED_TRACE(std::string(row->kind) + " " + std::string(row->order));
@@ -296,7 +295,7 @@ TEST(Simulation, ThreadsChangeNothingWhateverTheMethod) {
   }
 }
 
-/// All that decides the bits is kept: parameters, momentum, minibatches, the rate's schedule.
+/// Checkpoints keep all that decides the bits: parameters, momentum, minibatches, rate schedule.
 TEST(Simulation, ResumedEndsWithTheSameBits) {
   Fleet fleet = quadratic_fleet(5, "ring", "d-psgd", "lian");
   fleet.optimizer.momentum = 0.9;
@@ -326,9 +325,9 @@ TEST(Simulation, ResumedEndsWithTheSameBits) {
   }
 }
 
-/// Virtual time, bytes and samples count on as if the run had never been stopped. What was on its
-/// way when a peer kept its checkpoint is in none of them: on a ring of equal peers it was nothing.
-/// The round of the checkpoint is evaluated again, because its record may have been lost.
+/// Virtual time, bytes and samples continue as in an uninterrupted run. Messages under way when a
+/// peer kept its checkpoint are not counted; on a ring of equal peers there are none. The round of
+/// the checkpoint is evaluated again, because its record may have been lost.
 TEST(Simulation, ResumedCountsOn) {
   Fleet fleet = quadratic_fleet(5, "ring", "d-psgd", "lian");
   fleet.network.latency = 1ms;
@@ -368,7 +367,7 @@ TEST(Simulation, ResumedCountsOn) {
   }
 }
 
-/// A checkpoint of a run that was resumed holds all that came before it.
+/// A checkpoint of a resumed run includes all earlier costs.
 TEST(Simulation, CostsOfARunThatWasResumedTwiceAddUp) {
   Fleet fleet = quadratic_fleet(4, "ring", "d-psgd", "lian");
   fleet.network.latency = 1ms;

@@ -13,7 +13,7 @@
 
 namespace gv {
 
-/// Returns a fleet of quadratics without noise, whose last peer is so much slower than the others.
+/// Returns a fleet of quadratics without noise. Only its last peer has this speed.
 inline Fleet beside_a_slow_peer(PeerId n,
                                 const std::string& graph,
                                 const std::string& kind,
@@ -31,7 +31,7 @@ inline Fleet beside_a_slow_peer(PeerId n,
   return fleet;
 }
 
-/// Returns the greatest coordinate with which a peer of this fleet ends; 1e300: it is no number.
+/// Returns the largest last coordinate of any peer in this fleet, or 1e300 if one is not finite.
 inline double largest_coordinate(const Fleet& fleet) {
   const Assembly assembly(fleet);
   Observer observer(fleet.size(), assembly.evaluator(), {});

@@ -10,8 +10,8 @@
 namespace gv {
 namespace {
 
-/// The last of n peers is so slow that its neighbours have done their rounds when it is in its
-/// first, which takes it longer than ten deadlines.
+/// The last of n peers is slow: its neighbours finish their rounds during its first, which takes
+/// longer than ten deadlines.
 Fleet with_a_slow_peer(const char* kind, const char* order, const char* graph, PeerId n) {
   Fleet fleet = quadratic_fleet(n, graph, kind, order);
   fleet.data.quadratic.dimension = 40;
@@ -38,8 +38,8 @@ void PrintTo(const SlowCase& c, std::ostream* out) {
 
 class SlowPeer : public testing::TestWithParam<SlowCase> {};
 
-/// Its neighbours gave it up, and the flows of its last exchanges counted at its end only, although
-/// everybody lived and computed.
+/// Its neighbours once gave it up, and the flows of its last exchanges counted only at its end,
+/// although all were alive and computing.
 TEST_P(SlowPeer, IsWaitedForWhileItComputes) {
   const SlowCase& c = GetParam();
   const Assembly fleet(with_a_slow_peer(c.kind, c.order, c.graph, c.peers));
@@ -53,7 +53,7 @@ TEST_P(SlowPeer, IsWaitedForWhileItComputes) {
   EXPECT_TRUE(observer.summary()->uneven.empty());
 }
 
-/// Where nothing can go wrong, no heartbeat tells that it computes.
+/// There is no heartbeat without faults, so nothing shows that it computes.
 TEST_P(SlowPeer, IsWaitedForInAnUndisturbedSimulation) {
   const SlowCase& c = GetParam();
   const Assembly fleet(with_a_slow_peer(c.kind, c.order, c.graph, c.peers));

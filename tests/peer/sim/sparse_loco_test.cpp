@@ -11,7 +11,7 @@ namespace {
 
 using Rows = DrawnQuadratic::Rows;
 
-/// The k of the largest size, and zero for the others.
+/// Keeps the k largest values by size, and sets the others to zero.
 Values largest(const Values& v, std::size_t k) {
   std::vector<std::size_t> order(v.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -22,8 +22,8 @@ Values largest(const Values& v, std::size_t k) {
   return kept;
 }
 
-/// The kept ones of a vector, each as its sign and the mean size of those that are above the mean
-/// of all, or of the others.
+/// Replaces each kept value by its sign times a mean size: that of the values above the mean of
+/// all, or that of the rest.
 Values in_two_bits(const Values& kept, std::size_t k) {
   double sum = 0;
   for (const double v : kept) sum += std::abs(v) / static_cast<double>(k);
@@ -89,7 +89,7 @@ TEST(SparseLoCo, IsItsPapersRecursion) {
                             {"outer_lr", outer.rate},
                             {"values", outer.two_bits ? 1 : 0}};
     drawn.fleet.local_steps = static_cast<std::uint32_t>(outer.steps);
-    // All begin with one model, as they do without a start of their own.
+    // All begin with one model, as without a start of their own.
     std::ranges::fill(drawn.start, Values(drawn.start[0]));
     expect_near(drawn.run(20), sparse_loco(drawn, outer, 20), 1e-4);
   }
@@ -105,7 +105,7 @@ TEST(SparseLoCo, ThatTellsEverythingIsLocalSgd) {
   expect_near(run(fleet), sparse, 1e-4);
 }
 
-/// What two bits leave out of a value is told later: the fleet ends where it ends in floats.
+/// The part of a value that two bits leave out is sent later. The fleet ends as with floats.
 TEST(SparseLoCo, MakesUpForWhatTwoBitsLeaveOut) {
   Fleet fleet = restless(6, "sparse-loco");
   fleet.data.quadratic.noise = 0;
@@ -126,7 +126,7 @@ TEST(SparseLoCo, ResumesWithWhatWasNotToldYet) {
   expect_it_resumes(fleet);
 }
 
-/// Everybody holds the same bits, and has sent an index and a value for each that it told.
+/// Expects equal bits at all peers, and `bytes` for the indices and values that each sent.
 void expect_all_agree(double two_bits, std::uint64_t bytes) {
   Fleet fleet = quadratic_fleet(5, "ring", "sparse-loco", "");
   fleet.data.quadratic.dimension = 300'000;
@@ -149,7 +149,7 @@ TEST(SparseLoCo, AllAgreeOnWhatFewValuesSay) {
   expect_all_agree(0, 8 * (1311 + 1311 + 379));
 }
 
-/// 73 whole blocks of 41 that are kept, and one of 992 values and 10.
+/// 73 whole blocks with 41 kept values each, and one of 992 values with 10.
 TEST(SparseLoCo, AllAgreeOnWhatFewBitsSay) {
   expect_all_agree(1, 73 * (8 + 72) + 8 + 18);
 }

@@ -17,8 +17,8 @@ double apart(const Rows& a, const Rows& b, std::size_t k) {
   return most;
 }
 
-/// In each round a coordinate is averaged at all peers or at none, and as many are as the file
-/// says; who they are changes, and over many rounds each has its turn.
+/// A coordinate is averaged at all peers or at none in each round. Their number is that of the
+/// file, the choice changes, and over many rounds each coordinate has its turn.
 TEST(Sparta, AveragesSomeCoordinatesAlikeAtAllPeers) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     SCOPED_TRACE(seed);
@@ -59,7 +59,7 @@ TEST(Sparta, OfAllCoordinatesIsDPsgd) {
   expect_near(run(fleet), sparta, 1e-4);
 }
 
-/// Four bytes for each coordinate that is averaged, and a seed: nothing says which they are.
+/// A message has four bytes for each averaged coordinate, and a seed that determines the choice.
 TEST(Sparta, SendsNoIndices) {
   Fleet fleet = quadratic_fleet(4, "ring", "sparta", "");
   fleet.data.quadratic.dimension = 100'000;
@@ -79,8 +79,8 @@ std::unique_ptr<Buffer> encoded(const Codec& codec, const Values& values) {
   return out;
 }
 
-/// Two ends in different rounds have drawn different coordinates, and one's zero is not the other's
-/// value.
+/// Two ends in different rounds have drawn different coordinates, so one end's zero does not
+/// correspond to a value of the other.
 TEST(Sparta, NothingFlowsBetweenDifferentDraws) {
   const Traffic traffic{.codec = Codec{.kind = Codec::Kind::random_k, .fraction = 0.5},
                         .drawn_alike = true};

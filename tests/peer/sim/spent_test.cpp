@@ -17,12 +17,12 @@ using std::chrono::milliseconds;
 struct Lives {
   std::map<PeerId, LifeDone> of;
   std::map<PeerId, std::vector<RoundRow>> rows;
-  std::uint64_t exchanges = 0;  ///< settled, of all peers
+  std::uint64_t exchanges = 0;  ///< settled ones, over all peers
   std::string hash;
   FleetRecord end;
 };
 
-/// Returns where the peers of a fleet spent their time; `records`: whether anybody asks.
+/// Returns the time spent by the peers of a fleet. `records` requests the record.
 Lives live(const Fleet& file, bool records = true) {
   const Assembly fleet(file);
   Lives lives;
@@ -69,8 +69,8 @@ TEST(Spent, AddsUpToTheTimeThatAPeerLived) {
   }
 }
 
-/// Ledgers record what is settled. `faults.ledger: true` recorded nothing for a third of the
-/// methods, without a word.
+/// Ledgers record settled exchanges. `faults.ledger: true` once silently recorded nothing for a
+/// third of the methods.
 TEST(Ledgers, OfMethodsThatSettleNothingAreWarnedOf) {
   for (const AlgorithmRow* row : algorithms()) {
     Fleet fleet = row_fleet(*row);
@@ -84,11 +84,11 @@ TEST(Ledgers, OfMethodsThatSettleNothingAreWarnedOf) {
 
 struct Graph {
   const char* topology;
-  const char* words;  ///< of the warning; "": there is none
+  const char* words;  ///< a part of the warning, or "" for none
   bool exchanges;
 };
 
-/// Of eight peers of `exponential`, those four apart have edges both ways.
+/// With eight peers on `exponential`, peers four apart have edges in both directions.
 TEST(Ledgers, OfDirectedGraphsAreWarnedOf) {
   for (const auto& [topology, words, exchanges] :
        {Graph{"one-peer-exponential", "records nothing of d-psgd on this directed graph", false},
@@ -117,7 +117,7 @@ TEST(Spent, LatencyIsWireAndNotLateness) {
 }
 
 TEST(Spent, TheWireIsHiddenBehindALongGradient) {
-  Fleet fleet = ring_of_four();  // lian sends before its gradient
+  Fleet fleet = ring_of_four();  // lian sends before its gradient,
   fleet.flops = 1e5;             // which takes tens of milliseconds
   fleet.network.latency = milliseconds(5);
   fleet.network.bandwidth = 0;

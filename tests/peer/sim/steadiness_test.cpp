@@ -10,15 +10,15 @@
 #include "tests/peer/fleet/fleet_file.h"
 #include "tests/peer/fleet/test_fleet.h"
 
-// The judge of pace and edges: that it finds a peer that does not keep its pace and an edge that
-// stays silent, and that it accepts a fleet that is faster without its slowest peer.
+// The judge of pace and edges must find a peer that does not keep its pace and an edge that stays
+// silent, and must accept a fleet that is faster without its slowest peer.
 
 namespace gv {
 namespace {
 
 using std::chrono::milliseconds;
 
-/// Rounds of about 3 ms, 400 of them.
+/// 400 rounds of about 3 ms.
 Fleet steady_fleet(const std::string& graph, PeerId n = 4) {
   Fleet fleet = restless_fleet(n, graph, "lian");
   fleet.network.latency = milliseconds(2);
@@ -46,14 +46,14 @@ std::vector<std::string> judged(const Fleet& file,
   return simulate(fleet, observer, options).violations;
 }
 
-/// A peer that keeps no pace while it is alone.
+/// A peer that does not keep its pace when it is alone.
 PeerParts impatient() {
   PeerParts parts;
   parts.change_plan = [](Plan& plan) { plan.keeps_pace = false; };
   return parts;
 }
 
-/// A world in which peers 0 and 1 send each other no half after the first few.
+/// A world in which peers 0 and 1 exchange no halves after the first few.
 class Silent : public World {
  public:
   explicit Silent(World& real) : real_(real) {}
@@ -111,8 +111,8 @@ TEST(Steadiness, FindsAnEdgeThatStaysSilent) {
   EXPECT_EQ(judged(steady_fleet("ring"), {}), std::vector<std::string>{});
 }
 
-/// A peer of a tenth of the speed dies for good: the others are then ten times as fast, and they
-/// are not to be slow for ever.
+/// A peer with a tenth of the speed dies for good. The others become ten times faster, and need not
+/// stay slow.
 TEST(Steadiness, LetsAFleetBeFastWithoutItsSlowest) {
   Fleet fleet = steady_fleet("complete");
   fleet.flops = 1e4;
@@ -122,7 +122,7 @@ TEST(Steadiness, LetsAFleetBeFastWithoutItsSlowest) {
   EXPECT_EQ(judged(fleet, {death}), std::vector<std::string>{});
 }
 
-/// Returns what is found in a fleet after the accidents of its file, with the times of real links.
+/// Returns the findings after the accidents in a fleet's file, with the times of real links.
 std::vector<std::string> judged_as_written(const std::string& text) {
   const Assembly fleet(read(text));
   const Usual usual = usual_of(fleet);
@@ -140,7 +140,8 @@ std::vector<std::string> judged_as_written(const std::string& text) {
   return simulate(fleet, observer, options).violations;
 }
 
-/// Two links of a path are cut at overlapping times: 716,312 rounds in 25 s, 1,666 are usual.
+/// Two links of a path are cut at overlapping times. It once did 716,312 rounds in 25 s; 1,666 are
+/// usual.
 TEST(KnownAccidents, CutsThatOverlapOnAPath) {
   EXPECT_EQ(judged_as_written(R"(version: 1
 peers: 3
@@ -157,7 +158,7 @@ faults:
             std::vector<std::string>{});
 }
 
-/// Peers 1 and 5 stand still: one peer did 358,000 rounds in a second, and the loss doubled.
+/// Peers 1 and 5 stand still. One peer once did 358,000 rounds in a second, and the loss doubled.
 TEST(KnownAccidents, TwoPeersOfARingStandStill) {
   EXPECT_EQ(judged_as_written(R"(version: 1
 peers: 6
@@ -174,7 +175,7 @@ faults:
             std::vector<std::string>{});
 }
 
-/// A peer of a tree stands still: 2,400 rounds in 5 s, 330 are usual.
+/// A peer of a tree stands still. It once did 2,400 rounds in 5 s; 330 are usual.
 TEST(KnownAccidents, APeerOfATreeStandsStill) {
   EXPECT_EQ(judged_as_written(R"(version: 1
 seed: 720735733
@@ -192,7 +193,7 @@ faults: { deadline: 0.3 s, inject: [{ at: 11.248 s, stop: 3, for: 9.096 s }] }
             std::vector<std::string>{});
 }
 
-/// A peer is cut off, and then the edge between two others: these two never exchanged again.
+/// A peer is cut off, then the edge between two others. These two once never exchanged again.
 TEST(KnownAccidents, AnEdgeIsCutAfterAPeerWasCutOff) {
   EXPECT_EQ(judged_as_written(R"(version: 1
 seed: 569598002

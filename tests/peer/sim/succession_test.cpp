@@ -5,7 +5,7 @@
 #include "tests/peer/sim/injecting.h"
 #include "tests/peer/sim/method_runs.h"
 
-// Servers and workers that die and are started again, in virtual time.
+// Servers and workers that die and are restarted, in virtual time.
 
 namespace gv {
 namespace {
@@ -43,7 +43,7 @@ End run_with(const Fleet& fleet, std::vector<Injection> faults) {
   return end;
 }
 
-/// `met`: successors, each by everybody who has a link to it.
+/// `met` is the sum over successors of the peers that have a link to each.
 void expect_all_done(const End& end, std::uint64_t met) {
   EXPECT_GE(end.result.probes[static_cast<std::size_t>(Probe::replaced)], met);
   EXPECT_EQ(end.result.violations, std::vector<std::string>{});
@@ -52,8 +52,7 @@ void expect_all_done(const End& end, std::uint64_t met) {
   for (const auto& [peer, report] : end.finals) EXPECT_EQ(report.round, 300U) << peer;
 }
 
-/// The server's book against the workers': were a gradient counted twice or not at all, the models
-/// would be others.
+/// If the servers counted a gradient twice or missed one, the models would differ.
 TEST(Succession, OfAServerCountsEachGradientOnce) {
   for (const double servers : {1, 3}) {
     const Fleet fleet = succeeded({{"servers", servers}});
@@ -68,7 +67,8 @@ TEST(Succession, OfAServerCountsEachGradientOnce) {
   }
 }
 
-/// It resumes a checkpoint, too, which is older than what the workers have; and more than once.
+/// The server also resumes from a checkpoint, which is older than the workers' state, and more than
+/// once.
 TEST(Succession, OfAServerWithACheckpointGoesOnWhereTheWorkersAre) {
   Fleet fleet = succeeded({{"servers", 2}});
   fleet.checkpoint.every = 20;

@@ -58,8 +58,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"Matcha", 6, "matcha:budget=0.4,graph=complete", "atc"}),
     [](const auto& row) { return std::string(row.param.name); });
 
-/// Only the hurry ends a circle of waits without a deadline. Found so: a peer that was behind began
-/// its next exchange with one that had settled theirs in the same round, and was not noticed.
+/// No circle of waits may remain without a deadline. A lagging peer once began its next exchange
+/// with a neighbour that had settled theirs in the same round, and was not noticed.
 TEST(SwarmRuns, NobodyWaitsForEverWithoutADeadline) {
   for (const char* graph : {"ring", "random-matching", "base:k=1", "matcha:graph=complete"}) {
     Fleet file = restless_fleet(6, graph, "lian");
@@ -71,8 +71,8 @@ TEST(SwarmRuns, NobodyWaitsForEverWithoutADeadline) {
   }
 }
 
-/// These wait for everybody: a fault that only delays changes no bit, a death ends or costs what it
-/// must, and nobody waits for ever.
+/// Each peer waits for all with these methods. A fault that only delays changes no bit, a death has
+/// only its proper effect, and no peer waits for ever.
 TEST(SwarmRuns, WhatIsOnlyDelayedEndsWithTheBitsOfAnUndisturbedRun) {
   for (const auto& [kind, order] :
        std::vector<std::pair<std::string, std::string>>{{"all-reduce", "ring"},
@@ -100,9 +100,9 @@ TEST(SwarmRuns, WhatIsOnlyDelayedEndsWithTheBitsOfAnUndisturbedRun) {
   }
 }
 
-/// Servers and workers die and are started again, some with a checkpoint, some without, some never.
-/// Found so: three servers and a worker that each waited for another one, since a worker told a
-/// successor what it had only when its turn came.
+/// Servers and workers die and are restarted, some with a checkpoint, some without, some never.
+/// Three servers and a worker once waited for each other, because the worker sent a successor its
+/// state only in turn.
 TEST(SwarmRuns, SuccessorsOfServersKeepNobodyWaiting) {
   for (const double servers : {1, 3}) {
     Fleet file = restless_method("parameter-server", "sync");
@@ -118,8 +118,8 @@ TEST(SwarmRuns, SuccessorsOfServersKeepNobodyWaiting) {
   }
 }
 
-/// Where each server decided alone whose parts are enough, three of them would keep three peers
-/// waiting in a circle; found by going through all orders in which parts can come.
+/// If each server decided alone which parts are enough, three servers could keep three peers
+/// waiting in a circle. All orders in which parts can arrive were searched to find this.
 TEST(SwarmRuns, QuorumsKeepNobodyWaiting) {
   for (const auto& [servers, quorum] : {std::pair{1.0, 1.0}, {3.0, 2.0}, {4.0, 3.0}, {3.0, 5.0}}) {
     SCOPED_TRACE(testing::Message() << servers << " servers, a quorum of " << quorum);
@@ -138,7 +138,7 @@ TEST(SwarmRuns, QuorumsKeepNobodyWaiting) {
   }
 }
 
-/// Pairs that average by messages of their own keep the sum of the fleet, as long as all live.
+/// Pairs that average by their own messages keep the sum of the fleet while all are alive.
 TEST(SwarmRuns, PairsKeepTheSum) {
   Fleet file = restless_method("ad-psgd");
   file.faults.deadline = Time{0};
@@ -151,9 +151,9 @@ TEST(SwarmRuns, PairsKeepTheSum) {
   EXPECT_GT(result.largest_drift, 0) << "no seed was judged";
 }
 
-/// Who pushes to whoever is there, and who asks a server when it likes: nobody waits for ever, and
-/// models stay numbers. Found so: a peer that heard of nobody divided its weight until its steps
-/// had no bound.
+/// Methods that push to any peer present, or ask a server at any time: no peer waits for ever, and
+/// models stay finite. A peer that received nothing once divided its weight until its steps had no
+/// bound.
 TEST(SwarmRuns, WhoeverPushesComesToAnEnd) {
   struct Pushing {
     const char* kind;
@@ -185,8 +185,8 @@ TEST(SwarmRuns, WhoeverPushesComesToAnEnd) {
   }
 }
 
-/// With a deadline liars are among the faults, and a server may lie as well as a worker. Found so:
-/// a peer that came and went, and whose every frame was refused, was waited for without end.
+/// With a deadline the faults include liars, and a server may lie like a worker. A peer that came
+/// and went, with every frame refused, was once waited for without end.
 TEST(SwarmRuns, NobodyWaitsForEverForWhoIsRefused) {
   for (const auto& [kind, order] :
        std::vector<std::pair<std::string, std::string>>{{"parameter-server", "sync"},
@@ -221,7 +221,7 @@ TEST(SwarmRuns, AreTheSameWhateverTheNumberOfJobs) {
   EXPECT_EQ(one.largest_drift, three.largest_drift);
 }
 
-/// The swarm's world without faults is the plain simulator's: the same replicas.
+/// Without faults the swarm's world equals the plain simulator, with the same replicas.
 TEST(SwarmRuns, WithoutFaultsNothingDiffers) {
   const Assembly fleet(restless_fleet(6, "ring", "lian"));
   const auto hash = [&](std::optional<FaultPlan> faults) {
@@ -235,9 +235,8 @@ TEST(SwarmRuns, WithoutFaultsNothingDiffers) {
   EXPECT_NE(hash({}), hash(FaultPlan{1, std::chrono::milliseconds(500), {}}));
 }
 
-/// Found so: over 5 ms a handshake takes 20 ms, and a clock that goes twice as fast shows 40, after
-/// which the swarm's links gave it up; peers that were parted once never met again, and "waited for
-/// ever".
+/// Over 5 ms a handshake takes 20 ms, which a clock of double speed shows as 40. The swarm's links
+/// once gave up then; parted peers never met again and "waited for ever".
 TEST(SwarmRuns, LinksHaveTheTimeThatTheNetworkTakes) {
   for (const Time latency : {std::chrono::milliseconds(5), std::chrono::milliseconds(10)}) {
     Fleet file = restless_method("parameter-server", "async");
@@ -256,8 +255,8 @@ TEST(SwarmRuns, LinksHaveTheTimeThatTheNetworkTakes) {
             swarm_times().dead_after);
 }
 
-/// Found so: whoever still trained an hour after the last fault "waited for ever". These rounds
-/// take minutes each.
+/// A peer that still trained an hour after the last fault once counted as waiting for ever. These
+/// rounds take minutes each.
 TEST(SwarmRuns, SlowPeersDoNotWaitForEver) {
   Fleet file = restless_fleet(3, "path", "lian");
   file.flops = 10;
@@ -271,7 +270,7 @@ TEST(SwarmRuns, SlowPeersDoNotWaitForEver) {
   EXPECT_EQ(told(swarm(fleet, options)), "");
 }
 
-/// A kind of fault that is left out never happens, and the others are as they were.
+/// An excluded kind of fault never happens, and the others stay the same.
 TEST(SwarmRuns, OnlySomeKindsOfFault) {
   const Assembly fleet(restless_fleet(6, "ring", "lian"));
   SwarmOptions options;

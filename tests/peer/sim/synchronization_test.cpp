@@ -10,7 +10,7 @@
 #include "tests/places.h"
 #include "tests/text_of.h"
 
-// The examples of gossip/SYNCHRONIZATION.md: they compile, and do what the page says.
+// The examples of gossip/SYNCHRONIZATION.md compile and have the described effects.
 
 namespace gv {
 namespace {
@@ -84,7 +84,7 @@ Task<> serve_example(Peer& me) {
   co_await me.end_round();
 }
 
-/// Returns what three peers end with, in their first coordinate.
+/// Returns the first coordinates of three peers at their end.
 Values ends(Algorithm run, AlgorithmRow row) {
   row.run = run;
   if (row.serve != nullptr) row.serve = serve_example;
@@ -116,7 +116,7 @@ TEST(Synchronization, EveryWordDoesWhatItsPageSays) {
   EXPECT_EQ(ends(push_and_pull_example, server), (Values{6, 6, 6, 6}));
 }
 
-/// What stands between ```cpp and ``` in the page is here, line for line.
+/// Each block between ```cpp and ``` in the page occurs here, line for line.
 TEST(Synchronization, ThePageShowsWhatIsTested) {
   const std::string page = text_of(source_folder() + "/gossip/SYNCHRONIZATION.md");
   const std::string here = text_of(source_folder() + "/tests/peer/sim/synchronization_test.cpp");

@@ -6,7 +6,7 @@
 
 namespace gv {
 
-/// Returns the violations of the first seed that has some, a line each; empty: none has.
+/// Returns the violations of the first failing seed, one per line, or an empty text.
 inline std::string told(const SwarmResult& result) {
   if (!result.first_failing_seed) return "";
   std::string text = "seed " + std::to_string(*result.first_failing_seed) + ":\n";

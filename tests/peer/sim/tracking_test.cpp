@@ -2,8 +2,8 @@
 
 #include "tests/peer/sim/drawn_quadratic.h"
 
-// Aug-DGM and Momentum Tracking against their papers' recursions in double precision, on drawn
-// graphs.
+// Aug-DGM and Momentum Tracking, compared with their papers' recursions in double precision on
+// drawn graphs.
 
 namespace gv {
 namespace {
@@ -64,7 +64,7 @@ TEST(MomentumTracking, WithoutMomentumIsGradientTrackingToTheBit) {
   EXPECT_EQ(run(fleet).hash, hash);
 }
 
-/// Returns how far peers of unlike data end from the optimum of all.
+/// Returns the distance of peers with different data from the optimum of all.
 double bias(const std::string& algorithm, double momentum) {
   Fleet fleet = quadratic_fleet(8, "ring", algorithm, "");
   fleet.data.quadratic = {
@@ -88,8 +88,8 @@ TEST(TrackingMethods, LeaveNoBias) {
   EXPECT_GT(bias("d-psgd", 0.9), 0.05);
 }
 
-/// Its second exchange is not under way with the first: a round waits for the network twice, and
-/// sends what gradient tracking sends.
+/// Its second exchange does not overlap the first. A round waits for the network twice, and sends
+/// as much as gradient tracking.
 TEST(AugDgm, TakesTwoExchangesInTimeAndNoByteMore) {
   const auto round_of = [](const char* algorithm) {
     Fleet fleet = quadratic_fleet(6, "ring", algorithm, "");

@@ -13,12 +13,12 @@
 namespace gv {
 namespace {
 
-using Rows = std::vector<Values>;  ///< of each peer, its vector
+using Rows = std::vector<Values>;  ///< the vector of each peer
 
 const Rows begin{{1, 2}, {3, -1}, {0, 4}, {2, 2}};
 const std::vector<std::vector<double>> optima{{0, 1}, {1, 0}, {0, 0}, {-1, 1}};
 
-/// Four peers with two coordinates each, without noise, and a rate of a tenth.
+/// Four peers with two coordinates each, without noise, and with a rate of 0.1.
 Fleet plane(const std::string& algorithm) {
   Fleet fleet = quadratic_fleet(4, "ring", algorithm, "");
   fleet.data.quadratic = {
@@ -46,7 +46,7 @@ Rows gradient(const Rows& x) {
   add(g, -1, Rows(optima.begin(), optima.end()));
   return g;
 }
-/// The larger of two.
+/// Keeps the larger of two values in each row.
 Rows top_one(Rows v) {
   for (Values& row : v) (std::abs(row[0]) >= std::abs(row[1]) ? row[1] : row[0]) = 0;
   return v;
@@ -132,7 +132,7 @@ TEST(DeepSqueeze, IsItsPapersRecursion) {
   expect_rows(run_from(fleet, begin), x, 1e-5);
 }
 
-/// theory: tau = 1, x = (1, 2, 3, 4), and peer 2 says 100.
+/// theory: tau = 1, x = (1, 2, 3, 4), and peer 2 reports 100.
 TEST(ClippedGossip, HasThePublishedVector) {
   Fleet fleet = plane("clipped-gossip");
   fleet.data.quadratic.dimension = 1;
@@ -185,7 +185,7 @@ TEST(Codecs, KeepTheMeanWhateverTheyLose) {
       for (std::size_t k = 0; k < 50; ++k) {
         double apart = 0;
         for (std::size_t i = 0; i < 8; ++i) apart += floats.x[i][k] - encoded.x[i][k];
-        EXPECT_NEAR(apart, 0, 1e-4) << algorithm;  // alike Hessians: the mean goes its own way
+        EXPECT_NEAR(apart, 0, 1e-4) << algorithm;  // equal Hessians: the mean is not affected
       }
     }
   }
@@ -221,8 +221,8 @@ TEST(Codecs, AreRefusedWhereTheyCannotKeepTheMean) {
         << algorithm;
 }
 
-/// Returns what is left of a fleet of eight, of which one dies early: how far the survivors end
-/// from their own optimum.
+/// Returns the distance of the survivors from their own optimum, in a fleet of eight of which one
+/// dies early.
 double bias_after_a_death(const std::string& algorithm, bool gives_back) {
   Fleet fleet = restless(8, algorithm);
   fleet.weights = "lazy";
@@ -256,7 +256,7 @@ double bias_after_a_death(const std::string& algorithm, bool gives_back) {
     for (std::size_t k = 0; k < 50; ++k) gradients[k] += static_cast<double>(x.floats()[k]);
   }
   for (const double sum : gradients) worst = std::max(worst, std::abs(sum));
-  return worst;  // zero at the optimum of those that are left
+  return worst;  // zero at the optimum of the survivors
 }
 
 TEST(Tracking, SurvivorsOfADeathEndAtTheirOptimum) {
@@ -275,13 +275,13 @@ TEST(Tracking, SurvivorsOfADeathEndAtTheirOptimum) {
   }
 }
 
-/// What flowed to the dead one is not given back here: it fades.
+/// Flows to a dead peer fade here, so the method does not give them back.
 TEST(Tracking, FadingFlowsNeedNoGivingBack) {
   EXPECT_LT(bias_after_a_death("gut", false), 1e-3);
 }
 
-/// The largest coordinate that any peer of five along a path ends with, when some of them have been
-/// cut off and stood still again and again.
+/// Returns the largest last coordinate of five peers on a path, of which some are cut off or stand
+/// still again and again.
 double farthest_end(const char* algorithm, std::uint64_t seed) {
   Fleet fleet = quadratic_fleet(5, "path", algorithm, "");
   fleet.seed = 883785;
@@ -317,9 +317,8 @@ double farthest_end(const char* algorithm, std::uint64_t seed) {
   return farthest;
 }
 
-/// The models of the data's optimum have no coordinate above 2.3. What had flowed over an edge
-/// moved the model of a peer that sat the edge out, in every round, and of nobody else: to 10 and
-/// to 20,000.
+/// No coordinate exceeds 2.3 at the data's optimum. Earlier flows over an edge once moved the model
+/// at one end in every round, that of a peer that skipped the edge: to 10 and to 20,000.
 TEST(Tracking, WhoSitsAnEdgeOutIsNotMovedByIt) {
   for (const char* algorithm : {"d2", "extra", "nids", "proxskip"})
     for (std::uint64_t seed = 50'001; seed <= 50'040; ++seed)

@@ -8,7 +8,7 @@
 
 #include "tests/peer/sim/between_rounds.h"
 
-// What neighbours push to each other in virtual time, between rounds of D-PSGD.
+// Pushes between neighbours in virtual time, between rounds of D-PSGD.
 
 namespace gv {
 namespace {
@@ -21,7 +21,7 @@ using Why = VerbEnd::Why;
 constexpr std::array<std::size_t, 6> sizes = {
     0, 1, 1000, verb_piece_bytes, verb_piece_bytes + 1, 6 * verb_piece_bytes + 3};
 
-/// Returns the bytes of the nth push of peer `from` to peer `to`.
+/// Returns the bytes of the nth push from peer `from` to peer `to`.
 std::vector<std::byte> drawn(PeerId from, PeerId to, std::uint64_t nth) {
   Rng rng = Rng(3).derive("transfers").derive(from).derive(to).derive(nth);
   std::vector<std::byte> bytes(sizes.at(rng.below(sizes.size())));
@@ -33,21 +33,21 @@ std::vector<std::byte> drawn(PeerId from, PeerId to, std::uint64_t nth) {
   return bytes;
 }
 
-/// The outcome, by peer.
+/// The outcome at a peer.
 struct Tally {
   std::size_t right = 0, wrong = 0, done_pushes = 0;
   std::vector<VerbEnd> failed{};
 };
-std::vector<Tally>* tallies = nullptr;  ///< of the fleet that runs
+std::vector<Tally>* tallies = nullptr;  ///< by peer, in the running fleet
 
-/// A round of so many transfers in either direction between i and j, in an order that each draws.
+/// A round of several transfers in both directions between neighbours, in an order that each draws.
 class RoundOfTransfers {
  public:
   RoundOfTransfers(Peer& me, std::vector<std::uint64_t>& counts) : me_(me), counts_(counts) {
     Rng rng = Rng(4).derive("order").derive(me.plan.id).derive(me.round);
     for (std::size_t k = 0; k < me.neighbors.size(); ++k) begin_with(k, rng);
   }
-  /// Waits until all have ended.
+  /// Waits until all transfers have ended.
   Task<> wait() {
     if (left_ == 0) co_return;
     Suspend suspend{resume_};
@@ -136,7 +136,7 @@ class TransfersOn : public testing::TestWithParam<GraphOf> {
   }
 };
 
-/// Links break, frames are late, lost, torn and flipped, peers stand still: each pull has its push.
+/// Links break, frames are late, lost, torn and flipped, peers stand still. Each pull has its push.
 TEST_P(TransfersOn, EachPullGetsItsPushWhateverHappensOnTheWay) {
   for (const std::uint64_t seed : {0U, 1U, 2U}) {
     SCOPED_TRACE(seed);
@@ -154,7 +154,7 @@ TEST_P(TransfersOn, EachPullGetsItsPushWhateverHappensOnTheWay) {
   }
 }
 
-/// Nothing changes between those who live.
+/// Transfers between living peers stay unchanged.
 TEST_P(TransfersOn, ADeathEndsWhatIsUnderWayWithTheDeadAlone) {
   for (PeerId victim = 0; victim < GetParam().peers; ++victim) {
     SCOPED_TRACE(victim);

@@ -6,18 +6,18 @@
 #include "tests/peer/fleet/local_step_rows.h"
 #include "tests/peer/sim/method_runs.h"
 
-// Peers that take unequal numbers of local steps, `train.local_steps: auto`. Without the rates that
-// make up for it a fleet settles where sum_i steps_i grad f_i = 0, which is the minimum of another
-// objective (Wang et al. 2020, arXiv:2007.07481, Theorem 1).
+// Peers with unequal numbers of local steps, `train.local_steps: auto`. Without compensating rates
+// a fleet settles where sum_i steps_i grad f_i = 0, the minimum of another objective (Wang et al.
+// 2020, arXiv:2007.07481, Theorem 1).
 
 namespace gv {
 namespace {
 
-/// Peer 0 has data of its own and takes most of the steps.
+/// Peer 0 has different data and takes most of the steps.
 const std::vector<std::uint32_t> own_steps{9, 4, 2, 1};
 constexpr std::uint32_t mean_steps = 4;
 const Values centers{8, 0, 0, 0};
-constexpr double minimum = 2;  ///< of the fleet's objective: the mean of the centres
+constexpr double minimum = 2;  ///< minimum of the fleet's objective: the mean of the centres
 constexpr double biased = 8 * 9 / 16.0;
 constexpr double gamma = 0.005;
 
@@ -41,7 +41,7 @@ double mean_of(const Values& v) {
   return std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size());
 }
 
-/// Local SGD in double precision, with each peer's rate; where `alike`, all have the fleet's.
+/// Local SGD in double precision, with each peer's rate, or with the fleet's rate if `alike`.
 double local_sgd(std::uint64_t rounds, bool alike) {
   double x = 0;
   for (std::uint64_t t = 0; t < rounds; ++t) {
@@ -66,7 +66,7 @@ TEST(UnequalSteps, LocalSgdIsTheRecursionThatEndsAtTheMinimum) {
   EXPECT_NEAR(local_sgd(1500, true), biased, 0.2) << "what the rates are for";
 }
 
-/// Every method that takes local steps and averages, and SGD with momentum as well.
+/// Every method that takes local steps and averages, with momentum too.
 class UnequalStepsOfRow : public testing::TestWithParam<const AlgorithmRow*> {};
 
 TEST_P(UnequalStepsOfRow, EndAtTheMinimumOfTheFleetsObjective) {
@@ -82,7 +82,7 @@ TEST_P(UnequalStepsOfRow, EndAtTheMinimumOfTheFleetsObjective) {
 
 class UnequalStepsOfAgreement : public testing::TestWithParam<const AlgorithmRow*> {};
 
-/// What all hold after an average is the same bits, whatever the schedule does to their rates.
+/// After an average all peers have equal bits, whatever the schedule does to their rates.
 TEST_P(UnequalStepsOfAgreement, KeepIt) {
   Fleet fleet = drifting(row_fleet(*GetParam(), 4));
   fleet.own_steps = {7, 5, 3, 1};
@@ -98,14 +98,14 @@ TEST_P(UnequalStepsOfAgreement, KeepIt) {
 
 std::vector<const AlgorithmRow*> averaging_rows() {
   std::vector<const AlgorithmRow*> rows = rows_with_unequal_steps();
-  // Who takes more steps counts for more under decoupled-diloco, as in its paper.
+  // With decoupled-diloco a peer with more steps counts more, as in its paper.
   std::erase_if(rows, [](const AlgorithmRow* row) {
     return row->kind == "isolated" || row->kind == "decoupled-diloco";
   });
   return rows;
 }
 
-/// Returns those that hold one model after an average.
+/// Returns the rows whose peers hold one model after an average.
 std::vector<const AlgorithmRow*> agreeing_rows() {
   std::vector<const AlgorithmRow*> rows = averaging_rows();
   std::erase_if(rows, [](const AlgorithmRow* row) {
@@ -132,7 +132,7 @@ TEST(UnequalSteps, AreRefusedByWhoCountsItsDelayInThem) {
   EXPECT_THROW(Assembly{fleet}, FleetError);
 }
 
-/// Speeds of 8 : 4 : 2 : 1, where equal steps leave the others waiting for the last peer.
+/// Equal steps would let the others wait for the last peer at speeds of 8 : 4 : 2 : 1.
 TEST(UnequalSteps, AreOverAtTheSameTime) {
   const auto seconds = [](std::vector<std::uint32_t> own) {
     Fleet fleet = restless(4, "local-sgd");
@@ -147,7 +147,7 @@ TEST(UnequalSteps, AreOverAtTheSameTime) {
   EXPECT_LT(seconds(own_steps), 0.5 * seconds({}));
 }
 
-/// One epoch is as many samples as there are, whoever takes them.
+/// An epoch has as many samples as the data set, from any peers.
 TEST(UnequalSteps, AnEpochCountsThemAll) {
   Fleet fleet = quadratic_fleet(4, "ring", "local-sgd", "");
   fleet.data.kind = "blobs";

@@ -10,7 +10,7 @@
 #include "gossip/verb.h"
 #include "tests/peer/sim/between_rounds.h"
 
-// What programs do together, in virtual time, between rounds of D-PSGD.
+// Verbs of programs in virtual time, between rounds of D-PSGD.
 
 namespace gv {
 namespace {
@@ -20,12 +20,12 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Why = VerbEnd::Why;
 
-/// The calls of each peer, one call a round, and what came of it.
+/// The calls of each peer, one per round, and their results.
 struct Story {
   std::function<VerbCall(PeerId, std::size_t nth)> call;
   std::vector<std::vector<VerbEnd>> ends;  ///< by peer
 };
-Story* story = nullptr;  ///< of the fleet that runs
+Story* story = nullptr;  ///< for the running fleet
 
 Task<> verbs_between_rounds(Peer& me) {
   for (; me.running(); co_await me.end_round()) {
@@ -85,7 +85,7 @@ constexpr std::array<std::size_t, 7> sizes = {
 class VerbsOn : public testing::TestWithParam<GraphOf> {
  protected:
   Fleet fleet(Round rounds) const { return verbs_fleet(GetParam().peers, GetParam().name, rounds); }
-  /// Returns them by peer.
+  /// Returns the outcomes by peer.
   template <class Element>
   std::vector<std::vector<Element>> outcomes(const Story& told, std::size_t nth) const {
     std::vector<std::vector<Element>> all;
@@ -159,7 +159,7 @@ TEST_P(VerbsOn, EveryRootIsHeardByAll) {
       for (const std::uint8_t byte : one) ASSERT_EQ(byte, nth % n + 1) << nth;
 }
 
-/// The last one is not followed by a verb that keeps all together: who is through leaves.
+/// After the last average no verb keeps the peers together, so a finished peer leaves.
 TEST_P(VerbsOn, NeighborsAverageByTheirWeights) {
   Story told;
   told.call = [](PeerId i, std::size_t nth) {
@@ -187,8 +187,8 @@ TEST_P(VerbsOn, NeighborsAverageByTheirWeights) {
   }
 }
 
-/// Links break, frames are late, lost, torn and flipped, peers stand still: each verb has its
-/// outcome all the same.
+/// Links break, frames are late, lost, torn and flipped, peers stand still. Each verb still has its
+/// outcome.
 TEST_P(VerbsOn, WhatGoesWrongOnTheWayChangesNoOutcome) {
   std::uint64_t faults = 0;
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
@@ -216,7 +216,7 @@ TEST_P(VerbsOn, WhatGoesWrongOnTheWayChangesNoOutcome) {
 
 class VerbsAmong : public VerbsOn {};
 
-/// Whoever has no outcome is told so, and goes on with its rounds.
+/// A peer without an outcome is informed, and continues its rounds.
 TEST_P(VerbsAmong, ADeathEndsVerbsAndNothingElse) {
   for (PeerId victim = 0; victim < GetParam().peers; ++victim) {
     for (const milliseconds at : {milliseconds(2), milliseconds(7), milliseconds(12)}) {
@@ -283,7 +283,7 @@ INSTANTIATE_TEST_SUITE_P(Alone, VerbsOn, testing::Values(alone), name_of);
 INSTANTIATE_TEST_SUITE_P(Graphs, VerbsOn, testing::ValuesIn(several), name_of);
 INSTANTIATE_TEST_SUITE_P(Graphs, VerbsAmong, testing::ValuesIn(several), name_of);
 
-/// Any connected graph has its tree: each peer one parent, nearer to the root than itself.
+/// Every connected graph has a tree in which each peer has one parent, nearer to the root.
 TEST(VerbTrees, SpanDrawnGraphsByShortestWays) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     Rng rng = Rng(seed).derive("graph");
@@ -316,7 +316,7 @@ TEST(VerbTrees, SpanDrawnGraphsByShortestWays) {
   }
 }
 
-/// Workers that have no links among each other meet at a server, which passes on what they call.
+/// Workers without links to each other are connected through a server, which relays their calls.
 TEST(VerbTrees, LeadThroughServersThatAreNeededAndNoOthers) {
   const std::vector<VerbTree> tree =
       spanning_tree({{3, 4}, {3, 4}, {3, 4}, {0, 1, 2}, {0, 1, 2}}, 3);

@@ -19,19 +19,19 @@ Estimate between(const Estimate& a, const Estimate& b, double weight) {
   return {a.value + weight * (b.value - a.value), 0};
 }
 
-/// Returns what the loss at the end of one run is uncertain by: it scatters by about as much as
-/// noise leaves of the mean model's excess, and the prediction has errors besides.
+/// Returns the uncertainty of one run's final loss: it scatters by about the noise part of the mean
+/// model's excess, plus the prediction's error.
 double scatter(const CalibratedForecast& c, std::uint64_t rounds) {
   const MeanExcess mean = c.mean_excess(rounds);
   return std::max(0.0, mean.noise) + mean.uncertainty();
 }
 
-/// Below this target it is a matter of noise when, or whether, a run arrives.
+/// Returns the lowest predictable target; below it, noise decides if a run gets there.
 double least_target(const CalibratedForecast& c, std::uint64_t rounds) {
   return c.loss_local(rounds) + scatter(c, rounds);
 }
 
-/// Returns nothing where it is a matter of noise; infinite when never.
+/// Returns nothing if noise decides; infinite if never.
 std::optional<double> rounds_to(const CalibratedForecast& c, double target, std::uint64_t rounds) {
   if (const auto reached = c.rounds_to(target)) {
     if (target < least_target(c, rounds)) return std::nullopt;
@@ -40,7 +40,7 @@ std::optional<double> rounds_to(const CalibratedForecast& c, double target, std:
   return std::numeric_limits<double>::infinity();
 }
 
-/// sums: all-reduce's.
+/// `sums`: the excess of all-reduce.
 void fill(Forecast& f,
           const CalibratedForecast& c,
           const MeanExcess& sums,
@@ -72,7 +72,7 @@ std::string order_of(const Assembly& fleet) {
   return fleet.is_plain_d_psgd() ? std::string(fleet.algorithm->order) : "atc";
 }
 
-/// Returns the limit of the rate where the curvature is that of the point.
+/// Returns the stability limit of the rate at the curvature of this point.
 double limit_at(const Assembly& fleet, const FleetCalibration::Point& point) {
   QuadraticFleet f{.momentum = fleet.fleet.optimizer.momentum,
                    .nesterov = fleet.fleet.optimizer.nesterov,
@@ -82,7 +82,7 @@ double limit_at(const Assembly& fleet, const FleetCalibration::Point& point) {
   return stable_rates({fleet.fleet.trainers(), {modes.modes()}, {}, ""}, f).limit();
 }
 
-/// Looks where the run ends; with a rate that changes, also where a quarter of the way is done.
+/// Checks the end of the run and, if the rate changes, also a quarter of the way.
 void check_rate(FleetForecast& forecast, const Assembly& fleet, const FleetCalibration& c) {
   const RateCourse course = course_of(fleet);
   forecast.warning.clear();
@@ -114,8 +114,8 @@ void check_rate(FleetForecast& forecast, const Assembly& fleet, const FleetCalib
   }
 }
 
-/// The largest rate x L at the points that were measured, with the momentum's part of the rate,
-/// where errors do not hold any more.
+/// Returns the largest rate x L at the measured points, with momentum included in the rate, if it
+/// is too large for the errors to hold.
 std::optional<double> beyond_trust(const Assembly& fleet, const FleetCalibration& c) {
   const RateCourse course = course_of(fleet);
   const double momentum = fleet.fleet.optimizer.momentum;
@@ -177,7 +177,7 @@ CalibratedForecast::CalibratedForecast(const Assembly& fleet,
   find_lags();
 }
 
-/// Finds each point's lag from the pushes of all up to it along its adjoints: E1 / |g|^2, by part.
+/// Finds each point's lag by part, E1 / |g|^2, from the pushes at it and before along its adjoints.
 void CalibratedForecast::find_lags() {
   lags_.resize(times_.size());
   if (calibration_.slopes.empty()) return;
@@ -198,7 +198,7 @@ void CalibratedForecast::find_lags() {
   }
 }
 
-/// Interpolates between two points, in proportion to time.
+/// Interpolates linearly in time between two points.
 MeanPush CalibratedForecast::lag_at(double time) const {
   std::size_t k = 0;
   while (k + 2 < times_.size() && times_[k + 1] < time) ++k;
@@ -213,13 +213,13 @@ MeanPush CalibratedForecast::lag_at(double time) const {
           .second = part(&MeanPush::second)};
 }
 
-/// |grad f|^2 of descent.
+/// Returns |grad f|^2 along descent.
 double CalibratedForecast::slope_at(double time) const {
   constexpr double little = 1e-6;
   return loss_behind(calibration_.slopes, time, little * time) / (little * time);
 }
 
-/// Predicts the state after that many rounds, were training time `time` where they have led.
+/// Predicts the state after `rounds` rounds as if they had led to training time `time`.
 Stationary CalibratedForecast::near(double time, std::uint64_t rounds) const {
   const Between at = between_points(times_, time);
   const Stationary s = predictors_[at.point].after(fleet_, course_, rounds);
@@ -270,7 +270,7 @@ double CalibratedForecast::loss_local(std::uint64_t rounds) const {
 std::optional<std::uint64_t> CalibratedForecast::rounds_to(double target) const {
   const auto value = [this](std::uint64_t t) { return loss_local(t); };
   if (course_.constant() && fleet_.momentum == 0) return first_at_most(value, target, rounds_);
-  // Longer recursions: at some rounds, and in proportion between them.
+  // Longer recursions are evaluated at some rounds and interpolated.
   constexpr std::uint64_t looks = 64;
   double before = value(0);
   if (before <= target) return 0;
@@ -288,9 +288,9 @@ std::optional<std::uint64_t> CalibratedForecast::rounds_to(double target) const 
 
 namespace {
 
-/// Where the rate is beyond what some measured curvature allows, training bends the loss as it goes
-/// (Cohen et al. 2021, arXiv:2103.00065), and a quadratic that stays as it was measured leaves what
-/// a loss can be: below zero, or above all that the training began with.
+/// If the rate is too large for some measured curvature, training changes the curvature as it
+/// proceeds (Cohen et al. 2021, arXiv:2103.00065). A quadratic with fixed curvature then predicts
+/// impossible losses: below zero, or far above the initial loss.
 bool holds(const CalibratedForecast& own, const Forecast& filled, Round rounds) {
   const double last = own.loss_local(rounds);
   const double before = own.loss_local(rounds - rounds / 10);
@@ -315,11 +315,11 @@ void add_calibrated(FleetForecast& forecast,
   const CalibratedForecast own = CalibratedForecast::of(fleet, calibration);
   const CalibratedForecast sums = CalibratedForecast::of_all_reduce(fleet, calibration);
   const MeanExcess of_sums = sums.mean_excess(fleet.rounds);
-  // Twice: graphs that are about as good as this one are to get there too.
+  // twice the scatter, so that graphs about as good as this one also reach the target
   const double usual = std::max(own.loss_local(fleet.rounds - fleet.rounds / 10),
                                 own.loss_local(fleet.rounds) + 2 * scatter(own, fleet.rounds));
   forecast.target = target;
-  if (!target && usual < own.loss_local(0)) forecast.target = usual;  // else it diverges
+  if (!target && usual < own.loss_local(0)) forecast.target = usual;  // otherwise it diverges
   const Forecast plain = forecast.own;
   fill(forecast.own, own, of_sums, fleet.rounds, forecast.target);
   if (!holds(own, forecast.own, fleet.rounds)) {

@@ -11,8 +11,8 @@
 namespace gv {
 namespace {
 
-/// A share of b E samples has sigma^2 / E of zeta^2 for being a sample (the mean over n takes 1 /
-/// n).
+/// A share of b E samples has sigma^2 / E of zeta^2 because it is a sample (the mean over n takes
+/// 1/n).
 double sampled_spread(const Calibration& c, double looked) {
   if (c.epoch == 0 || c.spread <= 0) return 0;
   return std::min(1.0, c.noise / c.epoch * (1 - 1 / looked) / c.spread);

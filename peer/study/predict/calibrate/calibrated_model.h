@@ -10,12 +10,12 @@
 
 namespace gv {
 
-// What was measured, as the predictor takes it.
+// Conversion of measurements for the predictor.
 
-/// Returns the model of a fleet of `peers`, of whom so many were looked at.
+/// Returns the model of a fleet of `peers`, of which `looked` were measured.
 LocalModel local_model(const Calibration& c, PeerId peers, std::size_t looked);
 
-/// Extends some peers' deviations to all peers', as expected: their mean energy in each place.
+/// Extends some peers' deviations to all peers by expectation: their mean energy in each place.
 void spread_over(LocalModel& m, std::size_t looked, PeerId peers);
 
 Json calibration_json(const FleetCalibration& calibration);

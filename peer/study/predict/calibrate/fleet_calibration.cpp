@@ -20,12 +20,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Progress = std::function<void(const std::string&)>;
 
-constexpr PeerId most_peers = 64;  ///< that are looked at
+constexpr PeerId most_peers = 64;  ///< maximum peers measured
 constexpr double point_flops = 6e10;
-constexpr std::array<double, 4> looked_at{1.0 / 64, 1.0 / 16, 1.0 / 4, 1.0};  ///< of the horizon
-constexpr double backward_flops = 1e12;  ///< of the backward pass
+constexpr std::array<double, 4> looked_at{1.0 / 64, 1.0 / 16, 1.0 / 4, 1.0};  ///< parts of horizon
+constexpr double backward_flops = 1e12;  ///< work for the backward pass
 constexpr double between_nodes = 12;     ///< times 1 / L: training time between two nodes
-constexpr double fewest_nodes = 6;       ///< between two looks
+constexpr double fewest_nodes = 6;       ///< minimum nodes between two measured points
 constexpr std::size_t krylov_steps = 8;
 
 [[noreturn]] void refuse(const Assembly& fleet, const std::string& key, const std::string& what) {
@@ -36,7 +36,7 @@ constexpr std::size_t krylov_steps = 8;
                      .help = ""}});
 }
 
-/// The schedule of a D-PSGD peer: one step per round.
+/// Returns the schedule of a D-PSGD peer, which takes one step per round.
 LearningRate schedule_of(const Assembly& fleet) {
   LearningRate schedule = fleet.fleet.optimizer.schedule;
   schedule.total = fleet.rounds;
@@ -48,14 +48,14 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// The minibatch whose gradient is as noisy as those of all peers are in the mean.
+/// Returns the minibatch size whose gradient has the mean noise of all peers' gradients.
 std::uint32_t mean_batch(const Fleet& fleet) {
   double noise = 0;
   for (PeerId i = 0; i < fleet.trainers(); ++i) noise += 1.0 / fleet.peers[i].batch;
   return static_cast<std::uint32_t>(std::lround(fleet.trainers() / noise));
 }
 
-/// The short training.
+/// The short training run.
 class Trial {
  public:
   Trial(const Assembly& fleet, const Progress& progress, double flops)
@@ -98,7 +98,7 @@ class Trial {
     return static_cast<std::uint32_t>(std::clamp(flops / sample_flops_, least, most));
   }
 
-  /// A look is due here, once the way back is known.
+  /// Marks a point to be measured after the backward pass.
   void pass() {
     progress_(fmt::format("calibrating: training time {:.3g} of {:.3g}", time_, result_.horizon));
     Rng rng = Rng(fleet_.fleet.seed).derive("curvature");
@@ -108,7 +108,7 @@ class Trial {
     nodes_.push_back({time_, x_});
   }
 
-  /// Samples of each peer in the backward pass: all of them, as far as the work allows.
+  /// Returns the samples per peer for the backward pass: all, or as many as the work allows.
   std::uint32_t samples_back() const {
     double passes = static_cast<double>(nodes_.size());
     for (const std::size_t last : passed_) passes += 2 * krylov_steps * static_cast<double>(last);
@@ -163,9 +163,9 @@ class Trial {
     result_.points.push_back(std::move(point));
   }
 
-  /// Steps of 0.6 / L and a sixtieth of the way at most, along all samples as far as the work
-  /// allowed admits: noise of its own would lie in the sharpest axes at the end, where the slope of
-  /// the curvature is largest. False when the work did not suffice.
+  /// Takes steps of at most 0.6 / L and a sixtieth of the way, on all samples or as many as the
+  /// work allows: minibatch noise would end up in the sharpest axes, whose curvature changes most.
+  /// Returns false if the work did not suffice.
   bool advance(double until) {
     const double l = std::max(curvature_, 1e-12);
     const double way = until - time_;
@@ -199,7 +199,7 @@ class Trial {
     return true;
   }
 
-  /// Minibatch losses, a few steps together.
+  /// Adds means of a few consecutive minibatch losses to the curve.
   void smooth_losses() {
     const std::size_t together = std::max<std::size_t>(1, losses_.size() / 60);
     for (std::size_t k = 0; k + together <= losses_.size(); k += together) {
@@ -233,11 +233,11 @@ class Trial {
   std::uint32_t batch_ = 1;
   std::vector<float> x_;
   double time_ = 0;
-  double curvature_ = 0;                     ///< L at the last look
-  std::vector<DescentNode> nodes_;           ///< the way
-  std::vector<std::size_t> passed_;          ///< nodes that are looked at
-  std::vector<double> slopes_;               ///< of each of these: |grad f|^2
-  std::vector<std::vector<Doubles>> looks_;  ///< likewise: integrals of its and later adjoints
+  double curvature_ = 0;                     ///< L at the last point
+  std::vector<DescentNode> nodes_;           ///< nodes along the way
+  std::vector<std::size_t> passed_;          ///< nodes to be measured
+  std::vector<double> slopes_;               ///< |grad f|^2 at these nodes
+  std::vector<std::vector<Doubles>> looks_;  ///< at these: integrals of its and later adjoints
   std::vector<FleetCalibration::Loss> losses_;
   FleetCalibration result_;
 };
@@ -274,7 +274,7 @@ std::string not_calibrated(const Assembly& fleet) {
                     fleet.fleet.data_servers == 0;
   if (fleet.fleet.parallel) return "the theory is that of peers with whole models, not of chains";
   if (fleet.fleet.agent)
-    return "an agent's loss changes with what it has seen: `simulate` says what its rounds take";
+    return "an agent's loss changes with what it has seen: `simulate` measures its rounds";
   if (!fleet.is_plain_d_psgd() && !sums)
     return fmt::format("the theory is that of d-psgd and all-reduce, not of {}",
                        fleet.algorithm->kind);

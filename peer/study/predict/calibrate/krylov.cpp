@@ -14,7 +14,7 @@ namespace {
 /// A V = V T + beta v e^T; A: d x d, V: d x k orthonormal, T: k x k tridiagonal.
 struct Factorization {
   std::vector<Doubles> basis;
-  Doubles diagonal, side;  ///< side[k] couples k and k + 1; its last is the residual's norm
+  Doubles diagonal, side;  ///< side[k] couples k and k + 1; the last is the residual's norm
 };
 
 Factorization lanczos(const SymmetricProduct& a, Doubles start, std::size_t steps) {
@@ -41,8 +41,8 @@ EigenPairs solved(const Factorization& f) {
                            Eigen::Map<const Eigen::VectorXd>(f.side.data(), k - 1));
 }
 
-/// Calls each(f, value, small, j) for every Ritz value, small: k x k, its column j the Ritz vector
-/// in the basis; not at all where the start is zero.
+/// Calls each(f, value, small, j) for every Ritz value. Column j of small (k x k) is the Ritz
+/// vector in the basis. Makes no call if the start is zero.
 template <class Each>
 void for_each_ritz_value(const SymmetricProduct& a, Doubles start, std::size_t steps, Each each) {
   const Factorization f = lanczos(a, std::move(start), steps);
@@ -51,7 +51,7 @@ void for_each_ritz_value(const SymmetricProduct& a, Doubles start, std::size_t s
   for (Eigen::Index j = 0; j < ritz.values.size(); ++j) each(f, ritz.values[j], ritz.vectors, j);
 }
 
-/// The j-th Ritz vector.
+/// Returns the j-th Ritz vector.
 Doubles combined(const Factorization& f, const Eigen::MatrixXd& small, Eigen::Index j) {
   Doubles u(f.basis[0].size());
   for (std::size_t k = 0; k < f.basis.size(); ++k)

@@ -12,7 +12,7 @@
 namespace gv {
 namespace {
 
-constexpr double reach = 0.05;  ///< length of second differences: about as far as peers are
+constexpr double reach = 0.05;  ///< length of second differences, a typical distance of peers
 constexpr int memories = 7;     ///< 1/4, 1, 4, .. of 1 / L
 
 double norm(const Doubles& v) {
@@ -101,7 +101,7 @@ class DriftFinder {
     }
   }
 
-  /// Returns the curvature of what the deviations have beyond the leading axes, on average.
+  /// Returns the mean curvature of the deviations outside the leading axes.
   double curvature_beyond(const std::vector<Doubles>& deviations) const {
     Doubles mixture(size_);
     for (std::size_t i = 0; i < deviations.size(); ++i)
@@ -139,11 +139,11 @@ class DriftFinder {
   const LeadingPairs& leading_;
   const std::vector<Doubles>& adjoints_;
   std::size_t size_;
-  Doubles here_;  ///< the mean gradient on the samples of `gradients_`
+  Doubles here_;  ///< mean gradient on the samples of `gradients_`
   Drift drift_;
 };
 
-constexpr double tolerance = 0.01;  ///< of leading pairs, relative to L
+constexpr double tolerance = 0.01;  ///< for leading pairs, relative to L
 
 void check(PeerObjectives peers, const CalibrationOptions& o) {
   if (peers.empty()) throw std::invalid_argument("calibrate: no peers");
@@ -195,8 +195,8 @@ class Calibrator {
     c_.gradient_square = dot(mean_, mean_);
   }
 
-  /// sigma^2, and mixtures of the noise with random signs: as good as Gaussian noise of covariance
-  /// Sigma.
+  /// Measures sigma^2, and mixtures of the noise with random signs, which are as good as Gaussian
+  /// noise of covariance Sigma.
   void find_noise() {
     mixtures_.assign(o_.probes + 1, Doubles(dimension()));
     at_.each_draw(full_, [&](const Doubles& xi) {
@@ -232,7 +232,7 @@ class Calibrator {
     for (const double value : leading_.values) c_.curvature = std::max(c_.curvature, value);
   }
 
-  /// Returns where what is left of `starts` beyond the leading axes lies; values sum to `total`.
+  /// Returns the curvatures of `starts` outside the leading axes; values sum to `total`.
   std::vector<CurvatureShare> remainder(std::vector<Doubles> starts, double total) {
     std::vector<CurvatureShare> parts;
     const auto m = static_cast<double>(starts.size());
@@ -268,7 +268,7 @@ class Calibrator {
       c_.noise_curvature += part.curvature * part.value;
   }
 
-  /// Gradients that are means of draws carry noise / draws each.
+  /// Subtracts noise / draws for each gradient that is a mean of draws.
   void take_noise(std::vector<double>& gram, double noise) const {
     if (at_.exact()) return;
     for (std::size_t i = 0; i < n(); ++i)
@@ -290,7 +290,7 @@ class Calibrator {
     return gram;
   }
 
-  /// full_ holds deviations from here on.
+  /// From here on full_ holds deviations.
   void find_apart() {
     for (Doubles& d : full_) add_scaled(d, -1, mean_);
     if (!at_.exact()) return;  // an oracle's peers share one Hessian

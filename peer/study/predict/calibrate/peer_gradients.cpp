@@ -8,7 +8,7 @@ namespace {
 
 constexpr double stretch = 5e-3;  ///< |e v| in (grad f(x + e v) - grad f(x - e v)) / 2 e
 
-constexpr std::uint32_t most_at_once = 256;  ///< samples: LeNet-5 takes 150 KB for each
+constexpr std::uint32_t most_at_once = 256;  ///< samples: LeNet-5 needs 150 KB each
 
 std::vector<std::vector<std::byte>> streams_of(PeerObjectives peers) {
   std::vector<std::vector<std::byte>> streams;
@@ -104,7 +104,7 @@ PeerGradients::Full PeerGradients::full(std::size_t i) {
   return full;
 }
 
-/// The variance of b fresh samples over that of a minibatch of the share: noise without
+/// Returns the variance of b fresh samples relative to a minibatch of the share. Noise without
 /// replacement is white noise of that variance minus its mean over an epoch.
 double PeerGradients::freshness(std::size_t i) const {
   const double samples = peers_[i]->samples();

@@ -15,8 +15,8 @@ namespace gv {
 /// f_i of each peer.
 using PeerObjectives = std::span<const std::unique_ptr<Objective>>;
 
-/// The loss and gradient of f over so many of its next samples, in parts of some hundred: what a
-/// network keeps of thousands at once is gigabytes. As value_and_gradient, but for the last digits.
+/// Returns the loss and gradient of f over its next `samples` samples, in parts of a few hundred,
+/// because thousands at once take gigabytes. Equals value_and_gradient but for the last digits.
 double gradient_in_parts(Objective& f,
                          std::span<const float> x,
                          std::uint32_t samples,
@@ -32,16 +32,15 @@ struct DisplacedGradients {
   std::function<const std::vector<float>&(std::size_t i, const Doubles& offset)> at;
 };
 
-/// H v of the mean of f_i at x, by central differences.
+/// Returns H v for the mean of f_i at x, by central differences.
 Doubles curvature_product(const DisplacedGradients& gradients, const Doubles& v);
 
-/// Gradients of f = mean of the peers' f_i at one point x: each time it is asked, the same ones.
-/// An objective without samples (the quadratic oracle) has the mean of some draws for its full
-/// gradient.
+/// Gradients of f = mean of the peers' f_i at one point x; the same ones in each call. An objective
+/// without samples (the quadratic oracle) uses a mean of some draws as its full gradient.
 class PeerGradients {
  public:
-  /// batch: of a draw. draws and curvature_samples: of all peers together. The peers must outlive
-  /// it; their streams are put back when it goes.
+  /// `batch`: samples per draw. `draws` and `curvature_samples`: of all peers together. The peers
+  /// must outlive this object, whose destructor restores their streams.
   PeerGradients(PeerObjectives peers,
                 std::span<const float> x,
                 std::uint32_t batch,
@@ -54,9 +53,9 @@ class PeerGradients {
 
   std::size_t size() const { return x_.size(); }                ///< d
   std::size_t peers() const { return peers_.size(); }           ///< n
-  std::size_t draws() const { return draws_; }                  ///< of each peer
-  bool exact() const { return peers_.front()->samples() > 0; }  ///< full gradients are no estimates
-  /// Minibatches per pass over a peer's samples, the mean over peers; 0: always fresh.
+  std::size_t draws() const { return draws_; }                  ///< draws per peer
+  bool exact() const { return peers_.front()->samples() > 0; }  ///< full gradients are exact
+  /// Returns minibatches per pass over a peer's samples, mean over peers; 0: always fresh.
   double epoch() const;
 
   struct Full {
@@ -65,11 +64,11 @@ class PeerGradients {
   };
   Full full(std::size_t i);
 
-  /// Calls use(xi) with sqrt(freshness) times the deviations of minibatch gradients from
-  /// `full[i]`: as those of fresh samples are.
+  /// Calls use(xi) with the deviations of minibatch gradients from `full[i]` times sqrt(freshness),
+  /// so that they have the variance of fresh samples.
   void each_draw(std::span<const Doubles> full, const std::function<void(const Doubles&)>& use);
 
-  /// Returns those over one frozen batch of each peer; `samples`: of all peers together.
+  /// Returns gradients over one frozen batch per peer; `samples`: of all peers together.
   DisplacedGradients displaced(std::uint32_t samples);
   Doubles hessian_times(const Doubles& v) {
     return curvature_product(displaced(curvature_samples_), v);
@@ -86,16 +85,16 @@ class PeerGradients {
   std::uint32_t batch_;
   std::size_t draws_;
   std::uint32_t curvature_samples_;
-  std::vector<std::vector<std::byte>> streams_;  ///< where each peer's stood at first
-  std::vector<float> g_;                         ///< of the last gradient()
+  std::vector<std::vector<std::byte>> streams_;  ///< initial state of each peer's stream
+  std::vector<float> g_;                         ///< result of the last gradient()
 };
 
-/// The mean of the peers' gradients at any x, over one frozen batch of each: as a function of x,
-/// the gradient of one objective. The peers must outlive it; their streams are put back when it
-/// goes.
+/// The mean of the peers' gradients at any x over one frozen batch per peer: as a function of x, it
+/// is the gradient of one objective. The peers must outlive this object, whose destructor restores
+/// their streams.
 class FrozenGradient {
  public:
-  /// samples: of each peer, all of its own at the most.
+  /// `samples`: maximum samples per peer.
   FrozenGradient(PeerObjectives peers, std::uint32_t samples);
   ~FrozenGradient();
   FrozenGradient(const FrozenGradient&) = delete;
@@ -111,7 +110,7 @@ class FrozenGradient {
   std::vector<std::vector<std::byte>> streams_;
 };
 
-/// Mean over peers of their next minibatch gradients into g; returns the mean loss.
+/// Writes the mean of the peers' next minibatch gradients to g; returns the mean loss.
 double mean_gradient(PeerObjectives peers,
                      std::span<const float> x,
                      std::uint32_t batch,

@@ -8,9 +8,9 @@ namespace gv {
 namespace {
 
 constexpr double warmup_epochs = 5;
-constexpr double warmup_part = 0.1;  ///< of the run
+constexpr double warmup_part = 0.1;  ///< fraction of the run
 
-/// The part of those that train whose gradients count in one step of the fleet's model.
+/// Returns the fraction of trainers whose gradients count in one step of the fleet's model.
 double part_of_all(const Assembly& fleet) {
   const Setup& setup = *fleet.setup;
   const double n = setup.peers;
@@ -26,7 +26,7 @@ double part_of_all(const Assembly& fleet) {
   return set("fraction", 1) * (1 - set("backup", 0) / n) * quorum / n;
 }
 
-/// Optimizer steps of a peer in one pass over its data; 0: there are no samples.
+/// Returns a peer's optimizer steps in one pass over its data; 0 if there are no samples.
 double steps_per_epoch(const Assembly& fleet, double batch) {
   if (!fleet.data.train) return 0;
   return static_cast<double>(fleet.data.train->rows) / fleet.fleet.models() / batch;

@@ -42,7 +42,7 @@ Fleet trial_of(const Fleet& fleet, std::string_view option, double step) {
   return trial;
 }
 
-/// Returns whether the models part tenfold in the second half of the trial.
+/// Returns whether the models' consensus distance grows tenfold in the second half of the trial.
 bool parts(const Fleet& fleet, std::string_view option, double step) {
   const Assembly trial(trial_of(fleet, option, step));
   std::vector<double> consensus;

@@ -6,18 +6,18 @@
 
 namespace gv {
 
-/// The option by which this method averages less far at once, because its codec leaves most of a
-/// vector out: "algorithm.gamma"; "" where there is none.
+/// Returns the option that shortens this method's averaging step, which a codec that drops most of
+/// a vector needs: "algorithm.gamma". Empty if there is none.
 std::string consensus_key(const Assembly& fleet);
 
-/// Says what is wrong with that option's value; "" where nothing is, or where nobody knows. A step
-/// above the usual one is tried: a few hundred rounds of the method itself, in virtual time, on
-/// this graph and with this codec, but on a quadratic with white noise and unlike minima. O(n deg)
-/// vectors of 500 floats a round; for 64 peers at most.
+/// Returns what is wrong with that option's value; empty if nothing is, or if it is unknown. A
+/// value above the usual one is tried in virtual time: a few hundred rounds of the method itself,
+/// on this graph and with this codec, but on a quadratic with white noise and different minima.
+/// Costs O(n deg) vectors of 500 floats per round; for at most 64 peers.
 std::string codec_warning(const Assembly& fleet);
 
-/// "error: the loss is not finite; lower ...", with the keys that this fleet has. A run ends with
-/// exit_code::failed then.
+/// Returns "error: the loss is not finite; lower ...", with the keys that this fleet has. The run
+/// then ends with exit_code::failed.
 std::string loss_not_finite(const Assembly& fleet);
 
 }  // namespace gv

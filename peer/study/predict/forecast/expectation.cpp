@@ -15,8 +15,7 @@ namespace gv {
 namespace {
 
 constexpr PeerId most_peers = 1024;
-constexpr double most_operations =
-    2e8;  ///< that following the fleet's own minima may take, or its schedule
+constexpr double most_operations = 2e8;  ///< limit for following the fleet's minima or schedule
 
 double operations(const Assembly& fleet, Round rounds) {
   double links = 0;
@@ -27,8 +26,8 @@ double operations(const Assembly& fleet, Round rounds) {
   return links * static_cast<double>(rounds) * static_cast<double>(fleet.dimension);
 }
 
-/// A schedule's own rounds, one after the other; without the fleet's minima where they are too
-/// many.
+/// Predicts by following the schedule's rounds one after the other; ignores the fleet's own minima
+/// if `centers` is empty.
 std::optional<Stationary> along_schedule(const Assembly& fleet,
                                          const QuadraticProblem& problem,
                                          const std::vector<std::vector<double>>& centers,
@@ -44,7 +43,7 @@ std::optional<Stationary> along_schedule(const Assembly& fleet,
   return walk.now();
 }
 
-/// The loss on the test set has what nobody can go below in it.
+/// Predicts losses on the test set, which include the irreducible loss.
 std::optional<Stationary> of_regression(const Assembly& fleet,
                                         const RegressionProblem& problem,
                                         Round rounds) {
@@ -59,7 +58,7 @@ std::optional<Stationary> of_regression(const Assembly& fleet,
   return s;
 }
 
-/// Predicts where the fleet settles with its own minima, if coming to rest does not take too long.
+/// Predicts the stationary state; with the fleet's own minima if convergence is fast enough.
 std::optional<Stationary> settled(const Assembly& fleet,
                                   const QuadraticProblem& problem,
                                   const Modes& modes,
@@ -89,7 +88,7 @@ void add(Stationary& sum, const Stationary& term, double copies) {
   add(sum.excess_local, term.excess_local, copies);
 }
 
-/// The Hessian is repeated cyclically: whole rounds of it, then a rest.
+/// The Hessian is repeated cyclically: whole repetitions, then a remainder.
 std::vector<QuadraticProblem::Part> parts_of(const QuadraticSpec& spec,
                                              const QuadraticFleet& fleet) {
   const std::size_t length = spec.hessian.size();
@@ -113,7 +112,7 @@ std::optional<Stationary> expectation(const Assembly& fleet, const FleetRecord& 
   const std::optional<QuadraticProblem> problem = quadratic_problem(fleet);
   if (!problem) return std::nullopt;
   const QuadraticSpec& spec = fleet.fleet.data.quadratic;
-  std::vector<std::vector<double>> centers;  // where they are not too many
+  std::vector<std::vector<double>> centers;  // empty if they are too many to follow
   if (operations(fleet, record.round) <= most_operations)
     centers = quadratic_centers(spec, record.peers, Rng(fleet.fleet.seed).derive("quadratic"));
   if (fleet.schedule) return along_schedule(fleet, *problem, centers, record.round);
@@ -124,7 +123,7 @@ std::optional<Stationary> expectation(const Assembly& fleet, const FleetRecord& 
     if (centers.empty()) return problem->after(modes, record.round);
     return predict_after(
         *fleet.w, modes, problem->spelled_out(), centers, spec.start, record.round);
-  } catch (const std::invalid_argument&) {  // a directed W that has no orthogonal modes
+  } catch (const std::invalid_argument&) {  // a directed W without orthogonal modes
     return std::nullopt;
   }
 }
@@ -194,7 +193,7 @@ std::optional<QuadraticProblem> quadratic_problem(const Assembly& fleet) {
   const bool plain = o.kind == "sgd" && !o.nesterov && o.weight_decay == 0 && o.clip_norm == 0 &&
                      o.lr > 0 && o.schedule.kind == "constant" && o.schedule.warmup == 0;
   const bool quadratic = fleet.fleet.data.kind == "quadratic";
-  const bool alike = fleet.fleet.own_steps.empty();  // the theory knows one number of steps
+  const bool alike = fleet.fleet.own_steps.empty();  // the theory needs equal steps
   if (!quadratic || !plain || !alike || !fleet.is_plain_d_psgd()) return std::nullopt;
   const QuadraticSpec& q = fleet.fleet.data.quadratic;
   if (!q.centers.empty()) return std::nullopt;

@@ -12,17 +12,17 @@
 
 namespace gv {
 
-/// Returns what the predictor says of a fleet at `record`'s round: of its own minima where they are
-/// few enough to follow, else over their draw. For linear regression on fresh samples these are
-/// losses, not excess losses. Empty where the theory does not apply (see quadratic_problem,
-/// regression_problem) or peers are missing. One run scatters around it.
+/// Returns the prediction for a fleet at `record`'s round: with its own minima if they are few
+/// enough to follow, else as a mean over their distribution. For linear regression these are
+/// losses, not excess losses. Empty if the theory does not apply (see quadratic_problem,
+/// regression_problem) or peers are missing. Single runs scatter around it.
 std::optional<Stationary> expectation(const Assembly& fleet, const FleetRecord& record);
 
-/// Predicted beside measured, a line each; begins with a newline, empty without a prediction.
+/// Returns a line for each predicted and measured value, after a newline; empty if no prediction.
 std::string expectation_text(const std::optional<Stationary>& expected, const FleetRecord& record);
 
 /// Adds "predicted": {"consensus", "excess_loss_mean", "excess_loss_local"} to the document of
-/// summary_json, where there is a prediction.
+/// summary_json, if there is a prediction.
 void add_expectation(Json& summary, const std::optional<Stationary>& expected);
 
 /// The predictor's view of a quadratic fleet. Coordinates with the same curvature are alike, so
@@ -35,22 +35,22 @@ struct QuadraticProblem {
   std::vector<Part> parts;
   double start = 0;  ///< x_0 in every coordinate
 
-  /// Coordinates summed. Empty when some mode is unstable.
+  /// Returns the sum over coordinates; empty if some mode is unstable.
   std::optional<Stationary> settled(const Modes& modes) const;
-  /// Predicts the state after `rounds` rounds; empty where the predictor knows the end alone.
+  /// Predicts the state after `rounds` rounds; empty if only the stationary state is known.
   std::optional<Stationary> after(const Modes& modes, std::uint64_t rounds) const;
-  /// Local models' excess loss at most `target`; none when never within `most` rounds, or unknown.
+  /// Returns the rounds to a local excess loss of `target`; empty if above `most` or unknown.
   std::optional<std::uint64_t> rounds_to(const Modes& modes,
                                          double target,
                                          std::uint64_t most) const;
   StableRates stable_rates(const Modes& modes) const;
-  QuadraticFleet spelled_out() const;  ///< every coordinate by itself
-  double curvature() const;            ///< L: the largest of the Hessian
+  QuadraticFleet spelled_out() const;  ///< each coordinate separately
+  double curvature() const;            ///< L, the largest entry of the Hessian
   double rate() const { return parts.front().fleet.rate; }
 };
 
-/// Returns nothing when the theory does not apply: another model, another algorithm than D-PSGD,
-/// Adam, Nesterov momentum, weight decay, a rate that changes.
+/// Returns nothing if the theory does not apply: another model, an algorithm other than D-PSGD,
+/// Adam, Nesterov momentum, weight decay, a learning rate that changes.
 std::optional<QuadraticProblem> quadratic_problem(const Assembly& fleet);
 
 }  // namespace gv

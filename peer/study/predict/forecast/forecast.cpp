@@ -9,7 +9,7 @@
 
 #include "graph/best_graphs.h"
 #include "graph/formats/graph_file.h"
-#include "graph/predict/mixing.h"
+#include "graph/predict/mixing_rates.h"
 #include "graph/schedule/schedule.h"
 #include "graph/schedule/schedule_rate.h"
 #include "graph/schedules.h"
@@ -23,9 +23,9 @@ namespace gv {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-constexpr std::size_t usual_degree = 16;  ///< of alternatives to denser graphs, unless asked
+constexpr std::size_t usual_degree = 16;  ///< default limit for the degree of alternatives
 constexpr std::size_t n_alternatives = 5;
-constexpr PeerId seconds_limit = 1024;  ///< peers whose rounds are timed here
+constexpr PeerId seconds_limit = 1024;  ///< maximum peers for which rounds are timed
 constexpr std::uint64_t most_rounds = 1'000'000;
 
 std::optional<double> known(const Estimate& e) {
@@ -39,7 +39,7 @@ void set_losses(Forecast& f, const Stationary& s) {
   f.excess_local = known(s.excess_local);
 }
 
-/// Makes forecasts of graphs for one fleet.
+/// Makes forecasts for one fleet on different graphs.
 class Forecaster {
  public:
   Forecaster(const Assembly& fleet, double bytes_per_neighbor)
@@ -74,7 +74,7 @@ class Forecaster {
     return f;
   }
 
-  /// Every round all gradients are averaged: the complete graph, averaging last.
+  /// All-reduce averages all gradients in each round, which is a complete graph in order atc.
   std::optional<Forecast> of_all_reduce() const {
     const PeerId n = fleet_.fleet.trainers();
     const bool plain = fleet_.fleet.local_steps == 1;
@@ -98,7 +98,7 @@ class Forecaster {
     return f;
   }
 
-  /// 1.1 times where the fleet settles, unless it begins below.
+  /// Returns 1.1 times the loss at which the fleet settles, unless the loss is lower at the start.
   std::optional<double> usual_target(const Forecast& own, const Candidate& c) const {
     if (problem() == nullptr || !own.excess_local) return std::nullopt;
     const std::optional<Stationary> start = c.law.start(*problem_);
@@ -115,15 +115,15 @@ class Forecaster {
   std::optional<double> target_;
 };
 
-/// Says what the losses are means over: minima are one draw of many, and a run has a seed's own.
+/// Returns what losses average over: minima are one of many draws; a run has its seed's.
 std::string basis_of(const QuadraticProblem& problem) {
   return problem.parts.front().fleet.spread > 0
              ? "means over all draws of the noise and of the peers' minima (data.spread); for the "
-               "minima of this seed `simulate` says what is expected"
+               "minima of this seed `simulate` computes what is expected"
              : "means over all draws of the noise";
 }
 
-/// The first at the target, in seconds; none when none gets there.
+/// Returns the forecast that reaches the target first, in seconds; nothing if none does.
 std::optional<Forecast> first_there(const FleetForecast& f) {
   std::vector<const Forecast*> all{&f.own};
   for (const Forecast& other : f.others) all.push_back(&other);
@@ -134,8 +134,8 @@ std::optional<Forecast> first_there(const FleetForecast& f) {
   return *first;
 }
 
-constexpr PeerId search_limit = 4096;  ///< peers for whom others are looked for
-constexpr PeerId sample_limit = 128;   ///< peers for whose schedules rounds are drawn
+constexpr PeerId search_limit = 4096;  ///< maximum peers for which other graphs are searched
+constexpr PeerId sample_limit = 128;   ///< maximum peers for schedules that are sampled
 constexpr std::size_t n_graphs = 10;
 constexpr double own_work = 3e9, other_work = 3e8;  ///< multiplications
 
@@ -191,7 +191,7 @@ void add_graphs(const Assembly& fleet, std::size_t max_degree, std::vector<Candi
   }
 }
 
-/// The fleet's own schedule, whatever its seed.
+/// Returns whether both specs are the same schedule, up to the seed.
 bool is_same_choice(const ScheduleSpec& own, const ScheduleSpec& other) {
   if (own.family != other.family) return false;
   return !own.parameters.has("k") || own.parameters.count("k") == other.parameters.count("k");
@@ -208,16 +208,16 @@ void add_schedules(const Assembly& fleet, std::size_t max_degree, std::vector<Ca
     if (fleet.fleet.schedule && is_same_choice(*fleet.fleet.schedule, spec)) continue;
     try {
       Candidate c = of_schedule(spec, make_schedule(spec, n), other_work);
-      // Base graphs of many k are the sequence of a smaller k.
+      // Base graphs of some k equal the sequence of a smaller k.
       const bool other_k = spec.parameters.has("k") && c.degree < spec.parameters.count("k");
       if (c.degree <= max_degree && c.slem < 1 && !other_k) found.push_back(std::move(c));
     } catch (const std::invalid_argument&) {
-      continue;  // impossible on so many peers
+      continue;  // impossible with this number of peers
     }
   }
 }
 
-/// Says what the losses are of: a calibration knows the end of the run, not where training rests.
+/// Returns the verb for losses: a calibration predicts the end of the run, not a settled state.
 const char* come_to(const FleetForecast& f) {
   return f.calibrated ? "end the run" : "settle";
 }
@@ -228,7 +228,7 @@ std::string traffic(const Forecast& own, const Forecast& other) {
                                       : fmt::format("at {:.3g} times the traffic", factor);
 }
 
-/// The least traffic that costs at most 5 % of loss; null unless it saves a third.
+/// Returns the least traffic with at most 5 % more loss; null unless it saves a third.
 const Forecast* thriftier(const FleetForecast& f) {
   const Forecast* least = nullptr;
   for (const Forecast& other : f.others) {

@@ -14,19 +14,19 @@
 namespace gv {
 namespace {
 
-/// A paragraph below the table, in 80 columns.
+/// Returns a paragraph below the table, in 80 columns.
 std::string lines(const std::string& text) {
   return wrapped("  " + text, 2) + "\n";
 }
 
-/// Puts a ~ where a figure says less than it seems to.
+/// Adds a ~ to a figure whose digits are not reliable.
 std::string marked(bool loose, const std::string& figure) {
   return loose ? fmt::format("~{}", figure) : figure;
 }
 
 std::string short_number(const std::optional<double>& value) {
   if (!value) return "-";
-  constexpr std::size_t room = 9;  // in its column
+  constexpr std::size_t room = 9;  // width of its column
   const std::string text = fmt::format("{:.4g}", *value);
   return text.size() <= room ? text : fmt::format("{:.2g}", *value);
 }
@@ -40,12 +40,12 @@ std::string seconds_cell(const std::optional<double>& seconds) {
   return seconds ? seconds_text(*seconds) : "-";
 }
 
-/// Writes two digits where more would be believed.
+/// Formats two digits if the errors do not hold.
 std::string loss_cell(const Forecast& f, const std::optional<double>& value) {
   return f.beyond && value ? fmt::format("~{:.2g}", *value) : short_number(value);
 }
 
-/// Puts a ~ where it says no more than that it is small.
+/// Adds a ~ if the value is too small compared with its uncertainty.
 std::string mean_excess(const Forecast& f) {
   const bool small =
       f.excess_mean && f.excess_mean_error && !f.resolved(*f.excess_mean, *f.excess_mean_error);
@@ -61,7 +61,7 @@ struct Column {
   Cell cell;
 };
 
-/// Losses, where they are known, say more of a graph than its gap; 80 columns do not hold both.
+/// Shown instead of mixing figures when losses are known; 80 columns do not hold both.
 const Column of_losses[] = {
     {"consensus", 9, [](const Forecast& f) { return loss_cell(f, f.consensus); }},
     {"mean", 9, mean_excess},
@@ -92,13 +92,13 @@ std::vector<Column> columns_for(const Rows& rows) {
   return columns;
 }
 
-/// A name that is too long for its column has a line of its own.
+/// Puts a name that is too long for its column on a line of its own.
 std::string named(const std::string& name) {
   if (columns_of(name) <= name_columns) return fmt::format("  {:<22}", name);
   return fmt::format("  {}\n  {:<22}", name, "");
 }
 
-/// Returns whether nothing in the table tells two graphs apart.
+/// Returns whether the table shows the same figures for both graphs.
 bool alike(const Forecast& a, const Forecast& b) {
   return a.period == 1 && b.period == 1 && a.degree == b.degree && std::abs(a.gap - b.gap) < 1e-9 &&
          short_number(a.n_eff) == short_number(b.n_eff) && a.bytes_per_round == b.bytes_per_round &&
@@ -131,7 +131,7 @@ std::string table(const FleetForecast& f) {
   return text;
 }
 
-/// The two figures of the mean model's excess, and how well they are known.
+/// Returns the two figures of the mean model's excess with their uncertainties.
 std::string mean_lines(const Forecast& f) {
   if (!f.excess_mean || !f.excess_mean_error) return "";
   if (f.beyond)
@@ -191,9 +191,9 @@ Json alternative(const Forecast& f) {
           {"predicted", predicted_json(f)}};
 }
 
-constexpr std::size_t most_windows = 4;  ///< in a text
+constexpr std::size_t most_windows = 4;  ///< maximum in a text
 
-/// Rounds to four digits, towards the side on which rates are stable; 2 - 1e-12 counts as 2.
+/// Rounds to four digits, towards stable rates; 2 - 1e-12 counts as 2.
 std::string rounded(double rate, double towards) {
   const double digit = std::pow(10, std::floor(std::log10(rate)) - 3);
   const double scaled = rate / digit;
@@ -220,7 +220,7 @@ std::string forecast_text(const FleetForecast& f) {
   text += lines(legend(f));
   text += mean_lines(f.own);
   if (const auto& c = f.choice) {
-    // One verdict: who is at the target first, in seconds, has averaging and network in it.
+    // A single verdict: seconds to the target include both averaging and network.
     text += fmt::format("first  {} in {} ({}): {:.0f} rounds of {}\n",
                         c->topology,
                         seconds_text(*c->seconds_to_target()),
@@ -308,7 +308,7 @@ std::string unstable_text(const StableRates& rates, double rate, const std::stri
     return fmt::format("rate {:g} is beyond the stability limit {:.6g}{}", rate, last.high, what);
   if (rate <= first.low)
     return fmt::format(
-        "rate {:g} is not above {:.6g}, where the stable rates{} begin", rate, first.low, what);
+        "rate {:g} is not above {:.6g}, the least stable rate{}", rate, first.low, what);
   return fmt::format(
       "rate {:g} is not stable: the stable ones{} are {}", rate, what, to_text(rates));
 }

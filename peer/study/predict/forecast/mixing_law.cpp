@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "gossip/algorithm.h"
-#include "graph/predict/mixing.h"
+#include "graph/predict/mixing_rates.h"
 #include "graph/predict/sequence.h"
 #include "graph/predict/stable_rates.h"
 #include "graph/predict/transient.h"
@@ -24,7 +24,7 @@ bool plain(const OptimizerSpec& o) {
          o.lr > 0 && o.schedule.kind == "constant" && o.schedule.warmup == 0;
 }
 
-/// The rounds that a peer can take on fresh samples, the fewest of all.
+/// Returns the rounds for which all peers have fresh samples.
 double fresh_rounds(const Assembly& fleet) {
   double fewest = 1e300;
   for (PeerId i = 0; i < fleet.fleet.trainers(); ++i) {
@@ -41,9 +41,9 @@ std::vector<double> weights_of(const Neighborhood& row) {
 }
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-constexpr PeerId dense_limit = 512;     ///< peers whose eigenvalues are all computed here
-constexpr PeerId modes_limit = 20'000;  ///< peers whose modes are estimated here
-constexpr PeerId sequence_limit = 256;  ///< peers whose sequence is followed
+constexpr PeerId dense_limit = 512;     ///< maximum peers for which all eigenvalues are computed
+constexpr PeerId modes_limit = 20'000;  ///< maximum peers for which modes are estimated
+constexpr PeerId sequence_limit = 256;  ///< maximum peers whose sequence is followed
 constexpr std::uint64_t most_rounds = 1'000'000;
 
 std::optional<Modes> cheap_modes(const MixingMatrix& w,
@@ -60,13 +60,13 @@ std::optional<Modes> cheap_modes(const MixingMatrix& w,
   return stochastic_modes(w, 4, 200);
 }
 
-/// Multiplications in a round of a walk.
+/// Returns the multiplications in a round of a walk.
 double work_of_round(PeerId n, const QuadraticProblem& problem) {
   const auto axes = static_cast<double>(problem.parts.front().fleet.hessian.size());
   return axes * 20.0 * n * n;
 }
 
-/// None where the method does not run, or for a directed W that is not normal.
+/// Returns nothing if the method cannot run on this graph, or for a directed W that is not normal.
 std::optional<Modes> modes_of_candidate(const GraphCandidate& c,
                                         PeerId peers,
                                         const QuadraticFleet& fleet) {
@@ -189,8 +189,8 @@ std::optional<double> MixingLaw::left_after(std::uint64_t rounds) const {
   return std::sqrt(end / start);
 }
 
-/// Follows the identity that effective neighbours are how much better local models settle than a
-/// worker alone, in order atc with (1 - gamma h)^2 = g.
+/// By the identity that effective neighbours are the factor by which local models settle better
+/// than a worker alone, in order atc with (1 - gamma h)^2 = g.
 std::optional<Estimate> MixingLaw::n_eff(double discount) const {
   if (modes_) return effective_neighbors(*modes_, discount);
   const QuadraticFleet fleet{.hessian = {1}, .rate = 1 - std::sqrt(discount), .order = "atc"};
@@ -246,7 +246,7 @@ std::optional<double> MixingLaw::walk_to(const QuadraticProblem& problem, double
   const std::optional<Stationary> end = settled(problem);
   if (!end) return std::nullopt;
   const bool arrives = end->excess_local.value <= target;
-  // One that settles above may still dip below on its way, but early.
+  // If the loss settles above the target, it may still dip below it, but only early.
   const double most = arrives ? most_work_ / work_of_round(sequence_->size(), problem) : 100;
   SequenceWalk walk(*sequence_, problem.spelled_out(), problem.start);
   for (double t = 0; t <= most; ++t) {
@@ -287,8 +287,8 @@ double score_of(const GraphCandidate& c, PeerId peers, const GraphGoal& goal) {
 std::string reason_of(const std::vector<GraphCandidate>& found, const GraphGoal& goal) {
   const GraphCandidate& best = found.front();
   if (!std::isfinite(best.score))
-    return goal.target ? "none: the fleet diverges or never gets there on any of these"
-                       : "none: the fleet diverges on every one of these";
+    return goal.target ? "none: on each of these the fleet diverges or never gets there"
+                       : "none: on each of these the fleet diverges";
   std::string text = fmt::format("{}: {}", best.name, meaning(best, goal));
   if (found.size() > 1) {
     text += best.score == found[1].score

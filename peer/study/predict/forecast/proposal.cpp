@@ -17,16 +17,16 @@
 namespace gv {
 namespace {
 
-/// A dry run of more rounds would take too long, and the rare one hardly counts.
+/// Longer dry runs would take too long, and rare rounds hardly count.
 constexpr Round most_period = 1000;
 
 constexpr Round least_rounds = 8;
 
-/// Rounds of all peers together if rounds take unlike times.
+/// Maximum rounds of all peers together if rounds differ in length.
 constexpr Round most_unlike = 10'000;
 
-/// Returns whether rounds take unlike times: pairs, graphs or the peers that train are drawn, or
-/// the first to come is served.
+/// Returns whether rounds differ in length: pairs, graphs or training peers are drawn, or servers
+/// serve the first to arrive.
 bool is_drawn(const Assembly& fleet) {
   const Setup& setup = *fleet.setup;
   const auto fraction = setup.settings.find("fraction");
@@ -34,33 +34,33 @@ bool is_drawn(const Assembly& fleet) {
   return !fleet.algorithm->synchronous || setup.scheduled || some;
 }
 
-/// A whole number of periods.
+/// Returns the rounds to measure, a whole number of periods.
 Round rounds_that_tell(const Assembly& fleet) {
   const auto period_of = fleet.algorithm->period;
   const Round period = period_of == nullptr ? 1 : std::min(most_period, period_of(*fleet.setup));
   return period * std::max<Round>(1, least_rounds / period);
 }
 
-/// The last rounds of a chain without a flush, in which less and less goes forward.
+/// Returns the rounds in which a chain without a flush drains at the end.
 Round rounds_that_empty(const Assembly& fleet) {
   const std::optional<ParallelSpec>& parallel = fleet.fleet.parallel;
   const bool flushes = !parallel || parallel->schedule == ParallelSpec::Schedule::flush;
   return flushes ? 0 : parallel->stages - 1;
 }
 
-/// The fleet is done when its slowest peer is.
+/// Returns the rounds to run if rounds differ in length; the fleet ends with its slowest peer.
 Round rounds_of_all(const Assembly& fleet) {
   return std::min(fleet.rounds, std::max(least_rounds, most_unlike / fleet.fleet.size()));
 }
 
-/// Their rows when they stand so.
+/// Returns the rows of W by peer when peers[k] stands at place k.
 std::vector<Neighborhood> rows_of(const MixingMatrix& w, const std::vector<PeerId>& peers) {
   std::vector<Neighborhood> rows(peers.size());
   for (PeerId place = 0; place < peers.size(); ++place) {
     Neighborhood row = w.row(place);
     for (PeerId& each : row.peers) each = peers[each];
     for (PeerId& each : row.receivers) each = peers[each];
-    std::ranges::sort(row.receivers);  // in which order a model goes to its neighbours
+    std::ranges::sort(row.receivers);  // models go to neighbours in this order
     rows[peers[place]] = std::move(row);
   }
   return rows;
@@ -78,7 +78,7 @@ Topology placed(const Topology& graph, const std::vector<PeerId>& peers) {
   return other;
 }
 
-/// A smaller predicted gain may as well be a loss: predictions are no better than a few per cent.
+/// A smaller predicted gain may be a loss, because predictions err by a few per cent.
 constexpr double worth_moving = 0.95;
 
 void check(const Assembly& fleet) {
@@ -93,7 +93,7 @@ void check(const Assembly& fleet) {
 using Sets = std::vector<std::string>;
 
 constexpr PeerId most_leaves = 3;
-constexpr PeerId most_placed = 64;  ///< peers for whom graphs with leaves are looked for
+constexpr PeerId most_placed = 64;  ///< maximum peers for which graphs with leaves are tried
 constexpr const char* local_steps = "train.local_steps=8";
 
 class Search {
@@ -125,7 +125,8 @@ class Search {
  private:
   static std::string on(const std::string& file) { return fmt::format("topology=file:{}", file); }
 
-  /// Returns the first of the fastest, as far as predictions tell: what is nearest to the file.
+  /// Returns the first that is as fast as the best within the prediction error: nearest to the
+  /// file.
   const Proposal& fastest() const {
     const double least =
         std::ranges::min_element(found_, {}, &Proposal::seconds_per_step)->seconds_per_step();
@@ -133,7 +134,7 @@ class Search {
         found_, [&](const Proposal& p) { return worth_moving * p.seconds_per_step() <= least; });
   }
 
-  /// The fleet with these keys; nothing where it cannot run.
+  /// Returns the fleet with these keys; nothing if it cannot run.
   std::optional<Assembly> read(const Sets& sets) const {
     Sets all = search_.sets;
     all.insert(all.end(), sets.begin(), sets.end());
@@ -164,7 +165,7 @@ class Search {
     if (const std::optional<Proposal> found = measured(sets)) found_.push_back(*found);
   }
 
-  /// The best of them, with each peer where it stands best.
+  /// Adds the best ring with leaves, with each peer in its best place.
   void look_at_leaves() {
     const PeerId n = fleet_.fleet.trainers();
     std::optional<Proposal> best;
@@ -201,14 +202,14 @@ DryRun dry_run(const Assembly& fleet, const NetworkSpec& network) {
   options.network = network;
   options.rounds = alike ? 2 * half + rounds_that_empty(fleet) : rounds_of_all(fleet);
   options.replica = blank_replicas(fleet);
-  // The second half: the first holds the start, and what may follow it the end.
+  // Measures the second half; the first includes the start, and later rounds the end.
   Time began{0};
   Time ended{0};
   options.on_progress = [&](Round round, Time now) {
     if (round <= half) began = now;
     if (round <= 2 * half) ended = now;
   };
-  // It waits for one report more than there are peers, so it never looks at models.
+  // Waits for one report more than there are peers, so it never evaluates models.
   Observer blind(fleet.fleet.size() + 1, nullptr, {});
   const Time all = simulate(fleet, blind, options).virtual_time;
   std::uint64_t most = 0;

@@ -8,58 +8,58 @@
 
 namespace gv {
 
-/// The cost of a round when the method's own code runs in virtual time over replicas that have the
-/// sizes and the work of the real ones, and no values: the messages, the hops that wait for each
-/// other and the queues at the busiest peer are those of the code that will run.
+/// The cost of a round, measured by running the method's own code in virtual time. The replicas
+/// have the sizes and the work of the real ones but no values. So messages, hops that wait for each
+/// other, and queues at the busiest peer are those of the real run.
 struct DryRun {
-  double seconds_per_round = 0;  ///< until all have done it, the slowest as well
-  double bytes_per_round = 0;    ///< out of the busiest peer
+  double seconds_per_round = 0;  ///< time until the slowest peer has done the round
+  double bytes_per_round = 0;    ///< bytes sent by the busiest peer
 };
 
-/// Runs some rounds, a whole number of periods if the method has one; all rounds, or many, if no
-/// peer waits or if graphs or peers are drawn. Takes the time of the messages: no arithmetic.
+/// Runs some rounds (whole periods if the method has a period), or all or many rounds if no peer
+/// waits or if graphs or peers are drawn. Takes the time to simulate messages, without arithmetic.
 DryRun dry_run(const Assembly& fleet, const NetworkSpec& network);
 
-/// The places of peers on a fleet's graph. The spectrum of W, and so the rounds to a target, is the
-/// same wherever they stand; the seconds of a round are not.
+/// Places of peers on a fleet's graph. The spectrum of W, and so the number of rounds to a target,
+/// does not depend on the places; the seconds per round do.
 struct Placement {
-  std::vector<PeerId> peers;       ///< peers[k] takes the place that peer k has by its number
-  Topology graph;                  ///< the fleet's own, with the places taken so
-  double seconds_as_numbered = 0;  ///< per round, predicted
-  double seconds = 0;              ///< the same of this placement, never more
-  std::size_t tried = 0;           ///< swaps of two peers
+  std::vector<PeerId> peers;       ///< peers[k] takes the place that peer k has in the file
+  Topology graph;                  ///< the fleet's graph with these places
+  double seconds_as_numbered = 0;  ///< predicted seconds per round as in the file
+  double seconds = 0;              ///< predicted seconds per round here, never more
+  std::size_t tried = 0;           ///< number of swaps
 };
 
-/// Local search: of two peers that are drawn at random, the places are swapped where the predicted
-/// seconds per round do not grow (round_prediction.h). Where the best of them is not five per cent
-/// shorter than the order of the file, that one stays. Only for gossip on a graph that stays;
-/// throws std::invalid_argument with the reason for other fleets.
+/// Local search: swaps the places of two random peers if the predicted seconds per round do not
+/// grow (round_prediction.h). Keeps the order of the file unless the best placement is five per
+/// cent faster. Only for gossip on a static graph; throws std::invalid_argument with the reason for
+/// other fleets.
 Placement best_placement(const Assembly& fleet);
 
-/// Another way to train a fleet's samples on its network, as keys to set beside those of its file.
+/// Another way to train on the same samples and network, as keys to set in addition to the file's.
 struct Proposal {
-  std::vector<std::string> sets;  ///< "train.local_steps=8"; empty: the fleet as it is
-  double seconds_per_round = 0;   ///< the method's own code, in virtual time
-  double steps = 1;               ///< gradients of a peer in a round
+  std::vector<std::string> sets;  ///< "train.local_steps=8"; the fleet as it is has none
+  double seconds_per_round = 0;   ///< the method's own code in virtual time
+  double steps = 1;               ///< gradients of a peer per round
   double seconds_per_step() const { return seconds_per_round / steps; }
 };
 
-/// The keys and files of a search for what may be faster than the fleet as it is.
+/// The keys and files of a search for faster ways to train.
 struct ProposalSearch {
-  std::vector<std::string> sets;  ///< --set, as the fleet was read with
-  std::string placed;             ///< the file with the placed graph of the fleet
-  std::string leaf;               ///< the file for graphs with leaves; the best one is left there
-  std::function<void(const Topology& graph)> write;  ///< to that file
+  std::vector<std::string> sets;  ///< the `--set` values that the fleet was read with
+  std::string placed;             ///< file with the placed graph of the fleet
+  std::string leaf;               ///< file for graphs with leaves, at the end the best one
+  std::function<void(const Topology& graph)> write;  ///< writes `leaf`
 };
 
-/// The fleet as it is and what may be faster for as many gradients: its placed graph; slow peers as
-/// leaves of a ring of the others; graphs that change with the round; all-reduce, AD-PSGD and
-/// exchanges in eight bits; and eight local steps on the fastest of the graphs. The fastest first.
-/// Seconds alone: fewer exchanges and codecs take more gradients to the same loss where the peers'
-/// data are unlike. What cannot run in this fleet is left out. Fleets that best_placement takes.
+/// Returns the fleet as it is and alternatives that may take fewer seconds for the same number of
+/// gradients, fastest first: its placed graph; slow peers as leaves of a ring of the others;
+/// schedules; all-reduce, AD-PSGD and exchanges in eight bits; and eight local steps on the fastest
+/// graph. Only seconds are compared: fewer exchanges or a codec need more gradients for the same
+/// loss if the peers' data differ. Leaves out what cannot run. For the fleets of best_placement.
 std::vector<Proposal> proposals(const Assembly& fleet, const ProposalSearch& search);
 
-/// A ring of the first peers with a leaf for each of the others, in turn: of three, a triangle.
+/// Returns a ring of the first peers, to which the others are attached in turn as leaves.
 Topology ring_with_leaves(PeerId peers, PeerId leaves);
 
 }  // namespace gv

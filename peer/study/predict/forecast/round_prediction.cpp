@@ -17,7 +17,7 @@ std::uint64_t frame_bytes(Kind kind, std::size_t floats) {
   return wire::frame_bytes(m, floats * sizeof(float));
 }
 
-/// Lists the frames of a whole model, piece by piece.
+/// Returns the frame sizes of a whole model, piece by piece.
 std::vector<std::uint64_t> model_frames(std::size_t dimension) {
   std::vector<std::uint64_t> frames;
   for (std::size_t at = 0; at < dimension; at += piece_floats)
@@ -25,7 +25,7 @@ std::vector<std::uint64_t> model_frames(std::size_t dimension) {
   return frames;
 }
 
-/// The seconds of arithmetic on one peer; the flops are those that algorithms tell the simulator.
+/// Seconds of arithmetic on one peer, for the flops that algorithms report to the simulator.
 class Compute {
  public:
   Compute(const Assembly& fleet, const Objective& objective, PeerId i)
@@ -36,11 +36,11 @@ class Compute {
   double gradient() const { return gradient_ / flops_per_second_; }
   double copy() const { return d_ / flops_per_second_; }
   double step() const { return 2 * d_ / flops_per_second_; }
-  /// Counts the gradients, each with its step, that the peer takes in a round; without the last.
+  /// Returns the time of a peer's gradients with their steps in a round, minus the last `without`.
   double local_steps(double without = 0) const {
     return (gradient() + step()) * (steps_ - without);
   }
-  /// Counts the last piece alone; the pieces before it are mixed while it travels.
+  /// Counts only the last piece, because the others are mixed while it travels.
   double mix(std::size_t vectors) const {
     const double last = std::fmod(d_ - 1, piece_floats) + 1;
     return 2 * last * static_cast<double>(vectors) / flops_per_second_;
@@ -63,7 +63,8 @@ GossipPeer gossip_peer(const Assembly& fleet, const Compute& compute, const Neig
   return peer;
 }
 
-/// A period; of a random schedule as many as tell, fewer where a row takes time in proportion to n.
+/// Returns one period, or enough rounds of a random schedule: fewer for large n, as a row takes
+/// O(n).
 std::uint64_t rounds_of(const MixingSchedule& schedule) {
   if (schedule.period() > 0) return schedule.period();
   const double n = schedule.size();
@@ -91,7 +92,7 @@ std::vector<RingPiece> ring_pieces(std::size_t chunk) {
   return pieces;
 }
 
-/// Gradients and steps alone.
+/// Predicts gradients and steps only.
 RoundPrediction compute_alone(const Assembly& fleet) {
   RoundPrediction round;
   round.compute_seconds = std::ranges::max(seconds_alone(fleet));
@@ -103,7 +104,7 @@ Time time(double seconds) {
   return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
 }
 
-/// The recursion over rounds.
+/// The max-plus recursion over rounds (see gossip_round_seconds).
 class Recursion {
  public:
   Recursion(const NetworkSpec& network, std::size_t n, std::uint64_t seed) : begin_(n), ready_(n) {
@@ -129,11 +130,11 @@ class Recursion {
   }
 
   std::vector<Shaper> shapers_;
-  std::vector<Time> begin_;  ///< of the present round
-  std::vector<Time> ready_;  ///< with its own gradient and all that was sent to it
+  std::vector<Time> begin_;  ///< start of the present round
+  std::vector<Time> ready_;  ///< own gradient and all models received
 };
 
-/// The pieces on their way round a ring, in the order in which the code takes and sends them.
+/// The pieces that travel around a ring, in the order in which the code takes and sends them.
 class Ring {
  public:
   Ring(const NetworkSpec& network,
@@ -146,8 +147,8 @@ class Ring {
 
   void round(std::size_t hops) {
     for (std::size_t i = 0; i < peers_.size(); ++i) free_[i] += time(peers_[i].before);
-    go_round(hops);  // to the sum
-    go_round(hops);  // and on to all
+    go_round(hops);  // reduce
+    go_round(hops);  // gather
     for (std::size_t i = 0; i < peers_.size(); ++i) free_[i] += time(peers_[i].after);
   }
   double end() const { return in_seconds(std::ranges::max(free_)); }
@@ -186,8 +187,8 @@ class Ring {
   const std::vector<RingPeer>& peers_;
   const std::vector<RingPiece>& chunk_;
   std::vector<Shaper> shapers_;
-  std::vector<Time> free_;                   ///< when each peer has nothing more to do
-  std::vector<std::vector<Time>> arrivals_;  ///< by peer, of the pieces that come to it
+  std::vector<Time> free_;                   ///< time at which each peer is free
+  std::vector<std::vector<Time>> arrivals_;  ///< arrival times of pieces, by receiving peer
 };
 
 }  // namespace
@@ -267,7 +268,7 @@ RoundPrediction predict_gossip_round(const Assembly& fleet, const MixingSchedule
   RoundPrediction round = compute_alone(fleet);
   round.bytes_per_round = clock.model_bytes() * busiest_receivers(schedule);
   round.seconds_per_round = clock.seconds(schedule);
-  // Times are whole nanoseconds there.
+  // gossip_round_seconds counts whole nanoseconds.
   round.seconds_per_round = std::max(round.seconds_per_round, round.compute_seconds);
   round.network_seconds = round.seconds_per_round - round.compute_seconds;
   return round;
@@ -317,7 +318,7 @@ double ring_round_seconds(const NetworkSpec& network,
   constexpr std::size_t most_work = 8'000'000, rounds = 4;
   if (peers.size() < 2) return peers.front().before + peers.front().after;
   const std::size_t all = peers.size() - 1;
-  const std::size_t work = 4 * rounds * peers.size() * chunk.size();  // of a hop
+  const std::size_t work = 4 * rounds * peers.size() * chunk.size();  // per hop
   const std::size_t hops = std::clamp<std::size_t>(most_work / work, 1, all);
   Ring ring(network, peers, chunk, seed);
   double before = 0;

@@ -11,19 +11,18 @@
 
 namespace gv {
 
-/// The cost of a fleet's round, by the alpha-beta model of its `network` and the compute speed of
+/// The cost of a round by the alpha-beta model of the fleet's `network` and the compute speed of
 /// `simulate`.
 struct RoundPrediction {
   double seconds_per_round = 0;
-  double network_seconds = 0;  ///< of which the peers do nothing but wait for each other
-  double compute_seconds = 0;  ///< the slowest peer's arithmetic; of a dry run, all that remains
-                               ///< over a network that takes no time
-  double bytes_per_round = 0;  ///< out of the busiest peer
+  double network_seconds = 0;  ///< part in which peers only wait for each other
+  double compute_seconds = 0;  ///< slowest peer's arithmetic; dry run: a round without network
+  double bytes_per_round = 0;  ///< bytes sent by the busiest peer
 };
 
 /// Predicts d-psgd and the ring all-reduce by closed forms, other methods by a dry run.
 RoundPrediction predict_round(const Assembly& fleet);
-/// Returns what the local steps of its round take each peer that trains, alone.
+/// Returns the time of a round's local steps for each training peer, without waiting.
 std::vector<double> seconds_alone(const Assembly& fleet);
 /// Seconds per round of the fleet's own peers and network on any graph.
 class GossipClock {
@@ -32,11 +31,11 @@ class GossipClock {
   ~GossipClock();
   GossipClock(const GossipClock&) = delete;
   GossipClock& operator=(const GossipClock&) = delete;
-  /// rows[i]: whom peer i hears and who hears it.
+  /// rows[i]: the peers that peer i receives from and sends to.
   double seconds(const std::vector<Neighborhood>& rows) const;
   double seconds(const MixingSchedule& schedule) const;
-  double model_bytes() const;  ///< on the wire
-  /// About so many steps of arithmetic is one answer.
+  double model_bytes() const;  ///< bytes on the wire
+  /// Returns the approximate number of arithmetic operations of one call of seconds().
   double work(const std::vector<Neighborhood>& rows) const;
 
  private:
@@ -44,38 +43,38 @@ class GossipClock {
   std::unique_ptr<const Parts> parts_;
 };
 
-/// Predicts the same peers, model and network, with gossip over another graph or schedule. The
-/// fleet's own algorithm must be one that averages over a topology.
+/// Predicts the same peers, model and network with gossip over another graph or schedule. The
+/// fleet's algorithm must average over a topology.
 RoundPrediction predict_gossip_round(const Assembly& fleet, const MixingSchedule& schedule);
-/// Does the same with ring all-reduce.
+/// Predicts the same peers, model and network with ring all-reduce.
 RoundPrediction predict_all_reduce_round(const Assembly& fleet);
 
-/// Returns how many models the busiest peer sends in a round of a schedule: the mean over a period,
-/// or over some rounds of a random one.
+/// Returns the mean number of models that the busiest peer sends per round, over a period or over
+/// some rounds of a random schedule.
 double busiest_receivers(const MixingSchedule& schedule);
 
 // The alpha-beta model of a round: a frame of b bytes takes alpha + b beta, where alpha is the
-// one-way latency and beta one over the bandwidth. Hockney, "The communication challenge for MPP",
+// one-way latency and beta is 1 / bandwidth. Hockney, "The communication challenge for MPP",
 // Parallel Computing 20(3), 1994; its use for collectives: Thakur, Rabenseifner & Gropp,
 // "Optimization of collective communication operations in MPICH", IJHPCA 19(1), 2005. All times in
-// seconds, payloads in bytes. Jitter counts as it falls, loss and congestion not at all.
+// seconds, payloads in bytes. Jitter is drawn as in a run; loss and congestion are ignored.
 
 /// One peer in a round of ring all-reduce, in seconds.
 struct RingPeer {
-  double before = 0;     ///< of compute before it sends
-  double per_float = 0;  ///< of copying one out, and of adding or copying one in
-  double after = 0;      ///< of compute when it has the sum
+  double before = 0;     ///< compute before sending
+  double per_float = 0;  ///< copying a float out, or adding or copying one in
+  double after = 0;      ///< compute after the sum is complete
 };
 
-/// A piece of the chunk that goes on at each hop.
+/// A piece of the chunk that travels at each hop.
 struct RingPiece {
   std::size_t floats = 0;
-  std::uint64_t bytes = 0;  ///< of its frame
+  std::uint64_t bytes = 0;  ///< size of its frame
 };
 
-/// Seconds per round of ring all-reduce: n - 1 hops of a chunk to the sum, and as many until all
-/// have it. Patarasuk & Yuan, JPDC 2009. Each peer copies a piece out, and adds in what comes, in
-/// the order of the code (collectives.cpp), by the recursion that stands below for gossip.
+/// Returns the seconds per round of ring all-reduce: n - 1 hops of a chunk for the sum, and n - 1
+/// hops to distribute it. Patarasuk & Yuan, JPDC 2009. Peers copy pieces out and add incoming ones
+/// in the order of collectives.cpp, by the same recursion as gossip below.
 double ring_round_seconds(const NetworkSpec& network,
                           const std::vector<RingPeer>& peers,
                           const std::vector<RingPiece>& chunk,
@@ -83,24 +82,24 @@ double ring_round_seconds(const NetworkSpec& network,
 
 /// One peer in a round of gossip.
 struct GossipPeer {
-  std::vector<PeerId> receivers;  ///< ascending: whom it sends its model to
-  double before = 0;              ///< seconds of compute before it sends
-  double during = 0;              ///< while the models travel
-  double after = 0;               ///< when its neighbours' have come
+  std::vector<PeerId> receivers;  ///< peers it sends its model to, ascending
+  double before = 0;              ///< seconds of compute before sending
+  double during = 0;              ///< seconds of compute while models travel
+  double after = 0;               ///< seconds of compute after neighbours' models have arrived
 };
 
-/// The peers, all of them, in each round of one graph, or of one that changes with the round.
-/// `period` rounds are what a mean is taken over (a random schedule: as many as tell).
+/// All peers in each round of a static graph or a schedule. The mean is taken over multiples of
+/// `period` rounds (for a random schedule: enough rounds).
 struct GossipRounds {
   std::function<std::vector<GossipPeer>(std::uint64_t round)> peers;
   std::size_t period = 1;
 };
 
-/// Seconds per round of synchronous gossip on any graph: nobody begins a round before all that it
-/// hears in the one before is there. `frames`: the bytes of the pieces of a model, in the order in
-/// which they go to all neighbours. The recursion t_j(k + 1) = max(own compute, arrivals from i) of
-/// max-plus algebra (Baccelli, Cohen, Olsder & Quadrat, "Synchronization and Linearity", 1992),
-/// whose growth rate settles after a few rounds.
+/// Returns the seconds per round of synchronous gossip on any graph: a peer begins a round after it
+/// has received all models of the previous one. `frames`: sizes in bytes of a model's pieces, in
+/// the order in which they are sent to all neighbours. The recursion t_j(k + 1) = max(own compute,
+/// arrivals from i) of max-plus algebra (Baccelli, Cohen, Olsder & Quadrat, "Synchronization and
+/// Linearity", 1992), whose growth rate settles after a few rounds.
 double gossip_round_seconds(const NetworkSpec& network,
                             const GossipRounds& rounds,
                             const std::vector<std::uint64_t>& frames,

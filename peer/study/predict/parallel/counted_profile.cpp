@@ -4,7 +4,7 @@
 
 namespace gv {
 
-/// A third of a gradient's operations are the way forward (gossip/chain.cpp).
+/// Forward passes take a third of a gradient's operations (gossip/chain.cpp).
 ModelProfile counted_profile(const Assembly& fleet) {
   const NeuralNetwork network = make_network(fleet.fleet.model, *fleet.data.train);
   const std::vector<Cut> cuts = places(network);

@@ -5,7 +5,7 @@
 
 namespace gv {
 
-/// What a model takes by its floating-point operations, where nobody has measured it.
+/// Returns a profile from floating-point operation counts, for a model that was not measured.
 ModelProfile counted_profile(const Assembly& fleet);
 
 }  // namespace gv

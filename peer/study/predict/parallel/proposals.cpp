@@ -14,19 +14,19 @@ namespace {
 
 constexpr std::size_t cuts_tried = 8;
 constexpr std::size_t proposals_kept = 3;
-/// The slowest stage or crossing alone decides where minibatches follow each other.
+/// Enough microbatches that only the slowest stage or crossing counts.
 constexpr std::uint32_t endless = 1000;
-constexpr double mostly = 0.75;       ///< of a round, and it is the bottleneck
-constexpr double near = 1.02;         ///< of the best: the smaller `ahead` is taken
-constexpr double as_good = 1 / 1.05;  ///< of a pipeline: the simpler way is advised
+constexpr double mostly = 0.75;       ///< fraction of a round that makes compute the bottleneck
+constexpr double near = 1.02;         ///< within this factor the smaller `ahead` is chosen
+constexpr double as_good = 1 / 1.05;  ///< a simpler way within this factor of a pipeline is advised
 
-/// A strategy, and what a minibatch takes by the timetable.
+/// A strategy with the seconds per minibatch by the timetable.
 struct Sketch {
   Strategy strategy;
   double seconds = 0;
 };
 
-/// The fastest; where it is about as fast, the simpler one.
+/// Chooses the fastest way, or the simpler one if it is about as fast.
 void decide(ParallelAdvice& advice) {
   using Way = ParallelAdvice::Way;
   const auto rate = [](const std::vector<ParallelProposal>& all) {
@@ -61,7 +61,7 @@ class Planner {
 
   ParallelAdvice advise() {
     ParallelAdvice advice;
-    // Where a message takes longer than faults.deadline, its chain ends before it has done a round.
+    // If a message takes longer than faults.deadline, its chain ends in its first round.
     for (const Sketch& sketch : best_sketches())
       if (ParallelProposal p = in_full(sketch); p.seconds_per_round > 0)
         advice.proposals.push_back(std::move(p));
@@ -78,7 +78,7 @@ class Planner {
   }
 
  private:
-  /// The fastest; of those within two percent of it the one that goes least far ahead.
+  /// Returns the strategy with the smallest `ahead` within two percent of the fastest.
   std::optional<Sketch> best_ahead(const Strategy& cut) const {
     if (!flush_) return timed(cut);
     std::optional<Sketch> best;
@@ -123,7 +123,7 @@ class Planner {
     return best;
   }
 
-  /// Finds for each number of stages the best number of microbatches.
+  /// Finds the best number of microbatches for each number of stages.
   std::vector<Sketch> best_sketches() const {
     std::vector<Sketch> all;
     for (PeerId stages = 2; stages <= std::min<std::size_t>(n_, costs_.pieces()); ++stages) {
@@ -149,7 +149,7 @@ class Planner {
     return p;
   }
 
-  /// Every peer with a model of its own.
+  /// Proposes a whole model for each peer.
   ParallelProposal copies(std::uint32_t batch) const {
     const Strategy whole{.place = costs_.as_numbered()};
     ParallelProposal p = costs_.proposal(whole, batch);
@@ -173,12 +173,12 @@ class Planner {
     return p;
   }
 
-  /// Of a minibatch, on a peer of speed 1.
+  /// Returns the seconds of a minibatch on a peer of speed 1.
   double gradient_seconds() const {
     return costs_.forward(0, costs_.pieces(), batch_) + costs_.backward(0, costs_.pieces(), batch_);
   }
 
-  /// Averaging of order lian takes as long as the gradient of so many samples.
+  /// Returns the number of samples whose gradient takes as long as averaging in order lian.
   double batch_to_hide() const {
     const double bandwidth = fleet_.fleet.network.nic_bandwidth(0);
     if (bandwidth <= 0 || n_ < 2) return 0;
@@ -208,12 +208,12 @@ class Search {
       before_[k + 1] = before_[k] + problem.seconds[k];
   }
 
-  /// Of pieces [first, end) at stage s.
+  /// Returns the seconds of pieces [first, end) at stage s.
   double stage(std::size_t s, std::size_t first, std::size_t end) const {
     return (before_[end] - before_[first]) / problem_.speeds[s];
   }
 
-  /// What the slowest may take, ascending.
+  /// Returns the possible times of the slowest stage or crossing, ascending.
   std::vector<double> bounds() const {
     std::vector<double> all = problem_.crossing;
     for (std::size_t s = 0; s < problem_.speeds.size(); ++s)
@@ -225,7 +225,7 @@ class Search {
     return all;
   }
 
-  /// The shortest way of a microbatch on which nothing takes more than `bound`.
+  /// Returns the fastest division for a microbatch in which no stage or crossing exceeds `bound`.
   std::optional<std::vector<std::size_t>> shortest(double bound) const {
     const std::size_t n = problem_.seconds.size();
     const std::size_t p = problem_.speeds.size();
@@ -283,8 +283,8 @@ std::string bottleneck_of(const StrategyCosts& costs,
                          : "the way from stage to stage, or averaging between copies";
   const bool waits = in_rounds.seconds_per_round > 1.5 * costs.chain_seconds(d);
   if (d.tensor > 1 && (waits || d.stages == 1))
-    return d.chains() == 1 ? "what members tell each other"
-                           : "what members tell each other, or averaging between the chains";
+    return d.chains() == 1 ? "what members exchange"
+                           : "what members exchange, or averaging between the chains";
   if (d.stages == 1) return "averaging";
   return waits ? "averaging between the chains" : "the way from stage to stage";
 }

@@ -12,10 +12,10 @@
 namespace gv {
 namespace {
 
-/// Of PipeDream, for each stage: so many that how the chain was filled tells little.
+/// PipeDream minibatches per stage, enough to make the filling of the chain negligible.
 constexpr std::uint32_t minibatches_timed = 60;
 
-/// Of x, its gradient, the sum of microbatches, older versions, and what the optimizer remembers.
+/// Returns the copies of x: x, gradient, microbatch sum, older versions, optimizer state.
 double copies_of_x(const OptimizerSpec& optimizer, const StagePlan& stage) {
   const double moments = optimizer.kind != "sgd" ? 2 : optimizer.momentum > 0 ? 1 : 0;
   return 2 + (stage.own_microbatches() > 1 ? 1 : 0) + kept_versions(stage) + moments;
@@ -167,7 +167,7 @@ double StrategyCosts::crossing(std::size_t piece, std::uint32_t rows, PeerId sta
   const ChainMap chains(stages);
   double slowest = 0;
   for (PeerId i = 0; i + 1 < n_; ++i) {
-    if (chains.stage(i + 1) == 0) continue;  // the next one begins another chain
+    if (chains.stage(i + 1) == 0) continue;  // the next peer begins another chain
     const TimedHop h = hop(network, i, i + 1, piece, rows);
     const double card = h.inside ? 0 : network.nic_bandwidth(i);
     double rate = h.bandwidth;
@@ -181,8 +181,8 @@ const MemberPiece* StrategyCosts::member_piece(const Strategy& d, std::size_t pi
   return d.tensor == 1 ? nullptr : &members_.at(d.tensor)[piece];
 }
 
-/// As Division has it (peer/runtime/division.h): of a piece that is divided a member computes its
-/// part, and of the others all.
+/// Follows Division (peer/runtime/division.h): a member computes its part of divided pieces, and
+/// all of the others.
 StrategyCosts::Work StrategyCosts::work(const Strategy& d, PeerId i, std::uint32_t rows) const {
   const StagePlan plan = d.stage(i);
   const std::size_t first = first_of(d, plan.stage);
@@ -222,8 +222,8 @@ double StrategyCosts::chain_seconds(const Strategy& d) const {
   return slowest;
 }
 
-/// Of the chain that this peer of the first stage begins: of several members of a stage, those that
-/// stand where it does.
+/// Times the chain that begins with this peer of the first stage; with several members per stage,
+/// the chain of the corresponding members.
 double StrategyCosts::timetable_seconds(const Strategy& d,
                                         PeerId first,
                                         const NetworkSpec& network) const {
@@ -244,8 +244,8 @@ double StrategyCosts::timetable_seconds(const Strategy& d,
                  : time_stream(stages, hops, minibatches_timed * d.stages).round;
 }
 
-/// What a member sends the others of its stage in a round, through its card or through the slowest
-/// of the links to them.
+/// Returns the time for a member's messages to the others of its stage in a round, through its card
+/// or the slowest link to them.
 double StrategyCosts::seconds_of_words(const Strategy& d,
                                        PeerId i,
                                        const NetworkSpec& network) const {
@@ -266,8 +266,8 @@ double StrategyCosts::seconds_of_words(const Strategy& d,
   return std::max(slowest, through_card);
 }
 
-/// Of the microbatches that are under way each copy has its part. A member that computes once more
-/// keeps what each of its pieces begins with (optim/train/stage_objective.h).
+/// Copies divide the microbatches in flight. With recomputation, a member keeps each piece's input
+/// (optim/train/stage_objective.h).
 double StrategyCosts::memory_of(const Strategy& d, PeerId i) const {
   const double rows = batch_ / d.microbatches;
   const StagePlan plan = d.stage(i);

@@ -18,32 +18,31 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double never = std::numeric_limits<double>::infinity();
-/// A way that is slower by a fifth of what a model for each peer takes is accepted once in e.
+/// A way that is slower by a fifth of the time of data parallelism is accepted once in e.
 constexpr double strictness = 5;
-constexpr double near = 1.01;     ///< of the best by the timetable, and it may be better
-constexpr double returns = 20;    ///< to the best, so often in a budget
-constexpr double patience = 0.5;  ///< of a budget without anything better ends it
+constexpr double near = 1.01;     ///< within this factor by the timetable, rounds are run
+constexpr double returns = 20;    ///< returns to the best per budget
+constexpr double patience = 0.5;  ///< fraction of a budget without improvement that ends it
 
-/// One of the strategy's neighbours, drawn.
-/// Seconds for a sample.
+/// Scores of strategies, in seconds per sample.
 class Scores {
  public:
   explicit Scores(const StrategyCosts& costs) : costs_(costs) {}
 
-  /// Of one chain by the timetable, which is as good as its rounds and takes no time; of several,
-  /// which average, and of copies and members, which the timetable does not know, by their rounds.
+  /// Scores a single chain by the timetable, which is as accurate as its rounds and fast. Several
+  /// chains, which average, and copies and members, which the timetable does not cover, run rounds.
   double of(const Strategy& d) {
     return d.chains() == 1 && d.is_plain() ? at_least(d) : of_rounds(d);
   }
 
-  /// By its rounds in virtual time; `never`: it cannot be trained so.
+  /// Scores by rounds in virtual time; `never` if the fleet cannot train like this.
   double of_rounds(const Strategy& d) {
     const auto [at, is_new] = known_.try_emplace(d, never);
     if (is_new) at->second = measured(d);
     return at->second;
   }
 
-  /// At least this much, soon known: what its chains take where they need not average.
+  /// Returns a quick lower bound: the time of the chains without averaging.
   double at_least(const Strategy& d) const {
     return costs_.chain_seconds(d) / (static_cast<double>(d.chains()) * costs_.batch());
   }
@@ -53,7 +52,7 @@ class Scores {
     try {
       const double seconds = costs_.rounds(d, costs_.batch()).seconds_per_round;
       return seconds > 0 ? seconds / (static_cast<double>(d.chains()) * costs_.batch()) : never;
-    } catch (const FleetError&) {  // such as a graph that is for another number of chains
+    } catch (const FleetError&) {  // such as a graph for another number of chains
       return never;
     } catch (const std::invalid_argument&) {
       return never;
@@ -97,7 +96,7 @@ class Search {
   }
 
  private:
-  /// Every peer with a model of its own.
+  /// Returns the strategy with a whole model for each peer.
   Strategy whole_models() const {
     const bool flush = !costs_.fleet().fleet.parallel ||
                        costs_.fleet().fleet.parallel->schedule == ParallelSpec::Schedule::flush;
@@ -120,14 +119,14 @@ class Search {
     return d;
   }
 
-  /// Returns how much of the budget is spent.
+  /// Returns the fraction of the budget spent.
   double spent() const {
     const double seconds = std::chrono::duration<double>(Clock::now() - began_).count();
     return std::max(seconds / budget_.seconds,
                     static_cast<double>(found_.moves) / static_cast<double>(budget_.moves));
   }
 
-  /// Measures what might be the best.
+  /// Runs rounds of a strategy that may be the best.
   void see(const Strategy& d) {
     if (scores_.of(d) > near * best_score_) return;
     const double score = scores_.of_rounds(d);
@@ -154,7 +153,7 @@ class Search {
     }
   }
 
-  /// Draws first how much slower a way may be: most need no rounds to be told from that.
+  /// Draws the acceptance threshold first, because most ways exceed it by the lower bound alone.
   void step(Strategy& here, double& score) {
     ++found_.moves;
     const double most = score - unit_ / strictness * std::log(1 - rng_.uniform());
@@ -187,14 +186,14 @@ class Search {
   Scores scores_;
   std::function<void(std::uint64_t, double)> progress_;
   Clock::time_point began_ = Clock::now();
-  double unit_ = 1;  ///< seconds for a sample of a model for each peer
+  double unit_ = 1;  ///< seconds per sample with a model for each peer
   std::optional<Strategy> best_;
   double best_score_ = never;
   double gained_at_ = 0;
   StrategySearch found_;
 };
 
-/// Returns where the peers of stage k end in a chain's order.
+/// Returns the end of the peers of stage k in a chain's order.
 std::ptrdiff_t end_of_copies(const Strategy& d, std::size_t k) {
   return std::accumulate(
       d.copies.begin(), d.copies.begin() + static_cast<std::ptrdiff_t>(k) + 1, std::ptrdiff_t{0});
@@ -216,7 +215,7 @@ StrategyMoves::StrategyMoves(const StrategyCosts& costs, Rng& rng)
     if (costs.batch() % m == 0) microbatches_.push_back(m);
 }
 
-/// Without a flush minibatches are whole, and neither copies nor members run.
+/// Without a flush, minibatches are whole, and there are no copies or members.
 std::vector<StrategyMoves::Move> StrategyMoves::moves_of(const Strategy& d) const {
   if (!d.flush) return {Move::end, Move::swap, Move::stages};
   std::vector<Move> moves{Move::end, Move::swap, Move::stages, Move::microbatches, Move::ahead};
@@ -268,7 +267,7 @@ std::vector<PeerId> StrategyMoves::stages_for(PeerId members) const {
   return all;
 }
 
-/// Each copy of a stage has one at least. There are as many microbatches as samples, if need be.
+/// Each copy of a stage needs a microbatch; microbatches may be as small as one sample.
 std::vector<std::uint32_t> StrategyMoves::microbatches_for(const Strategy& d) const {
   const PeerId least = d.copies.empty() ? 1 : std::ranges::max(d.copies);
   std::vector<std::uint32_t> enough;
@@ -292,7 +291,7 @@ void StrategyMoves::swap_two(Strategy& d) {
   std::swap(d.place[rng_.below(d.place.size())], d.place[rng_.below(d.place.size())]);
 }
 
-/// Of the ends that there are, some go, or others come; they may lie anywhere.
+/// Removes random ends or adds others anywhere.
 void StrategyMoves::set_stages(Strategy& d, PeerId stages) {
   std::set<std::size_t> ends(d.ends.begin(), d.ends.end());
   while (ends.size() + 1 > stages)
@@ -308,8 +307,8 @@ void StrategyMoves::change_stages(Strategy& d) {
   set_copies(d, 1 + static_cast<PeerId>(rng_.below(most)));
 }
 
-/// Copies come, where there are none; else one more peer of a stage is taken from another, or all
-/// go.
+/// Adds copies if there are none; otherwise moves a peer from one stage to another, or removes all
+/// copies.
 void StrategyMoves::change_copies(Strategy& d) {
   if (d.copies.empty()) {
     d.tensor = 1;
@@ -322,8 +321,8 @@ void StrategyMoves::change_copies(Strategy& d) {
   if (costs_.peers() % d.stages != 0) set_stages(d, one_of(stages_for(1)));
 }
 
-/// All peers are of one chain, with more peers than stages: each stage has one, and the others are
-/// anywhere.
+/// Puts all peers into one chain with more peers than stages: one for each stage, the others at
+/// random.
 void StrategyMoves::set_copies(Strategy& d, PeerId stages) {
   set_stages(d, stages);
   d.copies.assign(stages, 1);
@@ -331,7 +330,7 @@ void StrategyMoves::set_copies(Strategy& d, PeerId stages) {
   if (d.microbatches < std::ranges::max(d.copies)) d.microbatches = one_of(microbatches_for(d));
 }
 
-/// The machine goes along, and all others keep their stages.
+/// The machine moves with its peer, and all others keep their stages.
 void StrategyMoves::turn_into_copy(Strategy& d) {
   const std::size_t from = rng_.below(d.copies.size());
   const std::size_t to = rng_.below(d.copies.size());
@@ -345,7 +344,7 @@ void StrategyMoves::turn_into_copy(Strategy& d) {
   if (d.microbatches < std::ranges::max(d.copies)) d.microbatches = one_of(microbatches_for(d));
 }
 
-/// Stages stay where so many members of each make whole chains.
+/// Keeps the stages if this number of members leaves whole chains.
 void StrategyMoves::change_tensor(Strategy& d) {
   d.copies.clear();
   d.tensor = one_of(tensors_);

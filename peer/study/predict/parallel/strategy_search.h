@@ -11,45 +11,44 @@
 
 namespace gv {
 
-/// Ends a search, whichever comes first.
+/// Limits of a search; the first one reached ends it.
 struct SearchBudget {
   double seconds = std::numeric_limits<double>::infinity();
   std::uint64_t moves = std::numeric_limits<std::uint64_t>::max();
 };
 
-/// What a search has found, and what it took.
+/// The result of a search, and its cost.
 struct StrategySearch {
-  ParallelProposal
-      best{};  ///< of 0 samples per second: no way that was met fits and can be trained
+  ParallelProposal best{};  ///< 0 samples per second if no strategy met fits and can be trained
   std::uint64_t moves = 0;
   std::uint64_t accepted = 0;
   double seconds = 0;
-  double best_of_partitioner = 0;  ///< samples per second; 0: it has proposed no pipeline
+  double best_of_partitioner = 0;  ///< samples per second; 0: it proposed no pipeline
 };
 
-/// Looks for a way to divide the fleet's model that is faster than those of `advice`: over numbers
-/// of stages and chains, over where stages end, over which peer is which stage, microbatches and
-/// `ahead`, and, where the schedule is a flush, over copies of stages (of `all-reduce`) and members
-/// that divide layers. Metropolis on the seconds for a sample (Jia et al. 2019, "FlexFlow",
-/// arXiv:1807.05358, section 6): from a model for each peer, from the best pipeline of `advice` and
-/// from a random way, a third of the budget each. What it returns is never slower than these.
-/// `progress`: after each move, with the best until then in samples per second; or null.
+/// Searches for a division of the fleet's model that is faster than those of `advice`, over:
+/// numbers of stages and chains, ends of stages, the placement of peers, microbatches and `ahead`,
+/// and, if the schedule is a flush, copies of stages (for `all-reduce`) and members that divide
+/// layers. Metropolis on the seconds per sample (Jia et al. 2019, "FlexFlow", arXiv:1807.05358,
+/// section 6) starts from a model for each peer, from the best pipeline of `advice` and from a
+/// random strategy, with a third of the budget each. The result is never slower than these.
+/// `progress`: may be null; called after each move with the best samples per second.
 StrategySearch search_strategies(const StrategyCosts& costs,
                                  const ParallelAdvice& advice,
                                  const SearchBudget& budget,
                                  Rng rng,
                                  std::function<void(std::uint64_t moves, double rate)> progress);
 
-/// Ways to divide a model that lie beside each other, drawn: one stage's end, two machines, how
-/// many stages, microbatches, `ahead`, the copies of stages or their members are other ones.
+/// Random moves to neighbouring strategies, which differ in an end of a stage, two machines, the
+/// number of stages or microbatches, `ahead`, the copies of stages or their members.
 class StrategyMoves {
  public:
   StrategyMoves(const StrategyCosts& costs, Rng& rng);
 
-  /// Keeps the schedule. May end where it began, or where no fleet can run
+  /// Keeps the schedule. May return the same strategy, or one that no fleet can run
   /// (StrategyCosts::can_run).
   Strategy from(Strategy d);
-  /// One of those whose stages have a peer each.
+  /// Returns a random strategy with one peer per stage.
   Strategy anywhere(Strategy d);
 
  private:

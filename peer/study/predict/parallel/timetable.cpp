@@ -13,12 +13,12 @@ namespace {
 
 constexpr double not_yet = std::numeric_limits<double>::infinity();
 
-/// A card or a direction of a link: what it sends follows one after the other.
+/// A card or a direction of a link, which sends one message after the other.
 struct Line {
   double rate = 0;
   double free = 0;
 
-  /// When the last of these bytes has left, which may begin at `now`.
+  /// Returns the end of sending these bytes, which may begin at `now`.
   double send(double bytes, double now) {
     if (rate <= 0) return now;
     free = std::max(free, now) + bytes / rate;
@@ -28,7 +28,7 @@ struct Line {
 
 class Walk {
  public:
-  /// `stream`: what is counted are minibatches, and a step follows each.
+  /// `stream`: counts minibatches, with a step after each.
   Walk(std::span<const TimedStage> stages,
        std::span<const TimedHop> hops,
        std::uint32_t m,
@@ -73,7 +73,7 @@ class Walk {
   }
 
  private:
-  /// Returns when all turns have ended.
+  /// Returns the end of all turns.
   double walk() {
     bool moves = true;
     while (moves) {
@@ -92,12 +92,12 @@ class Walk {
   struct Course {
     std::vector<StageTurn> turns;
     std::size_t next = 0;
-    double free = 0;                             ///< when its last turn has ended
-    std::vector<double> activations, gradients;  ///< when each has come
+    double free = 0;                             ///< end of its last turn
+    std::vector<double> activations, gradients;  ///< arrival times
     Line card;
   };
 
-  /// The next turn of stage s; false: what it needs has no time yet, or there is none.
+  /// Takes the next turn of stage s; false if there is none or its input has no time yet.
   bool turn(std::size_t s) {
     Course& course = courses_[s];
     if (course.next == course.turns.size()) return false;
@@ -107,7 +107,7 @@ class Walk {
     ++course.next;
     course.free =
         std::max(course.free, came) + (forward ? stages_[s].forward : stages_[s].backward);
-    const std::uint32_t part = stream_ ? 0 : k;  // of its frame
+    const std::uint32_t part = stream_ ? 0 : k;  // number in its frame
     if (forward && s + 1 < courses_.size())
       courses_[s + 1].activations[k] = send(course, ahead_[s], hops_[s], hops_[s].ahead.of(part));
     if (!forward && s > 0)
@@ -118,7 +118,7 @@ class Walk {
     return true;
   }
 
-  /// Through card and link at once, as bytes that flow: the slower of the two decides.
+  /// Sends through card and link at once, as flowing bytes: the slower one decides.
   static double send(Course& from, Line& link, const TimedHop& hop, double bytes) {
     const double now = from.free;
     const double begin = hop.inside || from.card.rate <= 0 ? now : std::max(now, from.card.free);
@@ -131,8 +131,8 @@ class Walk {
   std::uint32_t microbatches_;
   bool stream_;
   std::vector<Course> courses_;
-  std::vector<Line> ahead_, back_;  ///< of each hop
-  std::vector<double> back_at_;     ///< when each has come back to the first stage
+  std::vector<Line> ahead_, back_;  ///< one per hop
+  std::vector<double> back_at_;     ///< times of return to the first stage
 };
 
 }  // namespace
@@ -146,7 +146,7 @@ Timetable time_chain(std::span<const TimedStage> stages,
 Timetable time_stream(std::span<const TimedStage> stages,
                       std::span<const TimedHop> hops,
                       std::uint32_t minibatches) {
-  GV_CHECK(minibatches >= 3, "some of them are in the middle");
+  GV_CHECK(minibatches >= 3, "some are in the middle");
   return Walk(stages, hops, minibatches, true).streamed();
 }
 

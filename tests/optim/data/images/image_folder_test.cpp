@@ -32,7 +32,7 @@ class Images : public testing::Test {
     for (int k = 0; k < width * height; ++k) file += static_cast<char>((first + k) % 256);
     return file;
   }
-  /// Returns the file as libpng writes it; pixels as they lie in the file, interleaved.
+  /// Returns the file as libpng writes it, with interleaved pixels.
   static std::string png(std::uint32_t width,
                          std::uint32_t height,
                          std::uint32_t format,
@@ -74,7 +74,7 @@ TEST_F(Images, AFolderForEachClassInSortedOrder) {
   EXPECT_EQ(read.test->labels, (std::vector<std::uint8_t>{0}));
 }
 
-/// The folder `__MACOSX` of an archive from a Mac was a class without a picture.
+/// The folder `__MACOSX` of an archive from a Mac was once a class without a picture.
 TEST_F(Images, AFolderWithoutPicturesIsNoClass) {
   for (const char* name : {"d/a/1.pgm", "d/b/1.pgm", "d/__MACOSX/a/._1.pgm", "d/b/empty/.keep"})
     write(name, pgm(3, 2, 7));
@@ -85,7 +85,7 @@ TEST_F(Images, AFolderWithoutPicturesIsNoClass) {
   EXPECT_EQ(found.train.size(), 2U);
 }
 
-/// The message was: is the disk well?
+/// The message was once: is the disk well?
 TEST_F(Images, AFolderWithinAClassIsRefusedByItsName) {
   for (const char* name : {"d/a/1.pgm", "d/b/1.pgm", "d/b/more/2.pgm"}) write(name, pgm(3, 2, 7));
   EXPECT_NE(error("d").find("d/b/more: is a folder within a class"), std::string::npos)

@@ -66,7 +66,7 @@ TEST_F(ArrayTable, AnArchiveHasXAndY) {
             std::string::npos);
 }
 
-/// 64-bit ids have more digits than a double: three ids were two classes.
+/// 64-bit ids have more digits than a double: three ids once became two classes.
 TEST_F(ArrayTable, WholeNumbersThatAreNamesKeepAllDigits) {
   const std::vector<std::int64_t> ids{2023552585717889863, 2023552585717889759, -5};
   const std::vector<std::string> names{"-5", "2023552585717889759", "2023552585717889863"};
@@ -87,7 +87,7 @@ TEST_F(ArrayTable, WholeNumbersThatAreNamesKeepAllDigits) {
             (std::vector<std::string>{"0.5", "100000", "200000"}));
 }
 
-/// Lays text as numpy does: characters of four bytes, or bytes, with zeros behind them.
+/// Stores text as numpy does: characters of four bytes, or bytes, padded with zeros.
 std::string laid(const std::vector<std::u32string>& words, std::size_t characters) {
   std::string bytes;
   for (std::u32string word : words) {
@@ -125,7 +125,7 @@ TEST_F(ArrayTable, AnArrayOfWordsIsWhatItWouldBeInCsv) {
   EXPECT_EQ(read.train->floats, read_table(csv, Rng(1)).train->floats);
   EXPECT_EQ(read.train->facts->classes, (std::vector<std::string>{"no", "yes"}));
   EXPECT_EQ(read.train->facts->columns[1].levels, (std::vector<std::string>{"a", "b"}));
-  // Numbers beside text are words too.
+  // Numbers next to text are words too.
   const ZipEntry x{"x.npy", npy("<U1", "(3,)", laid({U"a", U"b", U"a"}, 1))};
   const ZipEntry y{"y.npy", npy("<f8", "(3,)", bytes_of(std::vector<double>{0.5, 7.25, 0.5}))};
   TableSpec mixed = plain(zip({x, y}, false), "m.npz");
@@ -189,8 +189,8 @@ TEST_F(ArrayTable, WhatTheHeaderPromisesIsHeldAgainstTheFile) {
   EXPECT_NE(wrong(npy("<f4", "(9,)", data)).find("one column"), std::string::npos);
 }
 
-/// scikit-learn's dump_svmlight_file counts columns from 0 by default, and writes a
-/// row of zeros as a label alone; the file was then taken for CSV.
+/// scikit-learn's dump_svmlight_file counts columns from 0 by default, and writes a row of zeros as
+/// a label alone; the file was once taken for CSV.
 TEST_F(ArrayTable, LibSvmMayCountFromZero) {
   TableSpec spec = plain(
       "\xEF\xBB\xBF"

@@ -14,7 +14,7 @@ std::string bytes_of(const std::vector<Number>& numbers) {
   return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Number)};
 }
 
-/// An NPY file of version 1, as numpy.save writes it.
+/// Returns an NPY file of version 1, as numpy.save writes it.
 inline std::string npy(const std::string& type,
                        const std::string& shape,
                        const std::string& data,
@@ -41,7 +41,7 @@ struct ZipEntry {
   std::string name, content;
 };
 
-/// A ZIP archive as numpy.savez (stored) and savez_compressed (deflated) write it.
+/// Returns a ZIP archive as numpy.savez (stored) and savez_compressed (deflated) write it.
 inline std::string zip(const std::vector<ZipEntry>& entries, bool deflated) {
   std::string file, directory;
   for (const ZipEntry& entry : entries) {

@@ -51,7 +51,7 @@ TEST_F(Csv, QuotesHoldSeparatorsQuotesAndLines) {
   EXPECT_TRUE(after.starts_with("a.csv:5: 2 values ")) << after;
 }
 
-/// A line break or a tab within quotes was "no UTF-8 text".
+/// A line break or a tab within quotes was once refused as "no UTF-8 text".
 TEST_F(Csv, ALineBreakOrATabWithinANameIsShown) {
   const TrainTest read =
       read_table(plain("\"the\r\nnote\",y\n\"two\nlines\",u\n\"a\ttab\",v\ntwo lines,v\n"), Rng(1));
@@ -66,7 +66,7 @@ TEST_F(Csv, CarriageReturnsAloneEndLinesWhereThereIsNoLineFeed) {
   EXPECT_EQ(read.train->facts->classes, (std::vector<std::string>{"u", "v"}));
 }
 
-/// Inches: such a quote opened a text, and the file ended in it.
+/// Inches: such a quote once opened a text that ran to the end of the file.
 TEST_F(Csv, AQuoteWithinAWordIsPartOfIt) {
   const TrainTest read = read_table(
       plain("size,note,y\n12\" pipe,\"a \"\"b\"\", c\",u\n5\",x\"y,v\n\"7\"\"\",\"\nz\",v\n"),
@@ -77,8 +77,8 @@ TEST_F(Csv, AQuoteWithinAWordIsPartOfIt) {
             (std::vector<std::string>{"a \"b\", c", "x\"y", "↵z"}));
 }
 
-/// Three ids of 19 digits were two classes, since they are one double; `01234` came back as `1234`,
-/// 100000 as 1e+05.
+/// Once, three ids of 19 digits were two classes, since they are two doubles; `01234` came back as
+/// `1234`, 100000 as 1e+05.
 TEST_F(Csv, ClassesAreTheTextOfTheFileAndSortAsNumbers) {
   const auto classes = [&](const std::string& labels) {
     std::string content = "a,y\n";
@@ -105,7 +105,7 @@ TEST_F(Csv, ClassesThatAreOneNumberAreWarnedOf) {
   EXPECT_TRUE(table_warnings(plain("a,y\n1,1\n2,01\n3,2\n")).empty()) << "a name, not a number";
 }
 
-/// Another program has saved the test set again, with its labels as floats.
+/// Another program has saved the test set with labels as floats.
 TEST_F(Csv, ATestFileMayWriteAClassThatIsANumberInAnotherWay) {
   TableSpec spec = plain("a,y\n1,1\n2,20\n3,2023552585717889863\n");
   spec.test = write("t.csv", "a,y\n1,1.0\n2,2e1\n3,2023552585717889863\n4,+1\n");
@@ -123,7 +123,7 @@ TEST_F(Csv, AFileMayHaveNoLineOfNames) {
   EXPECT_EQ(table_warnings(plain_spec(spec.file, "setosa")),
             (std::vector<std::string>{
                 "the first line is taken for the columns' names, and `setosa` stands in its column "
-                "below, too; say `header: false` if it is data, or else `header: true`"}));
+                "below, too; write `header: false` if it is data, or else `header: true`"}));
   spec.header = false;
   const TrainTest read = read_table(spec, Rng(1));
   EXPECT_EQ(read.train->floats, (std::vector<float>{5.1F, 3.5F, 4.9F, 3, 7, 3.2F}));
@@ -239,9 +239,9 @@ TEST_F(Csv, TheTaskIsGuessedFromTheTarget) {
 
 TEST_F(Csv, SaysInWhichLineWhatIsWrong) {
   EXPECT_EQ(wrong("a,y\n1,u\n2\n").substr(0, 52),
-            "a.csv:3: 1 values where the header has 2 names; a ta");
+            "a.csv:3: 1 values, and the header has 2 names; a ta");
   EXPECT_EQ(wrong("a,y\n1,u\n\n2,v,w\n").substr(0, 52),
-            "a.csv:4: 3 values where the header has 2 names; a ta");
+            "a.csv:4: 3 values, and the header has 2 names; a ta");
   EXPECT_EQ(wrong("a,y\n1,u\ntwo,v\n").substr(0, 60),
             "a.csv:3: `two` in column `a` is no number, and others are; c");
   EXPECT_NE(wrong("a,y\n1,u\n1e60,v\n").find("a.csv:3: the number in column `a` is beyond"),
@@ -269,7 +269,7 @@ TEST_F(Csv, SaysInWhichLineWhatIsWrong) {
             std::string::npos);
 }
 
-/// The first 1,000 rows say what a column is; a later one that does not fit is named.
+/// The first 1,000 rows determine a column's type; a later value that does not fit is named.
 TEST_F(Csv, ALateOddValueIsNamedWithItsLine) {
   std::string content = "a,y\n";
   for (int r = 0; r < 1500; ++r) content += "1," + std::to_string(r % 3) + "\n";
@@ -332,7 +332,7 @@ TEST_F(Csv, ColumnsThatAreGivenAreTakenAsTheyAre) {
             "c.csv: column `d`, unknown to the statistics; leave it out: `ignore: [NAME]`");
 }
 
-/// They are found in whatever order the file has them.
+/// Given columns are found in any order of the file.
 TEST_F(Csv, ColumnsThatAreGivenAreFoundByTheirNames) {
   TableSpec spec = plain("y,c,id,a\nu,p,x,1\nt,o,x,5\n");
   spec.ignore = {"id"};

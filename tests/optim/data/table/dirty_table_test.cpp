@@ -6,7 +6,7 @@
 namespace gv {
 namespace {
 
-/// Tables as offices write them.
+/// Tables as office programs export them.
 class DirtyTable : public TableFiles {
  protected:
   TableSpec plain(const std::string& content, const std::string& target = "y") const {
@@ -63,7 +63,7 @@ TEST(TableWords, ANumberHasOnePlainText) {
   EXPECT_EQ(name_of(0.25), "0.25");
 }
 
-/// Python writes None, and it made of a column of numbers one of words.
+/// Python writes None, which once made a column of numbers one of words.
 TEST_F(DirtyTable, NoneIsMissingAmongNumbersAndAValueAmongWords) {
   TableSpec spec = plain("n,d,c,y\n1,2024-03-01,None,u\nNone,NaT,red,v\n3,2024-03-03,None,v\n");
   spec.missing = MissingValue::mean;
@@ -112,7 +112,7 @@ TEST(TableWords, DatesAreDaysSince1970) {
   EXPECT_FALSE(is_doubtful_date("2024-03-04"));
 }
 
-/// A price of `165446,61` became one of 899 categories, without a word.
+/// A price of `165446,61` once became one of 899 categories, without a warning.
 TEST_F(DirtyTable, DecimalCommasAreNoCategories) {
   const std::string content = "Preis;y\n165446,61;u\n1.250,5;v\n300;u\n";
   TableSpec spec = plain(content);
@@ -173,7 +173,7 @@ TEST_F(DirtyTable, ManyCategoriesAreWarnedOf) {
   EXPECT_TRUE(table_warnings(spec).empty());
 }
 
-/// Each attempt told one problem, and the next one was there.
+/// Each attempt once reported one problem, and then the next.
 TEST_F(DirtyTable, AllProblemsAreToldInOneGo) {
   TableSpec spec = plain(
       "a,b,c,y\n1,2,\"3,5\",u\nk.A.,,\"4,5\",v\n3\n4,-,1e99,w\nunklar,5,\"7,25\",u\n1,1,\"1,5\"\n");
@@ -191,7 +191,7 @@ TEST_F(DirtyTable, AllProblemsAreToldInOneGo) {
     has(1, " (and in 1 row more: `unklar`)");
     has(2, "a.csv:3: no value in column `b`");
     has(2, " (and in 1 row more)");
-    has(3, "a.csv:4: 1 values where the header has 4 names");
+    has(3, "a.csv:4: 1 values, and the header has 4 names");
     has(3, " (and in 1 row more)");
     has(4, "a.csv:5: the number in column `c` is beyond");
   }
@@ -213,8 +213,8 @@ TEST_F(DirtyTable, NoMoreThanTwentyProblemsAreTold) {
   }
 }
 
-/// `Preis €` was `Preis ???` in every message; what moves the cursor or turns the text is still
-/// `?`.
+/// `Preis €` was once `Preis ???` in every message; characters that move the cursor or change the
+/// text's direction still become `?`.
 TEST_F(DirtyTable, MessagesSpeakUtf8) {
   EXPECT_EQ(error(plain("Preis \u20AC,Fl\u00E4che (m\u00B2),y\n,1,u\n2,2,v\n")).substr(0, 43),
             "a.csv:2: no value in column `Preis \u20AC`; wr");

@@ -7,7 +7,7 @@
 
 namespace gv {
 
-/// One to four changes of a file: bytes that are other ones, missing, doubled, or cut off.
+/// Returns a file with one to four changes: bytes replaced, removed, doubled, or cut off.
 inline std::string mutated(std::string file, Rng& rng) {
   const std::uint64_t changes = 1 + rng.below(4);
   for (std::uint64_t k = 0; k < changes && !file.empty(); ++k) {

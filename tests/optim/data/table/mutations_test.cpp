@@ -12,7 +12,7 @@ namespace {
 
 constexpr int mutations = 2000;
 
-/// Sizes that fit, labels that are classes, numbers that are finite.
+/// Returns whether sizes match, labels are classes and numbers are finite.
 bool is_sound(const Dataset& data) {
   const auto finite = [](float value) { return std::isfinite(value); };
   return data.rows > 0 && data.floats.size() == std::size_t{data.rows} * data.features &&
@@ -26,7 +26,7 @@ bool is_sound(const Dataset& data) {
 
 class Mutations : public TableFiles {
  protected:
-  /// Each damaged file is read, or refused with a sentence that names it; how many were refused.
+  /// Reads damaged files: each is valid or refused by its name. Returns the number of refusals.
   int refused(const std::string& name,
               const std::string& content,
               const std::string& target,

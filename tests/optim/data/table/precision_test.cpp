@@ -6,8 +6,8 @@
 
 #include "tests/optim/data/table/table_files.h"
 
-// Cells were floats before they were measured: of time stamps such as 20230301100000 the deviation
-// was 0, of seconds since 1970 it was twice what it is, and nothing could be learnt from either.
+// Cells were once converted to floats before measuring them: time stamps such as 20230301100000 had
+// deviation 0, seconds since 1970 had twice theirs, and training learnt nothing from either.
 
 namespace gv {
 namespace {
@@ -25,7 +25,7 @@ std::string text(const char* format, double value) {
 std::string whole(long long value) {
   return std::to_string(value);
 }
-/// A number between -1 and 1 that follows from the row.
+/// Returns a number between -1 and 1 determined by the row.
 double drawn(int r, unsigned salt) {
   unsigned state = 2654435761U * (static_cast<unsigned>(r) + 17 * salt + 1);
   state = (state ^ state >> 15) * 2246822519U;
@@ -73,8 +73,7 @@ std::vector<Table> tables() {
   };
 }
 
-/// The moments of the doubles in the arithmetic of 80 bits, whose sums of such columns lose nothing
-/// that matters here.
+/// Moments of the doubles in 80-bit arithmetic, which loses nothing that matters in such sums.
 struct Reference {
   long double mean = 0, deviation = 0;
 
@@ -115,7 +114,7 @@ TEST_F(Precision, MeansAndDeviationsAreThoseOfTheText) {
     const auto deviation = static_cast<double>(expected.deviation);
     EXPECT_NEAR(facts.mean, mean, 1e-12 * std::abs(mean));
     EXPECT_NEAR(facts.deviation, deviation, 1e-9 * deviation);
-    // A mean is a double: of 2.4e9 with a deviation of 0.006 it is off by 4e-5 of that.
+    // A mean is a double: at 2.4e9 with a deviation of 0.006, its error is 4e-5 of the deviation.
     const double rounded = deviation == 0 ? 0 : 1.2e-16 * std::abs(mean) / deviation;
     for (int r = 0; r < rows; ++r) {
       const long double value = std::strtod(table.column(r).c_str(), nullptr);
@@ -143,7 +142,7 @@ TEST_F(Precision, DatesKeepTheirSeconds) {
     EXPECT_NEAR(read.train->floats.at(r) - read.train->floats.at(r - 1), step, 1e-6) << r;
 }
 
-/// R2 was -86 with targets of 1.7e9 + i: floats hold every 128th of them.
+/// R2 was once -86 with targets of 1.7e9 + i: there, floats are 128 apart.
 TEST_F(Precision, TargetsFarFromZeroAreMovedThere) {
   const auto regression = [&](const Column& column) {
     TableSpec made = spec(column, "as the column");
@@ -160,7 +159,7 @@ TEST_F(Precision, TargetsFarFromZeroAreMovedThere) {
   EXPECT_EQ(years->targets.at(2), 1951);
 }
 
-/// All parts of a table need one shift, which none of them knows alone.
+/// All parts of a table need the same shift, which no part knows alone.
 TEST_F(Precision, APartOfATableDoesNotChooseAShift) {
   TableSpec part = spec([](int r) { return whole(1700000000 + r); }, "as the column");
   part.regression = true;

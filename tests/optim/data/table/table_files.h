@@ -11,7 +11,7 @@
 
 namespace gv {
 
-/// Tables in a folder of the test's own.
+/// Tables in a temporary folder.
 class TableFiles : public testing::Test {
  protected:
   std::string path(const std::string& name) const { return scratch_.path() + "/" + name; }
@@ -19,7 +19,7 @@ class TableFiles : public testing::Test {
     std::ofstream(path(name), std::ios::binary) << content;
     return path(name);
   }
-  /// Takes the file as it stands: no scaling, no test set.
+  /// Returns a spec for an unchanged file: no scaling, no test set.
   static TableSpec plain_spec(const std::string& file, const std::string& target) {
     TableSpec spec;
     spec.file = file;
@@ -27,7 +27,7 @@ class TableFiles : public testing::Test {
     spec.standardize = false;
     return spec;
   }
-  /// Returns what is wrong with it, without the folder; "": nothing.
+  /// Returns the error of reading it, without the folder; "" if none.
   std::string error(const TableSpec& spec) const {
     return error_in(scratch_, [&] { read_table(spec, Rng(1)); });
   }

@@ -15,7 +15,7 @@
 
 namespace gv {
 
-/// A fleet whose peers train a quadratic: by themselves, or as programs that do what these do.
+/// A fleet whose peers train a quadratic, either built in or as programs that do the same.
 struct QuadraticText {
   std::string kind = "d-psgd";
   std::string order{};
@@ -23,7 +23,7 @@ struct QuadraticText {
   std::string topology = "ring";
   std::uint32_t local_steps = 1;
   std::uint64_t rounds = 6;
-  std::string more{};  ///< lines
+  std::string more{};  ///< further lines of the fleet file
   std::string schedule = "constant";
 
   std::string built_in() const {
@@ -55,7 +55,7 @@ inline void PrintTo(const QuadraticText& text, std::ostream* out) {
   *out << text.kind << ' ' << text.order;
 }
 
-/// The vectors that the peers of a fleet end with.
+/// The last vectors of a fleet's peers.
 class Ends {
  public:
   void keep(PeerId id, std::vector<float> x) {
@@ -84,8 +84,8 @@ inline std::vector<float> joined(const Segments& x) {
   return all;
 }
 
-/// Programs that train as the built-in peers of `text` would, through the C interface over TCP,
-/// each on a thread of its own, beside the servers of the method.
+/// Programs that train as the built-in peers of `text` would, through the C interface over TCP.
+/// Each program and server runs on its own thread.
 class AbiFleet {
  public:
   using Before = std::function<bool(PeerId id, gv_peer* peer, int turn)>;
@@ -98,13 +98,13 @@ class AbiFleet {
     errors_.resize(programs_);
   }
 
-  /// Members of gv_open and of gv_attach, and what each program does before a turn.
+  /// JSON members for gv_open and gv_attach, and a function that runs before each turn.
   std::string open_more{}, attach{};
   Before before{};
   RateIsTold rate_is_told = RateIsTold::always;
-  int wait_ms = 5000;                                       ///< of each gv_turn
-  std::function<void(PeerId id, gv_peer* peer)> at_over{};  ///< what it does when it has no more
-  /// The round of a peer that goes on from a checkpoint, with what its program has of it.
+  int wait_ms = 5000;                                       ///< timeout of each gv_turn
+  std::function<void(PeerId id, gv_peer* peer)> at_over{};  ///< called after the last turn
+  /// Round of the checkpoint from which the programs resume, and the folders with their states.
   std::optional<Round> from{};
   std::function<std::string(PeerId id)> folder{};
 
@@ -118,7 +118,7 @@ class AbiFleet {
     for (std::thread& thread : threads) thread.join();
   }
   std::string params_hash() const { return ends_.params_hash(); }
-  /// Returns what gv_turn, or else gv_finish, ended with; and why.
+  /// Returns the last code of gv_turn, or else of gv_finish, and the reason for it.
   int code(PeerId id) const { return codes_[id]; }
   const std::string& error(PeerId id) const { return errors_[id]; }
   PeerId programs() const { return programs_; }

@@ -8,7 +8,7 @@
 
 #include "tests/peer/cli/embed/abi_fleet.h"
 
-// Children of a peer's process, as a program forks them to load its data.
+// Children that a peer's process forks, as a program does to load its data.
 
 namespace gv {
 namespace {
@@ -20,7 +20,7 @@ std::set<int> open_descriptors() {
   return all;
 }
 
-/// Returns what a child has left open of `ours`; 255: it may call what it should not.
+/// Returns how many of `ours` a child keeps open, or 255 if a forbidden call succeeds.
 int child_of(gv_peer* peer, const std::set<int>& ours) {
   EXPECT_EQ(gv_fork(peer, GV_FORK_BEFORE), GV_OK) << gv_error(peer);
   const ::pid_t child = ::fork();
@@ -37,7 +37,7 @@ int child_of(gv_peer* peer, const std::set<int>& ours) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
 }
 
-/// One peer is the only one of this process that has connections, so all that is open is its own.
+/// Only one peer of this process has connections, so all open descriptors belong to that peer.
 TEST(AbiFork, AChildHasNothingOfThePeers) {
   const std::set<int> before = open_descriptors();
   const AbiHandle peer = abi_open(abi_words(QuadraticText{.peers = 2}.program(), 0));
@@ -61,7 +61,7 @@ TEST(AbiFork, AChildHasNothingOfThePeers) {
   EXPECT_EQ(child_of(peer.get(), own()), 0) << "while it waits for its neighbour";
 }
 
-/// Workers are forked again and again while all train on.
+/// Workers are forked again and again while all peers train.
 TEST(AbiFork, TrainingGoesOnWhilePeersFork) {
   AbiFleet fleet({.peers = 3, .rounds = 20});
   fleet.before = [](PeerId, gv_peer* peer, int turn) {

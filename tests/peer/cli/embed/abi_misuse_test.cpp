@@ -10,8 +10,8 @@
 #include "tests/peer/cli/embed/abi_fleet.h"
 #include "tests/scratch_folder.h"
 
-// Calls of the C interface that are wrong: each gets its code and a text that says what to do, and
-// the peer goes on.
+// Wrong calls of the C interface. Each returns its code and a text with a remedy, and the peer
+// continues.
 
 namespace gv {
 namespace {
@@ -94,7 +94,7 @@ TEST(AbiOpen, APeerKnowsItsPlace) {
   EXPECT_EQ(gv_info(peer.get(), small, sizeof small), GV_E_ROOM);
 }
 
-/// Each tensor, what is wrong with it, and what it is told.
+/// Each row has a tensor, its fault, and part of the error text.
 TEST(AbiAttach, TensorsThatCannotTravelAreNamed) {
   const AbiHandle peer = abi_open(abi_words(four, 0));
   ASSERT_TRUE(peer) << error();
@@ -141,7 +141,7 @@ TEST(AbiAttach, TensorsThatCannotTravelAreNamed) {
   EXPECT_GT(gv_attach(peer.get(), tied, 1, nullptr), 0) << error();
 }
 
-/// A tensor of channels_last has the same shape, another order in memory, and is another model.
+/// A channels_last tensor has the same shape but another memory order, so the model differs.
 TEST(AbiAttach, TheOrderInMemoryIsPartOfTheModel) {
   std::vector<std::string> models;
   float data[24] = {};
@@ -201,7 +201,7 @@ TEST(AbiOrder, ASecondThreadIsRefused) {
   EXPECT_TRUE(has(why, "not the thread"));
 }
 
-/// What a turn's end lacks is said, and the turn goes on.
+/// A turn that ends without a required value is refused with a reason, and the turn continues.
 TEST(AbiTurn, WhatTheMethodNeedsMustBeTold) {
   AbiFleet fleet({.kind = "quasi-global-momentum", .rounds = 2});
   fleet.before = [first = std::array<bool, 4>{}](PeerId id, gv_peer* peer, int turn) mutable {
@@ -225,7 +225,7 @@ TEST(AbiTurn, WhatTheMethodNeedsMustBeTold) {
   for (PeerId i = 0; i < 4; ++i) EXPECT_EQ(fleet.code(i), GV_OK) << fleet.error(i);
 }
 
-/// Each row once, alike at every peer, by number or by class.
+/// Each row goes to exactly one peer, by number or by class, and all peers agree on it.
 TEST(AbiRows, EachSampleIsOnePeers) {
   const std::string by_class =
       QuadraticText{

@@ -16,20 +16,20 @@
 
 namespace gv {
 
-/// Closes what a test has opened.
+/// Closes a peer that a test opened.
 struct CloseAbi {
   void operator()(gv_peer* peer) const { gv_close(peer); }
 };
 using AbiHandle = std::unique_ptr<gv_peer, CloseAbi>;
 
-/// Null: gv_open has failed.
+/// Returns null if gv_open failed.
 inline AbiHandle abi_open(const std::string& json) {
   gv_peer* peer = nullptr;
   gv_open(json.c_str(), &peer);
   return AbiHandle(peer);
 }
 
-/// Returns the words of gv_open: peer `id` of a fleet that is in no file, on any port of loopback.
+/// Returns the JSON for gv_open: peer `id` of a fleet that is in no file, on any port of loopback.
 inline std::string abi_words(const std::string& fleet, PeerId id, const std::string& more = "") {
   return fmt::format(R"({{"text": {}, "id": {}, "listen": "127.0.0.1:0", "log": "none"{}}})",
                      Json(fleet).dump(),
@@ -48,7 +48,7 @@ inline bool is_of_gradient(int turn) {
   return turn == GV_TURN_GRADIENT || turn == GV_TURN_GRADIENT_AND_STEP;
 }
 
-/// Vectors of unlike sizes as tensors t0, t1, ...
+/// Vectors of different sizes as tensors t0, t1, ...
 class AbiTensors {
  public:
   explicit AbiTensors(const Segments& x) {
@@ -89,12 +89,12 @@ inline gv_told abi_told(const Told& told) {
   return said;
 }
 
-/// A loop of PyTorch knows the rate of a step when it is about to take it, and not before.
+/// A PyTorch loop knows the rate of a step only when it is about to take that step.
 enum class RateIsTold { always, with_gradients };
 
-/// Takes a program's turns until there are none; returns what gv_turn gave last, GV_TURN_OVER or an
-/// error. `before`: called before each turn is taken; false leaves in the middle of it. `wait_ms`:
-/// of each call; 0 asks without waiting, as a program with a loop of its own does.
+/// Takes a program's turns until there are none. Returns the last result of gv_turn: GV_TURN_OVER
+/// or an error. `before` is called before each turn; if it returns false, the program leaves there.
+/// `wait_ms` is the timeout of each call; 0 polls, as a program with a loop of its own does.
 inline int abi_train(gv_peer* peer,
                      InnerProgram& program,
                      const std::function<bool(int turn)>& before = {},

@@ -5,7 +5,7 @@
 
 #include "tests/peer/cli/embed/abi_fleet.h"
 
-// What programs push to their neighbours and pull from them through the C interface, over TCP.
+// Pushes and pulls of programs through the C interface, over TCP.
 
 namespace gv {
 namespace {
@@ -46,8 +46,8 @@ std::uint64_t pull(gv_peer* peer, const gv_call& call, std::size_t floats) {
 
 class AbiTransfers : public testing::TestWithParam<QuadraticText> {};
 
-/// In each turn of a gradient each hands a vector to the next one, and it changes no bit of what
-/// they train: but where methods answer beside their turns.
+/// Each peer hands a vector to the next in each gradient turn. This changes no bit of the model,
+/// unless the method answers other peers during a turn.
 TEST_P(AbiTransfers, GoFromEachToTheNextInEveryTurnAndTheTrainingIsTheSame) {
   for (const char* attach : {"", R"({"arithmetic": "own"})"}) {
     AbiFleet fleet(GetParam());
@@ -156,7 +156,7 @@ TEST(AbiTransfersFail, WrongCallsAreErrorsAndHarmNothing) {
   for (PeerId i = 0; i < 4; ++i) EXPECT_EQ(fleet.code(i), GV_OK) << fleet.error(i);
 }
 
-/// A push that nobody pulls ends with the fleet.
+/// A push that no peer pulls ends with the fleet.
 TEST(AbiTransfersFail, WhatNobodyPullsHoldsNobodyUp) {
   AbiFleet fleet({.rounds = 3});
   std::atomic<int> refused = 0;

@@ -7,7 +7,7 @@
 
 #include "tests/peer/cli/embed/abi_fleet.h"
 
-// What programs do together through the C interface, over TCP, in the middle of their turns.
+// Verbs of programs through the C interface, over TCP, in the middle of their turns.
 
 namespace gv {
 namespace {
@@ -27,8 +27,8 @@ int call(gv_peer* peer, std::uint32_t verb, std::vector<float>& data, std::uint3
 
 class AbiVerbs : public testing::TestWithParam<QuadraticText> {};
 
-/// In each turn of a gradient all add up, and it changes no bit of what they train: but where
-/// methods answer beside their turns.
+/// All peers compute a sum in each gradient turn. This changes no bit of the model, unless the
+/// method answers other peers during a turn.
 TEST_P(AbiVerbs, SumsInEveryTurnAreRightAndTheTrainingIsTheSame) {
   for (const char* attach : {"", R"({"arithmetic": "own"})"}) {
     AbiFleet fleet(GetParam());
@@ -71,8 +71,8 @@ INSTANTIATE_TEST_SUITE_P(
                     QuadraticText{.kind = "easgd, alpha: 0.2", .order = "sync"}),
     [](const auto& row) { return fmt::format("Row{}", row.index); });
 
-/// A peer that waits in a verb answers who asks it for an average: else, as there is no deadline
-/// here, neither would come any further.
+/// A peer that waits in a verb still answers requests for an average. Otherwise neither peer could
+/// continue, because there is no deadline here.
 TEST(AbiVerbsBeside, APeerThatWaitsForOthersAnswersThem) {
   AbiFleet fleet({.kind = "ad-psgd",
                   .topology = "complete",

@@ -31,7 +31,7 @@ TEST(Embedded, AFleetIsTheSameInVirtualTimeAndOnLoopback) {
   EXPECT_EQ(real.mean_model, simulated.mean_model);
 }
 
-/// They do as two programs would, each with its own fleet.
+/// The two peers act as two programs would, each with its own fleet.
 TEST(Embedded, TwoPeersFindEachOtherByTheirAddresses) {
   const grapevine::Fleet here(blobs), there(blobs);
   grapevine::Peer zero(here, 0), one(there, 1);

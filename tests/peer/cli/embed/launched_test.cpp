@@ -17,8 +17,8 @@
 #include "peer/launch/program/program_words.h"
 #include "peer/wire/lend/descriptor.h"
 
-// examples/c/train.c as a launcher starts it: what it says comes on descriptor 5, what it hears
-// goes to 4, vectors are on 3.
+// examples/c/train.c as a launcher starts it: it writes to descriptor 5, reads from 4, and sends
+// vectors on 3.
 
 namespace gv {
 namespace {
@@ -40,7 +40,7 @@ class LaunchedProgram {
         {"listen", "127.0.0.1:0"},
         {"log", "none"},
         {"control", true}}.dump();
-    // Behind the numbers that they are to have, so that none is closed by another's coming.
+    // Numbers above the final ones, so that dup2 closes no descriptor too early.
     const std::array<int, 3> own{::fcntl(vectors[1], F_DUPFD, 20),
                                  ::fcntl(to[0], F_DUPFD, 20),
                                  ::fcntl(from[1], F_DUPFD, 20)};
@@ -70,7 +70,7 @@ class LaunchedProgram {
     const std::string whole = line + "\n";
     EXPECT_EQ(::write(to_.get(), whole.data(), whole.size()), static_cast<ssize_t>(whole.size()));
   }
-  /// Its next line; "" at the end.
+  /// Returns its next line, or "" at the end.
   std::string hear() {
     std::string line;
     char c = 0;
@@ -94,7 +94,7 @@ class LaunchedProgram {
   Descriptor to_, from_, vectors_;
 };
 
-/// All that it says until it ends; its reports' vectors are taken with them.
+/// Reads all messages of the program until it ends, and takes the vectors of its reports.
 std::vector<control::PeerSays> hear_out(LaunchedProgram& program, std::vector<float>& last) {
   std::vector<control::PeerSays> all;
   for (std::string line = program.hear(); !line.empty(); line = program.hear()) {

@@ -9,7 +9,7 @@
 
 #include "peer/cli/embed/grapevine_program.h"
 
-// What libgrapevine.so shows to whoever loads it, beside libraries of the same names as ours.
+// The symbols and needs of libgrapevine.so. It may be loaded next to other libraries of ours.
 
 namespace gv {
 namespace {
@@ -20,7 +20,7 @@ std::string library() {
   return info.dli_fname;
 }
 
-/// The lines that a program prints about it.
+/// Returns the lines that a program prints about the library.
 std::vector<std::string> lines_of(const std::string& program) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(
       ::popen((program + " '" + library() + "'").c_str(), "r"), ::pclose);
@@ -38,7 +38,7 @@ TEST(Library, OnlyItsCallsComeOut) {
     EXPECT_NE(symbol.find(" T gv_"), std::string::npos) << symbol;
 }
 
-/// Nor a C++ library, whose version would have to be that of the one that is there already.
+/// The library needs no C++ library, because a program may have loaded another version.
 TEST(Library, NeedsNothingOfModels) {
   for (const std::string& line : lines_of("readelf -d")) {
     if (line.find("(NEEDED)") == std::string::npos) continue;

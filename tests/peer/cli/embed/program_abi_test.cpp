@@ -49,14 +49,15 @@ INSTANTIATE_TEST_SUITE_P(
                     QuadraticText{.kind = "isolated"}),
     [](const auto& row) { return fmt::format("Row{}", row.index); });
 
-/// The peer's work is then done by a thread of the library, whoever ends the turns.
+/// The key `arithmetic: own` lets a thread of the library do the peer's work, on whichever thread a
+/// turn ends.
 TEST(ProgramAbiThreads, TheLibrarysOwnThreadComputesTheSame) {
   const QuadraticText text{.local_steps = 2};
   EXPECT_EQ(hash_of_programs(text, R"({"arithmetic": "own"})"), hash_of_built_in(text));
 }
 
-/// It has a turn before the program asks for it, and the program's next word is not the end of it:
-/// a program that asks without waiting says such a word with each call.
+/// The library may have a turn ready before the program asks for it. The program's next call must
+/// not end that turn; a program that polls makes such a call each time.
 TEST(ProgramAbiThreads, NoTurnEndsThatTheProgramWasNotGiven) {
   const QuadraticText text{.kind = "all-reduce", .order = "ring", .rounds = 40};
   AbiFleet fleet(text);
@@ -67,8 +68,7 @@ TEST(ProgramAbiThreads, NoTurnEndsThatTheProgramWasNotGiven) {
   EXPECT_EQ(fleet.params_hash(), hash_of_built_in(text));
 }
 
-/// Whoever says the rate of a step with its gradient has said it in time, whichever thread
-/// computes.
+/// A rate that comes with the gradient comes in time, on whichever thread the peer computes.
 class ProgramAbiRate : public testing::TestWithParam<QuadraticText> {};
 
 TEST_P(ProgramAbiRate, MayBeToldWithTheGradientAlone) {
@@ -81,7 +81,7 @@ TEST_P(ProgramAbiRate, MayBeToldWithTheGradientAlone) {
   }
 }
 
-/// Each method that asks for the rate, which is another one in each step.
+/// Returns each method that needs the rate, with a rate that changes in each step.
 std::vector<QuadraticText> methods_that_need_the_rate() {
   std::vector<QuadraticText> all;
   const auto add = [&](std::string_view kind, std::uint32_t local_steps) {
@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(Rows,
                          testing::ValuesIn(methods_that_need_the_rate()),
                          [](const auto& row) { return fmt::format("Row{}", row.index); });
 
-/// It has evaluations and checkpoints as turns too, and goes on from a checkpoint in the middle.
+/// The peers also have turns to evaluate and to save, and resume from a checkpoint in the middle.
 TEST(ProgramAbiState, GoesOnFromACheckpointAsIfItHadNotStopped) {
   const ScratchFolder scratch;
   const QuadraticText text{.rounds = 9, .more = "checkpoint: { every: 2 rounds, keep: 5 }\n"};
@@ -116,7 +116,7 @@ TEST(ProgramAbiState, GoesOnFromACheckpointAsIfItHadNotStopped) {
     return true;
   };
   whole.run();
-  EXPECT_GE(looked, 8);  // round 5 and the end, of four peers
+  EXPECT_GE(looked, 8);  // round 5 and the end, for four peers
   EXPECT_GE(saved, 16);  // rounds 2, 4, 6 and 8
   AbiFleet rest(text);
   rest.attach = whole.attach;
@@ -127,7 +127,7 @@ TEST(ProgramAbiState, GoesOnFromACheckpointAsIfItHadNotStopped) {
   EXPECT_EQ(rest.params_hash(), hash_of_built_in(text));
 }
 
-/// A peer that is closed in the middle of a turn has died.
+/// A peer that is closed in the middle of a turn counts as dead.
 TEST(ProgramAbiDeath, TheOthersGoOnWithoutAPeerThatDies) {
   AbiFleet fleet({.rounds = 12});
   fleet.before = [](PeerId id, gv_peer* peer, int) {
@@ -138,8 +138,7 @@ TEST(ProgramAbiDeath, TheOthersGoOnWithoutAPeerThatDies) {
   for (const PeerId i : {0U, 1U, 3U}) EXPECT_EQ(fleet.code(i), GV_OK) << fleet.error(i);
 }
 
-/// A peer that has seen the death says so; for those to whom it has then said goodbye the fleet is
-/// over.
+/// A peer that saw the death reports it. Peers to which it then said goodbye end normally.
 TEST(ProgramAbiDeath, ADeathEndsAFleetThatAgrees) {
   AbiFleet fleet({.kind = "all-reduce", .rounds = 1'000'000});
   fleet.before = [](PeerId id, gv_peer* peer, int) {
@@ -155,7 +154,7 @@ TEST(ProgramAbiDeath, ADeathEndsAFleetThatAgrees) {
   EXPECT_GE(saw, 1);
 }
 
-/// It leaves in any turn, in the middle of a round: its neighbours hear a goodbye, and go on.
+/// The peer can leave in any turn of a round. Its neighbours receive a goodbye and continue.
 TEST(ProgramAbiEnd, APeerLeavesInOrder) {
   AbiFleet fleet({.rounds = 12});
   std::atomic<int> left = 0;
@@ -170,7 +169,7 @@ TEST(ProgramAbiEnd, APeerLeavesInOrder) {
   for (const PeerId i : {0U, 2U, 3U}) EXPECT_EQ(fleet.code(i), GV_OK) << fleet.error(i);
 }
 
-/// It counts also where no turn comes after the last step.
+/// The last round counts even if no turn follows the last step.
 TEST(ProgramAbiEnd, TheLastRoundCountsWhenItIsOver) {
   for (const char* order : {"lian", "atc"}) {
     AbiFleet fleet({.order = order, .rounds = 6});
@@ -193,7 +192,7 @@ TEST(ProgramAbiEnd, APeerStopsWhenItSaysSo) {
   EXPECT_EQ(fleet.code(0), GV_OK) << fleet.error(0);
 }
 
-/// Other shapes are another model, and its peers are refused.
+/// Tensors of other shapes are another model, whose peers are refused.
 TEST(ProgramAbiEnd, PeersOfOtherTensorsAreRefused) {
   const std::string text = QuadraticText{.peers = 2}.program();
   std::vector<float> x(6, 0.0F);

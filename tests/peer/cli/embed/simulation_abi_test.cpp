@@ -9,7 +9,7 @@
 #include "tests/peer/cli/embed/abi_fleet.h"
 #include "tests/peer/sim/method_runs.h"
 
-// Programs as peers of a simulation, through the C interface: each on a thread of its own.
+// Programs as peers of a simulation, through the C interface. Each runs on a thread of its own.
 
 namespace gv {
 namespace {
@@ -34,7 +34,7 @@ std::string info_of(const Simulated& simulation) {
   return text;
 }
 
-/// The value of the member of this name that stands last, as it is written.
+/// Returns the text of the last member with this name.
 std::string member(const std::string& json, const std::string& name) {
   const std::string key = "\"" + name + "\":";
   std::size_t begin = json.rfind(key);
@@ -52,9 +52,9 @@ class SimulatedPrograms {
       : built_in_(read_fleet_text(text.built_in())), simulation_(simulation_of(text.program())) {}
 
   Before before{};
-  int wait_ms = 5000;  ///< of each gv_turn
+  int wait_ms = 5000;  ///< timeout of each gv_turn
 
-  /// Within `before`: what is done while others may be at work.
+  /// Waits within `before`, while other programs may work.
   int apart(const std::function<int()>& wait) {
     at_work_.fetch_sub(1);
     const int code = wait();
@@ -62,7 +62,7 @@ class SimulatedPrograms {
     return code;
   }
 
-  /// Returns what the simulation says at its end.
+  /// Returns the final info of the simulation.
   std::string run() {
     std::vector<std::thread> threads;
     std::barrier attached(static_cast<std::ptrdiff_t>(built_in_.fleet.trainers()) + 1);
@@ -132,8 +132,8 @@ gv_call call_of(std::uint32_t verb, PeerId root = 0) {
           .lends = 1};
 }
 
-/// Adds all up in each gradient's turn, and hands a vector from each to the next. Returns what the
-/// simulation says at its end.
+/// Adds up vectors in each gradient turn, and hands one from each peer to the next. Returns the
+/// final info of the simulation.
 std::string run_with_verbs(const QuadraticText& text) {
   SimulatedPrograms programs(text);
   std::set<std::vector<float>> sums;
@@ -178,8 +178,8 @@ TEST_P(SimulatedAbi, DoesTogetherWhatChangesNoBitOfTheTraining) {
   EXPECT_EQ(member(info, "params_hash"), "\"" + hash + "\"") << info;
 }
 
-/// The simulator brings a turn while the program is between two calls, whose next word is not the
-/// end of it.
+/// The simulator gives a turn while the program is between two calls. The next call must not end
+/// that turn.
 TEST(SimulatedPrograms, EndNoTurnThatTheyWereNotGiven) {
   const QuadraticText text{.kind = "all-reduce", .order = "ring", .rounds = 40};
   SimulatedPrograms programs(text);

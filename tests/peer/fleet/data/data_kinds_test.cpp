@@ -6,12 +6,12 @@
 #include "peer/fleet/data/data_kind.h"
 #include "tests/peer/fleet/keys/key_fixture.h"
 
-// What every row of the table of data keeps, whatever it is.
+// Rules that every row of the table of data kinds keeps.
 
 namespace gv {
 namespace {
 
-/// What a kind needs beside its numbers, in the folder of the fixture.
+/// Returns the keys that a kind needs besides its numbers, with files in the fixture's folder.
 std::string needs(const std::string& kind) {
   if (kind == "idx") return ", dir: nowhere, fallback: digits";
   if (kind == "text") return ", file: book.txt";
@@ -41,7 +41,7 @@ TEST_F(DataKinds, AreFoundByTheirNames) {
   EXPECT_THROW(find_data_kind("digit"), std::logic_error);
 }
 
-/// Peers whose data differ in a key that the digest left out would accept each other.
+/// If the digest left out a key, peers with different data would accept each other.
 TEST_F(DataKinds, TheDigestHoldsEveryNumber) {
   std::size_t held = 0;
   for (const DataKind& row : data_kinds())
@@ -61,7 +61,7 @@ TEST_F(DataKinds, TheDigestHoldsEveryNumber) {
   EXPECT_GT(held, 25U);
 }
 
-/// The bound of what is drawn counts what is there.
+/// The row's bound on drawn numbers equals the numbers that are drawn.
 TEST_F(DataKinds, WhatIsDrawnIsAsMuchAsTheRowSays) {
   std::size_t drawn = 0;
   for (const DataKind& row : data_kinds()) {
@@ -82,7 +82,7 @@ TEST_F(DataKinds, WhatIsDrawnIsAsMuchAsTheRowSays) {
   EXPECT_GT(drawn, 4U);
 }
 
-/// The seed alone decides what is drawn.
+/// Only the seed decides the drawn values.
 TEST_F(DataKinds, WhatIsDrawnFollowsFromTheSeed) {
   const auto values = [](const TrainTest& sets) {
     std::vector<float> all(sets.train->floats.begin(), sets.train->floats.end());
@@ -101,7 +101,7 @@ TEST_F(DataKinds, WhatIsDrawnFollowsFromTheSeed) {
   }
 }
 
-/// A validation set of its own is named and read where the row has one, and is no share elsewhere.
+/// A kind with a validation set of its own reads it from a named file instead of taking a share.
 TEST_F(DataKinds, OnlySomeHaveAValidationSetOfTheirOwn) {
   for (const DataKind& row : data_kinds()) {
     if (!row.validation) continue;

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The text that stands in a fleet file before and behind the name of a file.
+/// The text of a fleet file before and after the name of a file.
 struct Key {
   const char* before;
   const char* behind;
@@ -39,7 +39,7 @@ class NamedFile : public testing::TestWithParam<Key> {
   }
 };
 
-/// Each threw what was no mistake of the user's, and ended the program with another exit code.
+/// Each once threw an exception that is not for user mistakes, and so gave another exit code.
 TEST_P(NamedFile, MayHaveAnyName) {
   const ScratchFolder folder;
   const std::string loop = folder.path() + "/loop";
@@ -55,7 +55,7 @@ TEST_P(NamedFile, MayHaveAnyName) {
 
 INSTANTIATE_TEST_SUITE_P(Keys, NamedFile, testing::ValuesIn(keys));
 
-/// A folder named `~` was made once.
+/// A folder named `~` was once made.
 TEST(NamedPaths, BeginAtHome) {
   const char* const set = std::getenv("HOME");
   const std::string before = set == nullptr ? "" : set;

@@ -12,7 +12,7 @@
 namespace gv {
 namespace {
 
-// Another library reads what we write.
+// Another library reads the JSON that ours writes.
 nlohmann::ordered_json read_back(const Json& json, int indent = 0) {
   return nlohmann::ordered_json::parse(json.dump(indent));
 }
@@ -67,7 +67,7 @@ TEST(Json, EveryNumberReadsBackToTheBit) {
   EXPECT_EQ(Json(std::numeric_limits<double>::infinity()).dump(), "null");
 }
 
-/// A fleet's name that is not UTF-8 cost the trained model once: its summary could not be written.
+/// A fleet name that is not UTF-8 once cost the trained model: its summary could not be written.
 TEST(Json, TextThatIsNotUtf8IsWrittenAllTheSame) {
   EXPECT_EQ(read_back(Json("gr\xC3\xBC\xC3\x9F \xF0\x9F\x8D\x87")), "gr\u00FC\u00DF \U0001F347");
   for (const char* bad : {"\xFF",

@@ -15,7 +15,7 @@
 
 namespace gv {
 
-/// The table of keys beside the readers.
+/// The table of keys, compared with the readers.
 class KeyTable : public testing::Test {
  protected:
   KeyTable() {
@@ -37,7 +37,7 @@ class KeyTable : public testing::Test {
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(folder_.path() + "/" + name) << text;
   }
-  /// Returns the profile of any model: whether it fits is asked when there is one.
+  /// Returns the profile of some model. Only a fleet with a model compares the two.
   static ModelProfile profile() {
     ModelProfile profile;
     profile.model = "mlp";
@@ -46,7 +46,7 @@ class KeyTable : public testing::Test {
         {.name = "fc1", .parameters = 1, .forward_seconds = {1e-6}, .backward_seconds = {1e-6}}};
     return profile;
   }
-  /// The line in a small fleet file, whose own lines give way.
+  /// Returns a small fleet file with this line, which replaces the file's own line.
   std::string fleet_with(const std::string& line) const {
     const std::string top = line.substr(0, line.find(':'));
     std::map<std::string, std::string> lines{
@@ -66,7 +66,7 @@ class KeyTable : public testing::Test {
     if (line.find("kind: robust-gossip") != std::string::npos)
       lines["topology"] = "topology: complete";
     if (top == "peers" && line.find("host: ") != std::string::npos) lines["hosts"] = "";
-    // An example may need a second line, which is then the file's.
+    // An example may have a second line, which also replaces the file's own.
     for (std::size_t at = line.find('\n'); at != std::string::npos; at = line.find('\n', at + 1))
       lines[line.substr(at + 1, line.find(':', at) - at - 1)] = "";
     lines[top] = line;
@@ -75,7 +75,7 @@ class KeyTable : public testing::Test {
     write("fleet.yaml", text);
     return folder_.path() + "/fleet.yaml";
   }
-  /// Returns what is asked for with this line; nothing where it is refused.
+  /// Returns the keys that are read in a file with this line, or none if it is refused.
   std::set<std::string> asked(const std::string& line) const {
     try {
       std::set<std::string> keys;
@@ -89,7 +89,7 @@ class KeyTable : public testing::Test {
       return {};
     }
   }
-  /// Returns what the readers say of a fleet file with this line.
+  /// Returns the readers' messages about a fleet file with this line.
   std::vector<std::string> problems(const std::string& line) const {
     std::vector<std::string> all;
     try {

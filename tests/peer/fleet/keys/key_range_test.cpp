@@ -12,8 +12,8 @@
 #include "peer/fleet/reference/key_table.h"
 #include "tests/peer/fleet/keys/key_fixture.h"
 
-// `explain` and docs/fleet-file.md name ranges, and the readers have theirs: what is just inside is
-// taken, and what is just outside is refused with the same two numbers.
+// `explain` and docs/fleet-file.md name ranges, and so do the readers. A value just inside must be
+// accepted, and one just outside must be refused with the same two numbers.
 
 namespace gv {
 namespace {
@@ -28,7 +28,7 @@ double number_in(std::string text) {
   return std::stod(text);
 }
 
-/// "a whole number, 1 to 1,000,000", "between 0 and 1".
+/// Returns the range in "a whole number, 1 to 1,000,000" or "between 0 and 1".
 std::optional<Range> range_in(const std::string& takes) {
   static const std::string number = "(-?[0-9][0-9,.]*(?:e[-+]?[0-9]+)?)";
   static const std::regex ends(number + " (?:to|and) " + number);
@@ -42,7 +42,7 @@ std::optional<Range> range_in(const std::string& takes) {
                .whole = std::regex_search(takes, counted)};
 }
 
-/// The range that one of the problems names.
+/// Returns the range that one of the problems names.
 std::optional<Range> refused_by(const std::vector<std::string>& problems) {
   for (const std::string& problem : problems)
     if (problem.find("out of range") != std::string::npos)
@@ -54,7 +54,7 @@ std::string text_of(double value, bool whole) {
   return whole ? fmt::format("{:.0f}", value) : fmt::format("{:.15g}", value);
 }
 
-/// The example with another value for the key; "" where its value is no number.
+/// Returns the example with another value for the key, or "" if its value is not a number.
 std::string with_value(const KeyRow& row, const std::string& value) {
   const std::string key = row.key.substr(row.key.rfind('.') + 1) + ": ";
   const std::size_t at = row.example.rfind(key) + key.size();
@@ -80,7 +80,7 @@ class KeyRange : public KeyTable {
     const std::optional<Range> said = refused_by(problems(line));
     EXPECT_FALSE(said.has_value()) << line << " is refused";
   }
-  /// `with`: the line of a fleet file with this value.
+  /// `with` returns the line of a fleet file with a value.
   template <class With>
   void expect_held(const Range& range, const With& with) const {
     expect_in_range(with(text_of(range.least, range.whole)));
@@ -88,7 +88,7 @@ class KeyRange : public KeyTable {
     const double step = std::max(range.most / 1000, 1e-3);
     expect_refused(with(text_of(range.whole ? range.most + 1 : range.most + step, range.whole)),
                    range);
-    if (range.whole && range.least < 1) return;  // no whole number here has a sign
+    if (range.whole && range.least < 1) return;  // a whole number has no sign here
     const double below = range.least > 0 ? range.least / 2 : range.least - 1;
     expect_refused(with(text_of(range.whole ? range.least - 1 : below, range.whole)), range);
   }
@@ -105,7 +105,7 @@ TEST_F(KeyRange, IsTheReadersOwn) {
   EXPECT_GT(held, 40U);
 }
 
-/// Where the reader has a range, the reference names it.
+/// If the reader has a range, the reference names it.
 TEST_F(KeyRange, IsNamedWhereTheReaderHasOne) {
   for (const KeyRow& row : fleet_file_keys()) {
     static const std::regex by_the_fleet("by the kind|number of peers|peers?'s? number");
@@ -118,7 +118,7 @@ TEST_F(KeyRange, IsNamedWhereTheReaderHasOne) {
   }
 }
 
-/// Options of methods that another one calls the same.
+/// Covers options with one name in several methods.
 TEST_F(KeyRange, OfEachMethodIsTheReadersOwn) {
   std::size_t held = 0;
   for (const AlgorithmRow* row : algorithms())
@@ -136,7 +136,7 @@ TEST_F(KeyRange, OfEachMethodIsTheReadersOwn) {
   EXPECT_GT(held, 15U);
 }
 
-/// Keys of data mean other ranges to other kinds.
+/// The range of a data key depends on the kind of data.
 TEST_F(KeyRange, OfEachKindOfDataIsTheReadersOwn) {
   std::size_t held = 0;
   for (const DataKind& row : data_kinds())
@@ -152,7 +152,7 @@ TEST_F(KeyRange, OfEachKindOfDataIsTheReadersOwn) {
   EXPECT_GT(held, 25U);
 }
 
-/// It is the same for parameters of graphs and schedules.
+/// The ranges of graph and schedule parameters are the readers' too.
 TEST_F(KeyRange, OfEachGraphIsTheReadersOwn) {
   std::size_t held = 0;
   const auto hold = [&](std::string_view family, std::span<const GraphParameter> rows) {
@@ -171,7 +171,7 @@ TEST_F(KeyRange, OfEachGraphIsTheReadersOwn) {
   EXPECT_GT(held, 5U);
 }
 
-/// Words about ranges that are no two numbers.
+/// Ranges in words, without two numbers.
 TEST_F(KeyRange, InWordsIsTheReadersOwn) {
   const auto refuses = [&](const std::string& line) { return !problems(line).empty(); };
   EXPECT_FALSE(refuses("data: { kind: sparse, features: 50, nonzeros: 50 }"));

@@ -7,22 +7,21 @@
 #include "tests/peer/fleet/keys/key_fixture.h"
 #include "tests/text_of.h"
 
-// `explain` and docs/fleet-file.md name what is usual, and the fleet has it as the initial value of
-// a member: a file that says what is usual is the same fleet as one that says nothing. Strangers
-// wrote down what they had read there, `record: on` and `checkpoint: { every: never }`, and were
-// refused.
+// `explain` and docs/fleet-file.md name defaults, which the fleet has as initial values of members.
+// A file that gives the defaults must be the same fleet as a file without them. Users once copied
+// `record: on` and `checkpoint: { every: never }` from there and were refused.
 
 namespace gv {
 namespace {
 
-/// The example of a row with what is usual as its key's value, and without the key; "": it is the
-/// whole example.
+/// The example of a row with the default as the key's value, and the example without the key, which
+/// is empty if the key is the whole example.
 struct Pair {
   std::string said, silent;
 };
 
-/// Returns the end of the value that begins at `at`: a comma, a bracket that closes what is around
-/// it, or the end of the line.
+/// Returns the end of the value that begins at `at`: a comma, the bracket that closes its
+/// container, or the end of the line.
 std::size_t value_end(const std::string& text, std::size_t at) {
   int depth = 0;
   bool quoted = false;
@@ -36,8 +35,8 @@ std::size_t value_end(const std::string& text, std::size_t at) {
   return at;
 }
 
-/// Of keys whose usual value depends on their kind, that of the first kind: "0.1; adam 0.001". A
-/// brace within a word needs quotes, as in any YAML.
+/// Returns the default for the first kind if it depends on the kind: "0.1; adam 0.001". A word with
+/// a brace needs quotes, as in any YAML.
 std::string first_usual(const KeyRow& row) {
   const std::string first = row.usual.substr(0, row.usual.find(';'));
   return first.find('{') == std::string::npos || first.starts_with('{') ? first : '"' + first + '"';
@@ -46,7 +45,8 @@ std::string first_usual(const KeyRow& row) {
 Pair pair_of(const KeyRow& row) {
   const std::string key = row.key.substr(row.key.rfind('.') + 1) + ":";
   const std::string& text = row.example;
-  // The last one on the line: `kind` of what is within has another `kind` before it.
+  // The last occurrence on the line is the key, because a `kind` inside has an outer `kind` before
+  // it.
   std::size_t begin = text.substr(0, text.find('\n')).rfind(key);
   if (begin == std::string::npos) begin = text.rfind(key);
   EXPECT_NE(begin, std::string::npos) << row.key << ": " << text;
@@ -72,9 +72,9 @@ bool is_other_key(const std::string& usual) {
 
 class KeyUsual : public KeyTable {
  protected:
-  /// The digest of a small fleet with the line, or what the readers say against it.
+  /// Returns the digest of a small fleet with the line, or the readers' message against the line.
   std::string read(const std::string& line) const { return digest_in(fleet_with(line)); }
-  /// Likewise for that fleet without the line.
+  /// Returns the same for that fleet without the line.
   std::string read_without(const std::string& line) const {
     const std::string file = fleet_with(line);
     std::string text = text_of(file);
@@ -109,7 +109,7 @@ TEST_F(KeyUsual, EachIsAValueThatTheReaderTakes) {
     if (!is_refused(silent) && read(row.example) != silent) held.insert(row.key);
   }
   EXPECT_GT(values, 150U);
-  // Keys that the digest does not hold, or whose example is what is usual, show nothing more.
+  // Keys that are not in the digest, or whose example is the default, prove nothing more.
   EXPECT_GT(held.size(), 60U);
 }
 

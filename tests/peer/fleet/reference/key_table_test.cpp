@@ -15,8 +15,8 @@
 namespace gv {
 namespace {
 
-/// Returns whether an example needs more: of topology.file a graph of so many peers; what `plugin`
-/// names is loaded, and launch/plugin_test.cpp has one.
+/// Returns whether an example needs another file: a graph for topology.file, or a library for
+/// `plugin`, which launch/plugin_test.cpp tests.
 bool needs_more_than_a_file(const KeyRow& row) {
   return row.key == "topology.file" || row.key == "plugin";
 }
@@ -33,7 +33,7 @@ TEST_F(KeyTable, EveryExampleIsReadAndHasItsKey) {
 TEST_F(KeyTable, EveryKeyThatAReaderAsksForHasARow) {
   std::set<std::string> known;
   for (const KeyRow& row : fleet_file_keys()) known.insert(row.key);
-  // Keys that are maps of others and say nothing else.
+  // Keys that only contain other keys.
   for (const char* map : {"hosts",
                           "peers",
                           "data",
@@ -55,7 +55,7 @@ TEST_F(KeyTable, EveryKeyThatAReaderAsksForHasARow) {
   for (const DataKind& row : data_kinds()) {
     const std::string places =
         fmt::format(", dir: pictures, file: {}", row.kind == "libsvm" ? "a.libsvm" : "a.csv");
-    // Refused for this or that, it has asked for its keys before.
+    // A refused file has read its keys before.
     write("fleet.yaml",
           fmt::format(
               "version: 1\ndata: {{ kind: {}{} }}\nstop: {{ rounds: 1 }}\n", row.kind, places));
@@ -79,7 +79,7 @@ TEST_F(KeyTable, NoKeyStandsTwiceAndEachSaysSomething) {
   EXPECT_GT(keys.size(), 150U);
 }
 
-/// Every method, model, graph, schedule and kind of data brings its own.
+/// Every method, model, graph, schedule and kind of data has its own rows.
 TEST_F(KeyTable, WhatIsRegisteredHasRows) {
   std::set<std::string> keys;
   for (const KeyRow& row : fleet_file_keys()) keys.insert(row.key);

@@ -58,7 +58,8 @@ TEST(AgentFrames, RefuseLengthsAndKindsThatCannotBe) {
                std::runtime_error);
 }
 
-/// Any flipped bit gives a frame, none yet, or a refusal; and never more memory than a frame has.
+/// A frame with a flipped bit is read, incomplete or refused, and never takes more memory than a
+/// frame.
 TEST(AgentFrames, WithFlippedBitsAreReadOrRefused) {
   const std::string whole = encode({AgentKind::output, 1, "a line"}) + encode({});
   std::size_t refused = 0;

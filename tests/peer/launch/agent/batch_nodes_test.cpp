@@ -40,7 +40,7 @@ TEST(SlurmJobs, AreThoseOfAShellInAnAllocation) {
 
 class SlurmPlaces : public testing::Test {
  protected:
-  /// The hosts of the peers of this file on these nodes, after what Slurm sets.
+  /// Returns the hosts of this file's peers on these nodes, with the variables that Slurm sets.
   std::vector<std::string> on(const std::string& peers, const std::vector<std::string>& nodes) {
     const std::string file = folder_.path() + "/fleet.yaml";
     std::ofstream(file) << "version: 1\n"
@@ -100,7 +100,7 @@ TEST_F(SlurmPlaces, TooFewNodesAreRefusedWithBothNumbers) {
   }
 }
 
-/// A batch system is its row: nothing else of it is known anywhere.
+/// The row of a batch system holds all that the program knows of that system.
 TEST(BatchSystems, AreWhatTheirRowsSay) {
   BatchSystem row = slurm();
   row.list = "printf %s\\n n1 {}";

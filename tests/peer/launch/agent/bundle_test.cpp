@@ -41,14 +41,14 @@ std::string shell(const std::string& line) {
 
 constexpr const char* nonce = "0123456789abcdef";
 
-/// A machine of some kind, to which bundles are pushed: all that its shell meets is in a folder.
+/// A machine to which bundles are pushed. Everything that its shell uses is in a folder.
 class Far {
  public:
   explicit Far(const std::string& processor) {
     write_program(scratch_.path() + "/bin/uname", "echo " + processor);
   }
 
-  /// Returns what the launcher hears when `sent` answers the wish for a program.
+  /// Returns what the launcher receives when `sent` answers the request for a program.
   std::string hears(const std::vector<Bundle>& bundles, const std::string& sent) const {
     const AgentWords words{.nonce = nonce, .run = "lan-0123"};
     write(scratch_.path() + "/script", ssh_pushed("pi", bundles, words).back());
@@ -61,7 +61,7 @@ class Far {
   ScratchFolder scratch_;
 };
 
-/// A program that says who it is, packed as ours is.
+/// Returns a program that prints its processor, packed as the real one is.
 Bundle packed(const ScratchFolder& scratch, const std::string& processor) {
   const std::string folder = scratch.path() + "/" + processor;
   write_program(folder + "/grapevine", "echo " + processor + " is started as $*");
@@ -100,7 +100,7 @@ std::string another_kind() {
   return std::string(own_processor == processors[0] ? processors[1] : processors[0]);
 }
 
-/// Restores what HOME and XDG_DATA_HOME were.
+/// Sets XDG_DATA_HOME, and restores it at the end.
 class Surroundings {
  public:
   explicit Surroundings(const std::string& data_home) {

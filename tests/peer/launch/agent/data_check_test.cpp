@@ -19,11 +19,11 @@ class DataCheck : public testing::Test {
     std::ofstream(path(name)) << text;
   }
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
-  /// Returns what an agent would tell of it, by the way that its answer goes.
+  /// Returns what an agent would report of this path, through the text of its answer.
   DataLook look(const std::string& name) const {
     return parse_look(look_text({path(name)}, folder_.path()), 1);
   }
-  /// Returns the findings as if two hosts had these at one path.
+  /// Returns the findings for two hosts that have these folders at one path.
   std::vector<std::string> found(const std::string& first, const std::string& second) const {
     return data_findings(
         {"anna", "ben"}, {{"/srv/data"}, {"/srv/data"}}, {look(first), look(second)});
@@ -45,7 +45,7 @@ TEST_F(DataCheck, TheSameFilesAreFine) {
   EXPECT_EQ((*files)[1].digest.size(), 32U);
 }
 
-/// The figure of the doctor's table: of names and contents, and none where something is missing.
+/// The digest in the doctor's table covers names and contents. There is none if a file is missing.
 TEST_F(DataCheck, TheSameDataHaveTheSameDigest) {
   write("anna/a.csv", "1,2\n");
   write("ben/a.csv", "1,2\n");
@@ -73,8 +73,8 @@ TEST_F(DataCheck, TheFirstFileThatDiffersIsNamed) {
   EXPECT_NE(found("anna", "ben").at(0).find("a.csv has 4 bytes on one and 8 on the other"),
             std::string::npos);
   fs::remove(path("ben/a.csv"));
-  EXPECT_NE(found("anna", "ben").at(0).find("a.csv is missing on one of them"), std::string::npos);
-  EXPECT_NE(found("ben", "anna").at(0).find("a.csv is missing on one of them"), std::string::npos);
+  EXPECT_NE(found("anna", "ben").at(0).find("a.csv is missing on one side"), std::string::npos);
+  EXPECT_NE(found("ben", "anna").at(0).find("a.csv is missing on one side"), std::string::npos);
 }
 
 TEST_F(DataCheck, SoDoesOneFile) {

@@ -5,7 +5,7 @@
 #include "peer/launch/agent/lan_check.h"
 #include "tests/scratch_folder.h"
 
-// What a machine has to compute with, and what a fleet file asks of it.
+// The devices of a machine, and those that a fleet file needs.
 
 namespace gv {
 namespace {
@@ -68,7 +68,7 @@ TEST(DeviceCheck, MoreThreadsThanCoresAreNamed) {
   EXPECT_TRUE(three[0].ends_with("write `threads: 1` for its peers")) << three[0];
 }
 
-/// Only who asks hears of devices, and an agent of before they were told is understood.
+/// Devices are sent only on request. The answer of an older agent, without devices, is accepted.
 TEST(DeviceCheck, DevicesTravelWhereTheyAreAskedFor) {
   const ScratchFolder folder;
   EXPECT_FALSE(parse_look(look_text({}, folder.path()), 0).devices);

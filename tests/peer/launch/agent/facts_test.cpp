@@ -16,8 +16,8 @@ TEST(HostFacts, ReadBack) {
   EXPECT_TRUE(read.root);
 }
 
-/// It was looked at between 100 and 105 of our clock: what it may have shown then is no finding, so
-/// that a launcher that is slow to listen blames nobody.
+/// The agent's clock was read between 100 and 105 of the launcher's clock. An offset within this
+/// uncertainty is no finding, so a launcher that reads late blames no host.
 TEST(Clocks, AreAheadByTheLeastThatTheyCanBe) {
   EXPECT_EQ(clock_ahead(100, 100, 105), 0);
   EXPECT_EQ(clock_ahead(105, 100, 105), 0);

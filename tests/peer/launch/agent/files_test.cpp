@@ -75,7 +75,7 @@ TEST_F(AgentFiles, DoNotLeaveTheFolder) {
   EXPECT_TRUE(is_below("a/b.c/..d"));
 }
 
-/// A link that was there before, instead of a folder or of the file.
+/// A link that existed before, instead of a folder or of the file.
 TEST_F(AgentFiles, DoNotFollowLinks) {
   fs::create_directory_symlink(from_, to_ / "peers");
   fs::create_symlink(from_ / "victim", to_ / "file");
@@ -95,7 +95,7 @@ TEST_F(AgentFiles, AreNoMoreThanIsAllowed) {
   EXPECT_THROW(picky.take(piece("b", 3, "x")), std::runtime_error);
 }
 
-/// A refusal is printed: a name that an agent chose could have moved the cursor.
+/// Refusals are printed, so a name that an agent chose must not move the cursor.
 TEST_F(AgentFiles, NamesInRefusalsArePrintable) {
   FileTaker small = taker(1);
   try {

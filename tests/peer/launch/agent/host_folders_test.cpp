@@ -21,7 +21,7 @@ TEST(HostFolders, AreReadAsTheyWereWritten) {
   EXPECT_TRUE(hosts.at("ben").fetched);
 }
 
-/// The name becomes a word of another machine's shell.
+/// The name becomes a word in the shell of another machine.
 TEST(HostFolders, ANameThatIsMoreThanAWordIsRefused) {
   const ScratchFolder scratch;
   for (const char* name : {"", "../x", "a b", "$(reboot)", "a;b", "-rf", "a'b", "a/b"}) {

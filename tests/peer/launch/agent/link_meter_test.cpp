@@ -73,7 +73,7 @@ TEST(LinkTables, ShowLatenciesAboveTheDiagonalAndBandwidthsBelow) {
       << screen_of(shared);
 }
 
-/// A fleet file takes what is written.
+/// A fleet file can use the table that is written.
 TEST(LinkTables, AreReadBackByAFleetThatNamesThem) {
   const ScratchFolder folder;
   const std::string fleet = folder.path() + "/lan.yaml";

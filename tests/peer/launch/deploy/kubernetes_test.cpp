@@ -153,7 +153,7 @@ TEST_F(Deploy, RemindsOfKeysAndOfWhereTheModelsGo) {
   EXPECT_EQ(deployed({"--claim", "results"}).err.find("--claim"), std::string::npos);
 }
 
-/// The command of the pods, in a pod's folders and with its number.
+/// Runs the command of the pods with the folders and the number that a pod has.
 TEST_F(Deploy, ThePodsCommandTrainsToTheBitsOfTheSimulator) {
   const Value job = documents({"--set", "seed=11"}).back();
   const std::string port = fmt::format("127.0.0.1:{}", 20'000 + getpid() * 4 % 10'000);
@@ -180,8 +180,8 @@ TEST_F(Deploy, ThePodsCommandTrainsToTheBitsOfTheSimulator) {
         std::filesystem::exists(path(fmt::format("runs/peers/{:03}/model.safetensors", i))));
 }
 
-/// They are of all versions from 1.25 to 1.37, as Kubernetes publishes them; a JobSet's own schema
-/// is not among them, so the Job within it is looked at.
+/// The schemas are those that Kubernetes publishes, from 1.25 to 1.37. The schema of a JobSet is
+/// not among them, so the test checks the Job within it.
 TEST_F(Deploy, StrictSchemasTakeTheManifests) {
   const std::string python = std::getenv("GRAPEVINE_TEST_PYTHON") != nullptr
                                  ? std::getenv("GRAPEVINE_TEST_PYTHON")

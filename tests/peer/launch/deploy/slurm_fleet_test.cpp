@@ -8,7 +8,7 @@
 namespace gv {
 namespace {
 
-/// A submission without Slurm: sbatch is a script that keeps what it is given.
+/// A submission without Slurm: sbatch is a script that keeps its arguments.
 class Submit : public Launch {
  protected:
   void SetUp() override {
@@ -65,7 +65,7 @@ TEST_F(Submit, SaysWhenThereIsNoSlurm) {
   EXPECT_EQ(run({"run", fleet(4, 40), "--nodes", "2"}).code, 2);
 }
 
-/// The file says it, and the command line otherwise.
+/// The file chooses how peers are started, unless the command line does.
 TEST_F(Submit, TheFileMaySayWhatStartsItsPeers) {
   const auto with = [&](const char* word, std::vector<std::string> more = {}) {
     std::vector<std::string> words{
@@ -87,7 +87,7 @@ TEST_F(Submit, TheFileMaySayWhatStartsItsPeers) {
       << elsewhere.err;
 }
 
-/// A job of one node runs its fleet as any machine does, though no command of Slurm be there.
+/// A job of one node runs its fleet as any machine does, even without Slurm's commands.
 TEST_F(Submit, AJobOfOneNodeNeedsNoSlurm) {
   const auto in_job = [&](const char* nodes, std::vector<std::string> more) {
     std::vector<std::string> words{"/usr/bin/env",

@@ -8,7 +8,7 @@
 
 namespace gv {
 
-/// The documents of a YAML text, by the reader of fleet files. Throws what it objects to.
+/// Returns the documents of a YAML text, read by the reader of fleet files. Throws its errors.
 inline std::vector<Value> yaml_documents(const std::string& text) {
   std::vector<Value> documents;
   constexpr std::string_view mark = "---\n";
@@ -23,7 +23,7 @@ inline std::vector<Value> yaml_documents(const std::string& text) {
   return documents;
 }
 
-/// Returns what stands at "spec.ports.0.port". Throws the path that is not there.
+/// Returns the value at a path such as "spec.ports.0.port". Throws if the path does not exist.
 inline const Value& at(const Value& root, const std::string& path) {
   const Value* value = &root;
   for (std::size_t begin = 0; begin <= path.size();) {

@@ -5,9 +5,9 @@
 
 namespace gv {
 
-/// Writes a script of Python that `says` what a program of the C interface does when it is asked,
-/// over the descriptors of a launched program and without the library: `tensors`, x_0 of 0, 1, 2,
-/// ..., and answers of its own, by `figures(x)`, a dict.
+/// Writes a Python script that speaks to its launcher without the C library. It has functions that
+/// introduce `tensors` with x_0 = 0, 1, 2, ... and answer with `figures(x)`, a dict. The second
+/// argument is the code that calls them.
 inline void write_asked_script(const std::string& path, const std::string& says) {
   std::ofstream(path) << R"(
 import array, json, os, socket, sys

@@ -20,7 +20,7 @@ namespace {
 class AnOwnProgram : public testing::Test {
  protected:
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
-  /// A fleet whose program is this script of the shell.
+  /// Writes a fleet whose program is this shell script.
   std::string fleet(const std::string& script, const std::string& more = "") const {
     std::ofstream(path("train.sh")) << script;
     std::ofstream(path("fleet.yaml"))
@@ -62,7 +62,7 @@ TEST_F(AnOwnProgram, KnowsWhichPeerOfWhichFleetItIs) {
   EXPECT_EQ(ended.out[3], "1");
 }
 
-/// A launcher speaks and hears where no program reads or prints.
+/// The launcher's streams are on descriptors that no program reads or prints to.
 TEST_F(AnOwnProgram, HasItsStreamsToItselfWhereALauncherStartedIt) {
   const std::string file = fleet(
       "read nothing || echo end\n"
@@ -93,7 +93,7 @@ TEST_F(AnOwnProgram, SeesTheDeviceOfItsPeerAlone) {
   EXPECT_EQ(program_environment(file, own).at("OMP_NUM_THREADS"), "7");
 }
 
-/// This is for scripts and libraries that ask torchrun's environment who they are.
+/// Scripts and libraries may read the variables that torchrun sets.
 TEST_F(AnOwnProgram, MayBeToldAsTorchrunDoes) {
   std::ofstream(path("fleet.yaml"))
       << "version: 1\nhosts: { anna: { address: 10.0.0.7 }, ben: { address: 10.0.0.8 } }\n"
@@ -109,7 +109,7 @@ TEST_F(AnOwnProgram, MayBeToldAsTorchrunDoes) {
   EXPECT_EQ(two.at("MASTER_ADDR"), "10.0.0.7");
   own.id = 0;
   EXPECT_EQ(program_environment(file, own).at("MASTER_PORT"), two.at("MASTER_PORT"));
-  // Who is asked alone must wait for nobody.
+  // A program that runs alone must not wait for others.
   own.task = "ask";
   const std::map<std::string, std::string> asked = program_environment(file, own);
   EXPECT_EQ(asked.at("WORLD_SIZE"), "1");
@@ -123,7 +123,7 @@ TEST_F(AnOwnProgram, RunsInTheFolderOfItsHost) {
   EXPECT_EQ(Program({"peer", file, "--id", "0"}).wait().output(), folder_.path() + "\n");
 }
 
-/// It is named before it has a folder of a run, or a neighbour.
+/// The missing program is named before a run's folder or a neighbour is needed.
 TEST_F(AnOwnProgram, ThatIsNotThereIsNamedWithItsLine) {
   std::ofstream(path("fleet.yaml")) << "version: 1\npeers: 2\nprogram: [no-such-python, t.py]\n";
   const Ended ended = Program({"peer", path("fleet.yaml"), "--id", "0"}).wait();
@@ -132,7 +132,7 @@ TEST_F(AnOwnProgram, ThatIsNotThereIsNamedWithItsLine) {
   EXPECT_NE(ended.err.find("no-such-python"), std::string::npos) << ended.err;
 }
 
-/// Nobody else has its gradients.
+/// Only the program has its gradients.
 TEST_F(AnOwnProgram, IsNotWhatASimulatorOrABenchCanRun) {
   const std::string file = fleet("");
   for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{

@@ -18,7 +18,7 @@
 #include "tests/scratch_folder.h"
 #include "tests/text_of.h"
 
-// Fleets of programs from `run` to what they leave.
+// Fleets of programs, from `run` to their results.
 
 namespace gv {
 namespace {
@@ -30,7 +30,7 @@ std::string quadratic_peer() {
 class ProgramRun : public testing::Test {
  protected:
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
-  /// Three peers that are quadratic_peer with these words.
+  /// Writes a fleet of three peers that run quadratic_peer with these words.
   std::string fleet(const std::string& words, const std::string& more) const {
     std::ofstream(path("fleet.yaml"))
         << "version: 1\nname: programs\nseed: 5\npeers: 3\nprogram: [" << quadratic_peer()
@@ -42,7 +42,7 @@ class ProgramRun : public testing::Test {
   nlohmann::json document(const std::string& name) const {
     return nlohmann::json::parse(text_of(path(name)), nullptr, false);
   }
-  /// A number of each tensor of the saved model.
+  /// Returns the numbers of all tensors of the saved model.
   std::vector<float> saved() const {
     const auto file = open_safetensors(path("run/model.safetensors"));
     std::vector<float> all;
@@ -73,7 +73,7 @@ TEST_F(ProgramRun, LearnsWhatNoPeerAloneWould) {
             std::string::npos);
 }
 
-/// Peers without a launcher leave what `collect` makes the same run of.
+/// `collect` makes the same run of what peers without a launcher leave.
 TEST_F(ProgramRun, OfPeersByHandIsCollected) {
   const std::string at = fmt::format("127.0.0.1:{}", 30'000 + ::getpid() * 4 % 8'000);
   for (const char* algorithm : {"d-psgd", "{ kind: d-psgd, order: atc }", "gradient-tracking"}) {
@@ -105,8 +105,8 @@ TEST_F(ProgramRun, OfPeersByHandIsCollected) {
   }
 }
 
-/// The process that takes a dead peer's place never gets as far as to meet the others, which finish
-/// meanwhile: the run is over with them.
+/// The process that replaces a dead peer never reaches the others, which finish before. The run
+/// then ends.
 TEST_F(ProgramRun, WaitsForNobodyWhoseNeighboursHaveFinished) {
   std::ofstream(path("slow.sh"))
       << "case \"$GRAPEVINE_PEER\" in *'\"rejoin\":true'*) exec sleep 600;; esac\n"
@@ -139,7 +139,7 @@ TEST_F(ProgramRun, EndsWithTheSameBitsEachTime) {
   EXPECT_EQ(hashes[0], hashes[1]);
 }
 
-/// Without `evaluate` training loss and consensus are told, and nothing has gone wrong.
+/// Without `evaluate` the run has training loss and consensus, and reports no fault.
 TEST_F(ProgramRun, HasNullFiguresWhereNobodyEvaluates) {
   const Ended ended = Program({"run", fleet("mute", forty), "--json"}).wait();
   EXPECT_EQ(ended.code, 0) << ended.err;
@@ -166,7 +166,7 @@ TEST_F(ProgramRun, GoesOnWhereAnEvaluationFails) {
   EXPECT_EQ(ended.err.find(said), ended.err.rfind(said)) << ended.err;
 }
 
-/// The launcher waits for the figures, and for who wants it to end.
+/// The launcher waits for the figures, but also obeys Ctrl-C.
 TEST_F(ProgramRun, EndsByCtrlCWhileAnEvaluationHangs) {
   Program run({"run", fleet("\"hangs=" + path("asked") + "\"", "evaluate: { every: 2 rounds }\n")});
   ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(path("asked")); }));
@@ -176,7 +176,7 @@ TEST_F(ProgramRun, EndsByCtrlCWhileAnEvaluationHangs) {
   EXPECT_EQ(run.wait().code, 130);
 }
 
-/// The launcher does all else meanwhile: training goes on, and it does as it is told.
+/// While an evaluation hangs, training continues and the launcher obeys orders.
 TEST_F(ProgramRun, IsLaunchedAndStoppedWhileAnEvaluationHangs) {
   Program run({"run",
                fleet("slow=5, \"hangs=" + path("asked") + "\"",
@@ -192,7 +192,7 @@ TEST_F(ProgramRun, IsLaunchedAndStoppedWhileAnEvaluationHangs) {
   EXPECT_TRUE(document("run/summary.json")["loss"].is_null());
 }
 
-/// A program says itself when it is done.
+/// The program itself decides when training is done.
 TEST_F(ProgramRun, EndsWithItsPrograms) {
   const Ended ended = Program({"run", fleet("steps=12", ""), "--json"}).wait();
   ASSERT_EQ(ended.code, 0) << ended.err;
@@ -206,8 +206,8 @@ TEST_F(ProgramRun, GoesOnWithoutAPeerThatDies) {
   EXPECT_NE(ended.err.find("exit 9"), std::string::npos) << ended.err;
 }
 
-/// Before, the first and the last of these ended the whole run with exit 5, and without a word the
-/// second one left in the middle, and its model counted.
+/// The first and the last case once ended the whole run with exit 5. In the second case a peer once
+/// left silently in the middle, and its model still counted.
 TEST_F(ProgramRun, OneMemberEndsNothingButItself) {
   for (const auto& [word, why] : {std::pair{"closes=3", "did its program close descriptor 3?"},
                                   std::pair{"closes=4, slow=50", "has closed descriptor 4"},
@@ -223,8 +223,8 @@ TEST_F(ProgramRun, OneMemberEndsNothingButItself) {
   }
 }
 
-/// The end of a peer is that of its process, whatever still holds its descriptors. Before, the peer
-/// waited at its end for a pipe of its own that the child held open, for ever.
+/// A peer ends with its process, even if another process still holds its descriptors. It once
+/// waited for ever for a pipe that its child held open.
 TEST_F(ProgramRun, LeavesNoChildBehind) {
   const Ended ended =
       Program({"run", fleet("\"forks=" + path("child") + "\"", forty), "--json"}).wait();
@@ -252,7 +252,7 @@ TEST_F(ProgramRun, EndsWithoutFiguresWhereAnEvaluationHangs) {
   EXPECT_EQ(ended.err.find("from now on"), ended.err.rfind("from now on")) << ended.err;
 }
 
-/// One mistake, told once, before there is a run.
+/// The mistake is reported once, before there is a run.
 TEST_F(ProgramRun, OfAScriptThatFailsLeavesNothing) {
   std::ofstream(path("train.py")) << "import no_such_module\n";
   std::ofstream(path("fleet.yaml"))
@@ -269,7 +269,7 @@ TEST_F(ProgramRun, GoesOnFromItsCheckpointsWithTheStateOfThePrograms) {
   const std::string file = fleet("", "stop: { rounds: 60 }\ncheckpoint: { every: 10 rounds }\n");
   const Ended whole = Program({"run", file, "--json"}).wait();
   ASSERT_EQ(whole.code, 0) << whole.err;
-  // As a machine that went down would leave it.
+  // Leaves the run as a machine that went down would.
   std::filesystem::remove(path("run/summary.json"));
   for (int peer = 0; peer < 3; ++peer)
     for (const auto& entry :
@@ -282,7 +282,7 @@ TEST_F(ProgramRun, GoesOnFromItsCheckpointsWithTheStateOfThePrograms) {
   EXPECT_NE(text_of(path("run/peers/000/stderr.log")).find("goes on after 5"), std::string::npos);
 }
 
-/// Only the program knows its layers.
+/// Only the program knows the layers of its model.
 TEST_F(ProgramRun, LeavesAModelThatSaysWhoseItIs) {
   ASSERT_EQ(Program({"run", fleet("steps=3", "")}).wait().code, 0);
   std::ofstream(path("rows.csv")) << "a\n1\n";
@@ -296,7 +296,7 @@ TEST_F(ProgramRun, LeavesAModelThatSaysWhoseItIs) {
   }
 }
 
-/// Its program is started again, and says what it said at the end.
+/// `evaluate` starts the program again and gets the figures of the run's end.
 TEST_F(ProgramRun, LeavesAModelThatItsProgramEvaluatesAgain) {
   const Ended trained = Program({"run", fleet("", forty), "--json"}).wait();
   ASSERT_EQ(trained.code, 0) << trained.err;
@@ -313,7 +313,7 @@ TEST_F(ProgramRun, LeavesAModelThatItsProgramEvaluatesAgain) {
   EXPECT_EQ(other.code, 2) << "it is another fleet now: " << other.err;
 }
 
-/// Nothing trains: one of them has taken some steps alone, and the graph is as ever.
+/// `plan` trains no fleet: one program has taken some steps alone. The graph is planned as usual.
 TEST_F(ProgramRun, IsPlannedByTheStepsOfOneProgram) {
   const Ended ended = Program({"plan", fleet("slow=10", forty), "--json"}).wait();
   ASSERT_EQ(ended.code, 0) << ended.err;
@@ -323,7 +323,7 @@ TEST_F(ProgramRun, IsPlannedByTheStepsOfOneProgram) {
   EXPECT_GE(plan["predicted"]["compute_seconds"].get<double>(), 0.01);
   EXPECT_GT(plan["gap"].get<double>(), 0);
   EXPECT_FALSE(std::filesystem::exists(path("run")));
-  // Nobody has told the rate, so none is advised.
+  // The rate is unknown, so none is advised.
   for (const char* rate : {"lr", "lr_linear", "lr_square_root", "warmup_steps"})
     EXPECT_TRUE(plan["scaling"][rate].is_null()) << plan["scaling"];
   const std::string said = Program({"plan", fleet("slow=10", forty)}).wait().output();
@@ -333,7 +333,7 @@ TEST_F(ProgramRun, IsPlannedByTheStepsOfOneProgram) {
   EXPECT_EQ(said.find("train.optimizer"), std::string::npos) << said;
 }
 
-/// The one that took its steps alone had the cores for itself.
+/// The program that took its steps alone had all the cores.
 TEST_F(ProgramRun, IsPlannedByTheCoresThatItsPeersShare) {
   std::vector<std::string> words{
       "plan", fleet("slow=10", forty), "--set", "peers=[{count: 3, threads: 1024}]"};
@@ -360,7 +360,7 @@ TEST_F(ProgramRun, HasTheSpeedOfEachProgramMeasured) {
   EXPECT_FALSE(std::filesystem::exists(path("run")));
 }
 
-/// Started by hand, they find each other in a folder, or where they are told to look.
+/// Peers that are started by hand find each other in a folder, or at the address of `--at`.
 TEST_F(ProgramRun, IsAFleetOfProgramsStartedByHandToo) {
   const std::string file = fleet("", forty);
   const auto port = 20'000 + (::getpid() * 3) % 9'000;
@@ -379,7 +379,7 @@ TEST_F(ProgramRun, IsAFleetOfProgramsStartedByHandToo) {
   }
 }
 
-/// Where servers take the steps, it is by the rate of the file.
+/// If servers take the steps, they use the rate of the file.
 TEST_F(ProgramRun, IsAdvisedOfTheRateOfItsServers) {
   const std::string file =
       fleet("",
@@ -390,7 +390,7 @@ TEST_F(ProgramRun, IsAdvisedOfTheRateOfItsServers) {
   EXPECT_EQ(nlohmann::json::parse(ended.out.at(0))["scaling"]["lr"], 0.25);
 }
 
-/// Servers hold their parts of a model that only programs know.
+/// Servers hold parts of a model that only programs know.
 TEST_F(ProgramRun, TrainsByEveryRowThatCanTakePrograms) {
   for (const AlgorithmRow* row : algorithms()) {
     const std::string order = row->order.empty() ? "" : fmt::format(", order: {}", row->order);

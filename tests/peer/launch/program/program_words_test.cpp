@@ -47,7 +47,7 @@ TEST(ProgramWords, OfADivergedModelAreNoFigures) {
   EXPECT_FALSE(std::get<Figures>(parse_program(line(infinite))).loss);
 }
 
-/// What it is not is said, and nothing of it is obeyed by a terminal.
+/// An invalid introduction is rejected with a reason, and its text is escaped for the terminal.
 TEST(ProgramWords, AreNotBelieved) {
   const auto with = [](const std::string& tensors) {
     return fmt::format(
@@ -65,7 +65,7 @@ TEST(ProgramWords, AreNotBelieved) {
            with(R"({"name":"a","shape":[2.5],"strides":[1]})"),
            with(R"({"name":"a","shape":[4294967296],"strides":[1]})"),
            with(R"({"name":"a","shape":[4000000000,4000000000,4000000000],"strides":[1,1,1]})"),
-           // 2^64, which a product of 64 bits takes for 0
+           // 2^64, which overflows to 0 in a product of 64 bits
            with(R"({"name":"a","shape":[2147483648,16,536870912],"strides":[1,1,1]})"),
            with(R"({"name":"a","shape":[2],"strides":[]})"),
            with(R"({"name":"a","shape":{},"strides":[]})"),

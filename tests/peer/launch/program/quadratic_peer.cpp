@@ -1,10 +1,10 @@
-// A peer whose gradients are its own: f_i(x) = |x - i|^2 / 2 in seven numbers, of which the fleet's
-// least is where x is the mean of all i. Each product is exact. Words: `mute` evaluates nothing;
-// `silent` says nothing of what it evaluated; `hangs=FILE` makes FILE and evaluates for ever;
-// `dies=K` ends with exit 9 after K steps; `steps=K` ends well after K; `slow=MS` takes so long for
-// a gradient. After five steps, and as peer 0 alone: `closes=FD` closes this descriptor; `huge`
-// hands over a file in memory of 4 TiB; `forks=FILE` leaves a child that lives on, with its number
-// there.
+// A peer with gradients of its own: f_i(x) = |x - i|^2 / 2 in seven numbers, so the fleet's minimum
+// is at the mean of all i. Each product is exact. Words: `mute` evaluates nothing; `silent` does
+// not answer an evaluation; `hangs=FILE` creates FILE and evaluates for ever; `dies=K` ends with
+// exit 9 after K steps; `steps=K` ends well after K; `slow=MS` takes this long for a gradient. The
+// next ones apply to peer 0 alone, after five steps: `closes=FD` closes this descriptor; `huge`
+// hands over a file in memory of 4 TiB; `forks=FILE` leaves a child that stays alive, and writes
+// its process number to FILE.
 
 #include <cstdio>
 #include <cstdlib>

@@ -17,14 +17,14 @@
 #include "tests/scratch_folder.h"
 #include "tests/text_of.h"
 
-// A program is asked before there are peers. The scripts speak the protocol themselves.
+// The scout asks a program before there are peers. The scripts implement the protocol themselves.
 
 namespace gv {
 namespace {
 
 class AScout : public testing::Test {
  protected:
-  /// A fleet whose program is this script.
+  /// Writes a fleet whose program is this script.
   Fleet fleet(const std::string& says, const std::string& more = "") {
     write_asked_script(path("train.py"), says);
     std::ofstream(path("fleet.yaml"))
@@ -45,7 +45,7 @@ class AScout : public testing::Test {
                      "ask"},
             .say = [this](const std::string& line) { said_.push_back(line); }};
   }
-  /// Returns why it could not be asked; "": it could.
+  /// Returns why the scout could not ask the program, or an empty text if it could.
   std::string refusal(const Fleet& fleet) {
     try {
       const Scout scout(fleet, options());
@@ -81,7 +81,7 @@ TEST_F(AScout, SaysWhatTheProgramTrains) {
   EXPECT_TRUE(said_.empty());
 }
 
-/// Its prints are neither taken for what it says nor shown.
+/// The program's prints are neither taken for its answers nor shown.
 TEST_F(AScout, MayPrintWhatItLikes) {
   const Fleet file =
       fleet("print('{\"schema\": \"grapevine.program/1\"}', flush=True)\nintroduce()\n");
@@ -98,7 +98,7 @@ TEST_F(AScout, EvaluatesTheModelThatItIsHanded) {
   }
 }
 
-/// Whoever asks does something else meanwhile, and may ask about a newer model instead.
+/// The caller can do other work while it waits, and may ask about a newer model instead.
 TEST_F(AScout, AnswersLaterAndTheNewestQuestionAlone) {
   const Fleet file = fleet(
       "introduce()\n"
@@ -125,7 +125,7 @@ TEST_F(AScout, HasNoFiguresWhereTheProgramEvaluatesNothing) {
   EXPECT_TRUE(said_.empty());
 }
 
-/// `evaluate` throws, or returns text: what it said of that is shown once.
+/// `evaluate` throws or returns text. The scout shows its output once.
 TEST_F(AScout, TellsTheFirstOfSeveralFailedEvaluations) {
   const Fleet file = fleet(
       "introduce()\n"
@@ -144,7 +144,7 @@ TEST_F(AScout, TellsTheFirstOfSeveralFailedEvaluations) {
   EXPECT_EQ(times_said("train.py gave no figures"), 2U);
 }
 
-/// The file holds also what its model has beside parameters.
+/// The file also holds the parts of the model that are not parameters.
 TEST_F(AScout, WritesItsWholeModelWhereItCan) {
   const std::string writes =
       "introduce(whole=True)\n"
@@ -171,7 +171,7 @@ TEST_F(AScout, WritesNothingWhereItsProgramCannot) {
   EXPECT_TRUE(said_.empty());
 }
 
-/// Training goes on without it.
+/// Training continues without the program.
 TEST_F(AScout, ThatHasEndedIsMissedOnce) {
   const Fleet file = fleet("introduce()\near.readline()\nsys.exit('disk gone')\n");
   Scout scout(file, options());
@@ -185,7 +185,7 @@ constexpr const char* hangs =
     "import time\n"
     "for line in ear: time.sleep(1000)\n";
 
-/// Whoever asks waits for the figures no longer than for a job of a peer.
+/// The caller waits for figures no longer than for a job of a peer.
 TEST_F(AScout, ThatHangsIsSaidAndGivenUpOnce) {
   const Fleet file = fleet(hangs, "faults: { stuck_after: 1 s }\n");
   ScoutOptions impatient = options();
@@ -205,7 +205,7 @@ TEST_F(AScout, ThatHangsWhileItSavesIsGivenUp) {
   EXPECT_EQ(times_said("has been saving the fleet's model for 1 s and is killed"), 1U);
 }
 
-/// One traceback, and the line of the file.
+/// The scout shows one traceback, and the line of the file.
 TEST_F(AScout, ShowsTheTracebackOfAScriptThatFails) {
   const std::string text = refusal(fleet("import no_such_module\nintroduce()\n"));
   EXPECT_NE(text.find("train.py ended before it called DistributedOptimizer (exit 1)"),
@@ -222,7 +222,7 @@ TEST_F(AScout, ShowsNothingThatATerminalWouldObey) {
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
 }
 
-/// A script which never attaches is so told from one that loads its data.
+/// The repeated notice shows whether a script never attaches or still loads its data.
 TEST_F(AScout, SaysAgainAndAgainWhatItWaitsFor) {
   const Fleet file = fleet(
       "print('loading', flush=True)\n"

@@ -14,7 +14,7 @@
 namespace gv {
 namespace {
 
-/// Lays out as PyTorch does a matrix, its transpose and a picture of channels_last.
+/// The layouts that PyTorch gives to a matrix, its transpose and a channels_last picture.
 asked::Introduction introduction() {
   return {.parameters = {{"m", {2, 3}, {3, 1}},
                          {"t", {2, 3}, {1, 2}},

@@ -53,7 +53,7 @@ ModelCard again(const ModelCard& card) {
   return read_card("m", card_metadata(card));
 }
 
-/// Returns what is said of a card with one entry changed.
+/// Returns the error for a card with one changed entry.
 std::string refusal(const std::string& key, const std::string& from, const std::string& to) {
   Metadata metadata = card_metadata(table_card());
   std::string& text = metadata.at(key);
@@ -137,7 +137,7 @@ TEST(ModelCard, NothingOfItIsBelieved) {
   EXPECT_NE(refusal("classes", "[", "{").find("m, `classes`"), std::string::npos);
 }
 
-/// Every cut of every entry, and every flipped bit: an error or another card.
+/// Every cut and every flipped bit of every entry gives an error or another card.
 TEST(ModelCard, DamageNeverCrashes) {
   for (const ModelCard& card : {table_card(), picture_card()}) {
     const Metadata whole = card_metadata(card);

@@ -19,8 +19,8 @@
 #include "peer/sim/sim_disk.h"
 #include "tests/scratch_folder.h"
 
-// Whatever happens, the newest checkpoint that can be loaded is never older than the last one that
-// was acknowledged: after power loss, on a full disk, after a kill.
+// The newest loadable checkpoint is never older than the last acknowledged one: after a loss of
+// power, on a full disk, after a kill.
 
 namespace gv {
 namespace {
@@ -38,7 +38,7 @@ CheckpointStore store_on(Disk& disk, const std::string& folder, std::size_t keep
   return {disk, folder, "fleet", "model", 3, keep};
 }
 
-/// Returns what is wrong with the checkpoints that are found, where `acknowledged` was saved.
+/// Returns the fault of the checkpoints on disk, if any. `acknowledged` is the last saved round.
 std::string judge(CheckpointStore& store, std::optional<Round> acknowledged) {
   std::vector<std::string> skipped;
   const auto newest = store.newest(skipped);
@@ -49,7 +49,7 @@ std::string judge(CheckpointStore& store, std::optional<Round> acknowledged) {
   return newest->state == state(newest->round) ? "" : "another state than was saved";
 }
 
-/// Four lives on one disk, each ended by a power loss in the middle of some operation.
+/// Runs four lives on one disk. Each ends with a loss of power in the middle of an operation.
 std::string four_lives(SimDisk& disk, std::uint64_t seed) {
   Rng rng(seed);
   CheckpointStore store = store_on(disk, "c", 1 + rng.below(3));
@@ -76,7 +76,7 @@ TEST(CheckpointCrash, TwoThousandPowerLossesLoseNothingAcknowledged) {
   }
 }
 
-/// Says yes to a sync and forgets it.
+/// Acknowledges a sync without doing it.
 class ForgetsContent : public SimDisk {
   Verdict sync(const std::string&) override { return ""; }
 };
@@ -106,7 +106,7 @@ std::vector<std::string> list(Disk& disk, const std::string& folder) {
 }
 
 TEST(CheckpointFull, TheOldOneStaysAndNoHalfFileIsLeft) {
-  const std::size_t pages = 3;  // of one checkpoint
+  const std::size_t pages = 3;  // pages of one checkpoint
   for (std::size_t room = 0; room < pages; ++room) {
     SimDisk disk;
     CheckpointStore store = store_on(disk, "c");
@@ -137,7 +137,7 @@ TEST(CheckpointFull, AnyOperationMayFail) {
   }
 }
 
-/// Two checkpoints on a tmpfs of so many pages; what is wrong afterwards.
+/// Saves two checkpoints on a tmpfs of `pages` pages, and returns the fault afterwards, if any.
 std::string fill_tmpfs(const std::string& folder, std::size_t pages, int& saved) {
   const std::string size = fmt::format("size={}", pages * page);
   if (::mount("none", folder.c_str(), "tmpfs", 0, size.c_str()) != 0) return "skip: no mount";
@@ -161,7 +161,7 @@ std::string fill_tmpfs(const std::string& folder, std::size_t pages, int& saved)
   return wrong;
 }
 
-/// Works in a mount namespace of its own, so that the machine's stays as it is.
+/// Works in a mount namespace of its own, so that the machine's mounts stay unchanged.
 std::string fill_every_tmpfs(const std::string& folder) {
   if (::unshare(CLONE_NEWNS) != 0) return "skip: no mount namespace";
   if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return "skip: no mount";
@@ -174,7 +174,7 @@ std::string fill_every_tmpfs(const std::string& folder) {
   return every_outcome ? "" : "the sizes do not reach from too small to large enough";
 }
 
-/// Returns what `body` returns, from a process of its own.
+/// Returns the result of `body`, which runs in another process.
 std::string forked(const std::function<std::string()>& body) {
   std::array<int, 2> pipe{};
   EXPECT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
@@ -200,7 +200,7 @@ TEST(CheckpointFull, OnARealDiskToo) {
   EXPECT_EQ(said, "");
 }
 
-/// Saves one after the other and tells each acknowledged step, until it is killed.
+/// Saves checkpoints, and writes the round of each acknowledged one, until the process is killed.
 [[noreturn]] void save_for_ever(const std::string& folder, int to) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   PosixDisk disk;
@@ -213,7 +213,7 @@ TEST(CheckpointFull, OnARealDiskToo) {
   }
 }
 
-/// Kills such a process some time after so many acknowledgements; the last of them.
+/// Kills such a process some time after `saves` acknowledgements. Returns the last round.
 std::optional<Round> kill_after(const std::string& folder, std::uint64_t saves, useconds_t wait) {
   std::array<int, 2> pipe{};
   EXPECT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);

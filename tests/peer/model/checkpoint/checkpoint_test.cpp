@@ -108,8 +108,8 @@ TEST_F(Store, KeepsTheNewest) {
   EXPECT_TRUE(skipped_.empty());
 }
 
-/// Found by trying: peers that trained on without a lost one threw away what they had in common
-/// with it, and the run could not be gone on with.
+/// Peers that trained without a lost one once removed the checkpoints that they shared with it, and
+/// the run could not be resumed.
 TEST_F(Store, WhatAllHaveStaysHoweverFarThisPeerGoes) {
   store_.hold(0, 1);
   save_until(60);
@@ -187,7 +187,7 @@ TEST_F(Store, SweepsTheTemporaryFilesOfTheDead) {
   EXPECT_EQ(names(), (std::vector<std::string>{"00000008.ckpt", "notes.tmp"}));
 }
 
-/// Keeping the newest by number alone would remove the very checkpoint that was just saved.
+/// If only the highest numbers were kept, the checkpoint just saved would be removed.
 TEST_F(Store, GoesOnFromAnOlderOne) {
   for (const Round round : {100U, 110U}) ASSERT_EQ(store_.save(round, state(round)), "");
   ASSERT_EQ(store_.save(60, state(60)), "");

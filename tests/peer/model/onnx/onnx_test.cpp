@@ -16,7 +16,7 @@ namespace {
 
 using Rows = std::vector<std::vector<double>>;
 
-/// Models that the program trained and exported, read by ONNX's own library and, where it is
+/// Models that the program trained and exported, read by ONNX's own library and, if it is
 /// installed, computed by onnxruntime.
 class Onnx : public testing::Test {
  protected:
@@ -25,7 +25,7 @@ class Onnx : public testing::Test {
     std::ofstream(path(name), std::ios::binary) << text;
     return path(name);
   }
-  /// Trains for some rounds in virtual time, and exports what came of it.
+  /// Trains for some rounds in virtual time, and exports the model.
   void make(const std::string& rest) const {
     std::filesystem::remove_all(path("run"));
     const std::string fleet =
@@ -44,7 +44,8 @@ class Onnx : public testing::Test {
     return model;
   }
 
-  /// Rows with numbers of very different size, a category and gaps; `y` is a class or a number.
+  /// Returns rows with numbers of very different size, a category and gaps. `y` is a class or
+  /// number.
   static std::string table(bool classes) {
     std::string text = "year,part,colour,y\n";
     for (int r = 0; r < 90; ++r) {
@@ -58,7 +59,7 @@ class Onnx : public testing::Test {
     }
     return text;
   }
-  /// The features of its first rows, as an exported model takes them: blue before red.
+  /// Returns the features of the first rows as an exported model takes them: blue before red.
   static Rows features_of(const std::string& text, std::size_t count) {
     Rows rows;
     std::istringstream in(text);
@@ -79,7 +80,7 @@ class Onnx : public testing::Test {
     }
     return rows;
   }
-  /// A folder of gray pictures of three classes; their bytes in the order of their names.
+  /// Writes gray pictures of three classes. Returns their bytes in the order of their names.
   Rows pictures(const std::string& dir) const {
     Rows all;
     std::uint32_t state = 1;
@@ -102,7 +103,7 @@ class Onnx : public testing::Test {
   static bool has_runtime() {
     return std::system("python3 -c 'import onnxruntime' 2>/dev/null") == 0;
   }
-  /// Returns what onnxruntime makes of each row.
+  /// Returns onnxruntime's output for each row.
   Rows computed(const Rows& rows) const {
     std::string text;
     for (const std::vector<double>& row : rows) text += fmt::format("{}\n", fmt::join(row, " "));
@@ -127,7 +128,7 @@ class Onnx : public testing::Test {
     }
     return told;
   }
-  /// Returns what the program says: of each class its probability, or one value.
+  /// Returns the program's output for each row: the probability of each class, or one value.
   Rows predicted(const std::string& data) const {
     const Ended ended =
         run({"predict", path("run/model.safetensors"), data, "--json", "--probabilities"});
@@ -143,7 +144,7 @@ class Onnx : public testing::Test {
     }
     return told;
   }
-  /// Relative to numbers beyond 1.
+  /// The tolerance is relative for numbers above 1.
   static void expect_near(const Rows& found, const Rows& right) {
     ASSERT_FALSE(found.empty());
     ASSERT_EQ(found.size(), right.size());
@@ -171,8 +172,8 @@ std::string sparse_lines() {
   return lines;
 }
 
-/// Every kind of layer and every form of data, by the rules of ONNX's own library: types and
-/// shapes are inferred from the inputs on, and must be those that the file promises.
+/// Checks every kind of layer and every form of data with ONNX's own library. It infers types and
+/// shapes from the inputs, which must be those in the file.
 TEST_F(Onnx, ItsOwnLibraryFindsNothingWrong) {
   write("a.csv", table(true));
   write("b.csv", table(false));
@@ -220,7 +221,7 @@ TEST_F(Onnx, WhatTheModelSaysOfItselfGoesAlong) {
   EXPECT_EQ(said["features"], R"(["year","part","colour=blue","colour=red"])");
   EXPECT_EQ(said["seed"], "3");
   EXPECT_EQ(said.count("layers"), 0U) << "the graph says it";
-  // A model file does as well as its run, and another name in the same place is another file.
+  // Exporting the model file gives the same bytes as its run, under another name in the same place.
   const Ended again = run({"export", path("run/model.safetensors"), "--onnx", path("b.onnx")});
   ASSERT_EQ(again.code, 0) << again.err;
   std::ifstream a(path("model.onnx"), std::ios::binary), b(path("b.onnx"), std::ios::binary);
@@ -291,7 +292,7 @@ TEST_F(Onnx, PicturesHaveTheSameAnswers) {
   }
 }
 
-/// `predict` has no answer for a text: the loss is compared, over the windows of an evaluation.
+/// `predict` does not support texts, so the loss over an evaluation's windows is compared.
 TEST_F(Onnx, ATextHasTheSameLoss) {
   if (!has_runtime()) GTEST_SKIP() << "onnxruntime is not installed in python3 (PyPI)";
   const std::string text = text_of_the_book();

@@ -28,7 +28,7 @@ class Tensors : public testing::Test {
                       {{"fleet", "ring \"8\""}});
     return path("m");
   }
-  /// A file with this header and so many bytes of data.
+  /// Returns a file with this header and `bytes` bytes of data.
   std::string file(const std::string& header, std::size_t bytes) const {
     std::ofstream out(path("x"), std::ios::binary);
     const std::uint64_t length = header.size();
@@ -58,7 +58,7 @@ TEST_F(Tensors, WhatWasWrittenIsRead) {
   EXPECT_EQ(start_values(good(), parameters), (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}));
 }
 
-/// The test reads as the format's own reader does.
+/// The test parses the header as the format's own reader does.
 TEST_F(Tensors, TheHeaderIsTheFormatsOwn) {
   std::ifstream in(good(), std::ios::binary);
   std::uint64_t length = 0;
@@ -83,7 +83,7 @@ TEST_F(Tensors, WhatCannotBeWrittenIsSaid) {
                std::runtime_error);
 }
 
-/// The order of the file is not the model's: safetensors sorts as it likes.
+/// The order in the file may differ from the model's, because safetensors sorts tensors.
 TEST_F(Tensors, TensorsAreFoundByName) {
   write_safetensors(path("m"), {{"fc.bias", {2}, bias}, {"fc.weight", {2, 3}, weight}}, {});
   EXPECT_EQ(start_values(path("m"), parameters), (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}));
@@ -104,7 +104,7 @@ TEST_F(Tensors, OtherNumbersBecomeFloats) {
                              R"("c":{"dtype":"F64","shape":[1],"data_offsets":[8,16]}})";
   const std::string name = file(header, 0);
   std::ofstream out(name, std::ios::binary | std::ios::app);
-  const std::uint16_t halves[] = {0x3FC0, 0xC000, 0x3E00, 0xC000};  // 1.5, -2 in either format
+  const std::uint16_t halves[] = {0x3FC0, 0xC000, 0x3E00, 0xC000};  // 1.5, -2 in both formats
   const double number = 0.25;
   out.write(reinterpret_cast<const char*>(halves), sizeof halves);
   out.write(reinterpret_cast<const char*>(&number), sizeof number);
@@ -130,7 +130,7 @@ TEST_F(Tensors, NothingInAHeaderIsBelieved) {
             std::string::npos);
   EXPECT_NE(refusal(one + R"([3],"data_offsets":[0,8]}})", 8).find("a shape that its data do not"),
             std::string::npos);
-  // A product that wraps around 2^64 to 8 bytes.
+  // A product that overflows 2^64 to 8 bytes.
   EXPECT_NE(refusal(one + R"([4294967296,4294967296,2],"data_offsets":[0,8]}})", 8).find("a shape"),
             std::string::npos);
   EXPECT_NE(refusal(one + R"([-1],"data_offsets":[0,8]}})", 8).find("no whole number"),
@@ -164,7 +164,7 @@ TEST_F(Tensors, ValuesThatAreNotFiniteAreRefused) {
             std::string::npos);
 }
 
-/// Every cut and every flipped bit of a small file: an error or other values, never a crash.
+/// Every cut and every flipped bit of a small file gives an error or other values, never a crash.
 TEST_F(Tensors, DamagedFilesAreRefusedOrReadButNeverCrash) {
   const std::string whole = text_of(good());
   std::size_t refused = 0;
@@ -189,7 +189,7 @@ TEST_F(Tensors, OtherFilesAreRefused) {
             std::string::npos);
 }
 
-/// Nobody writes to it: who opens it waits for ever.
+/// A reader that opens a pipe without a writer waits for ever.
 TEST_F(Tensors, APipeIsRefusedUnopened) {
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
   EXPECT_NE(error_in(scratch_, [&] { open_tensors(path("pipe")); }).find("cannot be opened"),

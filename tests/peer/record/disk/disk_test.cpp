@@ -40,7 +40,7 @@ struct Kind {
   std::unique_ptr<Disk> (*make)();
 };
 
-/// The promises of every disk while the power is on.
+/// The guarantees of every disk while the power is on.
 class AnyDisk : public testing::TestWithParam<Kind> {
  protected:
   AnyDisk() { EXPECT_EQ(disk_->make_folder(folder_), ""); }
@@ -146,7 +146,7 @@ std::string text(const Bytes& content) {
   return {reinterpret_cast<const char*>(content.data()), content.size()};
 }
 
-/// Returns what may be found after `prepare` and a power loss, over many seeds.
+/// Returns the possible states after `prepare` and a loss of power, over many seeds.
 std::set<std::string> outcomes(const std::function<void(SimDisk&)>& prepare,
                                const std::string& path) {
   std::set<std::string> found;
@@ -204,7 +204,7 @@ TEST(SimDisk, WhatIsNotSyncedIsLostWholePreservedOrGarbage) {
   EXPECT_TRUE(found.contains(text(bytes(4096, 1))));
   EXPECT_TRUE(found.contains(text(bytes(4096, 2))));
   EXPECT_TRUE(found.contains(std::string(4096, 0)));
-  EXPECT_GT(found.size(), 10U);  // garbage is another each time
+  EXPECT_GT(found.size(), 10U);  // garbage differs each time
 }
 
 mode_t mode_of(const std::string& path) {
@@ -213,7 +213,7 @@ mode_t mode_of(const std::string& path) {
   return info.st_mode & 0777;
 }
 
-/// Whoever else uses the machine reads no model, and cannot have one written over a file by a link.
+/// Other users of the machine cannot read a model, nor redirect its writing by a link.
 TEST(PosixDisk, WritesForItsOwnerAloneAndFollowsNoLink) {
   const ScratchFolder scratch;
   PosixDisk disk;

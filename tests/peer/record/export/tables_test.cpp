@@ -57,7 +57,7 @@ TEST(Csv, HasALinePerEvaluationAndEmptyCellsForWhatIsNotKnown) {
             "\"a,\"\"b\"\"\",100,2,,,,8,0.5,0.01,0.25,0.75,0.5,1,0.125,100000,1,2,3,4,5,6,7,8");
 }
 
-/// Twenty lines of a script put them together from run.json before.
+/// A script of twenty lines was once needed to join them from run.json.
 TEST(Csv, HasWhatTellsTheRunsApartAsColumns) {
   ExportedRun first = a_run("a", false);
   first.values = {{"method", "ring"}, {"lr", "0.1"}};
@@ -101,7 +101,7 @@ TEST(Csv, WithoutStatesHasNoColumnsForThem) {
   EXPECT_EQ(std::ranges::count(lines[0], ','), std::ranges::count(lines[1], ','));
 }
 
-/// Their loss is minus the return.
+/// The loss of an agent is minus its return.
 TEST(Csv, HasTheReturnsOfAgents) {
   ExportedRun agent = a_run("agent", false);
   for (MetricsRow& row : agent.rows) {
@@ -136,17 +136,17 @@ TEST(Csv, HasWhatActorsAndMemoriesDid) {
     EXPECT_EQ(std::ranges::count(line, ','), std::ranges::count(lines[0], ',')) << line;
 }
 
-/// RFC 3720, appendix B.4, and the check value of the catalogue of CRCs.
+/// The values are from RFC 3720, appendix B.4, and the catalogue of CRCs.
 TEST(Crc32c, AgreesWithItsStandard) {
   EXPECT_EQ(crc32c("123456789"), 0xe3069283U);
   EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8a9136aaU);
   EXPECT_EQ(crc32c(std::string(32, '\xff')), 0x62a8ab43U);
-  // crc32c::Mask of LevelDB's util/crc32c.h, of which TensorFlow's is a copy.
+  // crc32c::Mask of LevelDB's util/crc32c.h, which TensorFlow copied.
   const std::uint32_t crc = crc32c("foo");
   EXPECT_EQ(masked_crc32c("foo"), ((crc >> 15) | (crc << 17)) + 0xa282ead8U);
 }
 
-/// A reader of its own for what is written: records, then the wire format of protocol buffers.
+/// An independent reader of the output: records, then the wire format of protocol buffers.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : rest_(bytes) {}

@@ -30,7 +30,7 @@ class Trace : public testing::Test {
         .rows = values.size() / columns, .columns = columns, .values = std::move(values)};
     std::ofstream(folder + "/" + file, std::ios::binary) << npy_bytes(matrix);
   }
-  /// Peer 0 computes and waits for peer 1, which is late; peer 1 has had two lives.
+  /// Peer 0 computes and waits for peer 1, which is late. Peer 1 has had two lives.
   void write_run() {
     write(0, "moments.0.npy", 5, {0, 0, 1.0,  1.5,   -1, 0, 3, 1.5, 1.75, 1,
                                   0, 4, 1.75, 1.875, 1,  1, 0, 2,   2.5,  -1});
@@ -130,7 +130,7 @@ TEST_F(Trace, TooLargeIsRefusedWithWhatFits) {
     text = e.what();
   }
   EXPECT_NE(text.find("--rounds 10..14 fits"), std::string::npos) << text;
-  // What the size is reckoned by is near what is written.
+  // The estimated size is close to the written size.
   std::size_t written = 0;
   write_trace(peers, [&](std::string_view piece) { written += piece.size(); });
   EXPECT_NEAR(static_cast<double>(written), 200 * 110, 0.2 * 200 * 110);

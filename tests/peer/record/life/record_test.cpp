@@ -56,7 +56,7 @@ TEST(RoundRows, BeginWhereALifeDoes) {
   RoundRows rows(8);
   rows.begin(40, Time{5});
   rows.add(round_at(41, 9));
-  rows.add(round_at(50, 20));  // skipped eight
+  rows.add(round_at(50, 20));  // eight rounds are skipped
   ASSERT_EQ(rows.rows().size(), 2U);
   EXPECT_EQ(rows.rows()[0].first, 40U);
   EXPECT_EQ(rows.rows()[0].begin, Time{5});
@@ -102,7 +102,7 @@ TEST(Moments, AreKeptOfRoundsThatAreAskedForToo) {
   EXPECT_FALSE(none.wants_intervals(20)) << "the fleet file does not want any";
 }
 
-/// However often somebody asks; and what is asked for takes no room from what is kept anyway.
+/// Repeated requests are bounded too, and requested rounds take no room from the regular ones.
 TEST(Moments, OfRoundsThatAreAskedForAreBounded) {
   Recorder recorder(0, record_limits(2, 64, true));
   recorder.life_begun(0, Time{0});

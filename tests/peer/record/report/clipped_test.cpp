@@ -11,7 +11,7 @@ namespace {
 
 using Clipped = std::map<PeerId, std::vector<ClippedFlows>>;
 
-/// Peer 7 lies to 0 and 6; the data of 2 and 3 are unlike.
+/// Peer 7 lies to peers 0 and 6. The data of peers 2 and 3 differ.
 const Clipped seen{{0, {{.of = 7, .exchanges = 300, .far = 290, .steps = 20}}},
                    {2, {{.of = 3, .exchanges = 900, .far = 0}}},
                    {3, {{.of = 2, .exchanges = 40, .far = 0}}},

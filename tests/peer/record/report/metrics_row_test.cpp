@@ -18,7 +18,7 @@ class Metrics : public testing::Test {
     std::ofstream(path_, std::ios::trunc) << text;
     return read_metrics(path_);
   }
-  /// "" or what it says.
+  /// Returns the error of a text, or "".
   std::string complaint(const std::string& text) {
     try {
       read(text);
@@ -61,7 +61,7 @@ TEST_F(Metrics, WhatARunWritesIsReadBack) {
   EXPECT_EQ(rows[1].training_seconds, 0.25);
 }
 
-/// A figure that only one of the two writes or reads would be lost without a word.
+/// A figure that only the writer or only the reader knows would be lost silently.
 TEST_F(Metrics, EveryFigureIsReadAsItWasWritten) {
   MetricsRow row{.round = 10, .peers = 4};
   double next = 1;
@@ -118,7 +118,7 @@ TEST_F(Metrics, ReturnsOfAgentsAreMinusTheirLosses) {
   EXPECT_EQ(json_of(row_of(record(10))).dump().find("return"), std::string::npos);
 }
 
-/// Before the end of the warm-up nothing was learnt for a transition, and there is no ratio.
+/// During the warm-up no transition is learnt from, so there is no ratio.
 TEST_F(Metrics, WhatActorsAndMemoriesDidIsReadBack) {
   FleetRecord agents = record(10);
   agents.frames = 4000;

@@ -15,7 +15,7 @@ Dataset with(std::vector<float> targets) {
   return data;
 }
 
-/// It is computed by hand: the mean is 3, the squares off it are 4, 1, 0 and 9.
+/// The mean is 3, and the squared deviations are 4, 1, 0 and 9.
 TEST(Regression, ScoresAreThoseOfTheDefinition) {
   const Dataset data = with({1, 2, 3, 6});
   EXPECT_DOUBLE_EQ(loss_of_mean(data), 1.75);

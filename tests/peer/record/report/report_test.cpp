@@ -53,7 +53,7 @@ TEST(Observer, LooksAtTheFleetWhenTheLastReportOfARoundHasCome) {
   EXPECT_DOUBLE_EQ(records[0].accuracy_max.value(), 0.6);
 }
 
-/// A peer that had no minibatch since the last evaluation counted as one with a loss of 0.
+/// A peer without a minibatch since the last evaluation once counted as one with a loss of 0.
 TEST(Observer, TheTrainingLossIsTheMeanOfThoseThatHaveOne) {
   std::vector<FleetRecord> records;
   Observer observer(3, parabola(), [&](const FleetRecord& r) { records.push_back(r); });
@@ -167,7 +167,7 @@ TEST(Screen, TextsForPeople) {
   EXPECT_LE(table_header(nullptr).size(), 80U);
   record.mean.accuracy = record.accuracy_min = record.accuracy_max = 0.5;
   EXPECT_EQ(table_row(record, nullptr).size(), table_header(nullptr).size());
-  // One peer alone knows nobody else's accuracy, nor how far the models are apart.
+  // A single peer has no other accuracy to compare, and no distance between models.
   record.accuracy_min = record.accuracy_max = std::nullopt;
   record.consensus = std::nan("");
   EXPECT_EQ(table_row(record, nullptr).size(), table_header(nullptr).size());
@@ -191,7 +191,7 @@ TEST(Screen, ARegressionShowsR2WhereAccuracyStands) {
             std::string::npos);
   record.mean.loss = 1e30;
   EXPECT_EQ(table_row(record, &test).size(), table_header(&test).size());
-  // What is not finite has no sign either.
+  // A figure that is not finite has no sign either.
   record.mean.loss = record.train_loss = record.loss_local = -std::nan("");
   EXPECT_EQ(table_row(record, &test).size(), table_header(&test).size());
   EXPECT_EQ(table_row(record, &test).find("-nan"), std::string::npos);

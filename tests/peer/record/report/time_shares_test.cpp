@@ -22,7 +22,7 @@ TEST(TimeShares, AreOfTheWhole) {
   EXPECT_EQ(time_text({}), "");
 }
 
-/// All eight of them once took 92 columns.
+/// All eight shares once took 92 columns.
 TEST(TimeShares, BreakTheLineBetweenTwo) {
   FleetRecord record = spent(500, 10, 300, 100, 90);
   for (const Activity activity : {Activity::code, Activity::checkpoint, Activity::other})
@@ -57,7 +57,7 @@ TEST(TimeShares, AdviseAgainstTheLargestCost) {
   EXPECT_EQ(advice({}), "");
 }
 
-/// Equal peers wait for each other all the time, and were told to take batches by their speeds.
+/// Equal peers always wait for each other. They were once advised to choose batches by speed.
 TEST(TimeShares, AdviseNothingAgainstEqualsThatWaitForEachOther) {
   EXPECT_EQ(advice(spent(570, 100, 170, 60, 100)), "");
 }

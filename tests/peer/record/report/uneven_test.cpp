@@ -8,7 +8,7 @@
 namespace gv {
 namespace {
 
-/// The last reports of so many peers, of which each says where its exchanges ended.
+/// The last reports of some peers. Each report gives the ends of its peer's exchanges.
 class Ends : public testing::Test {
  protected:
   void add(PeerId peer, std::vector<EdgeEnd> edges) {
@@ -38,7 +38,7 @@ TEST_F(Ends, AreUnevenWhereTwoEndsDiffer) {
       << text;
 }
 
-/// A peer that was lost says nothing, and one that met a successor says nothing of that edge.
+/// A lost peer sends no report, and a peer that met a successor reports nothing for that edge.
 TEST_F(Ends, OfWhomOnlyOneSaysSomethingAreNotUneven) {
   add(0, {{1, {4}, 0}, {2, {3}, 0}});
   add(2, {});

@@ -12,7 +12,7 @@ std::string on_one_line(const std::string& text) {
   return std::regex_replace(text, std::regex("\n *"), " ");
 }
 
-/// Peers 0 to 2, of which 1 ran ahead and 1-2 is silent; 3 never reported.
+/// Peers 0 to 2. Peer 1 ran ahead, edge 1-2 is silent, and peer 3 never reported.
 FleetRecord unsteady() {
   Report first, second, third;
   first.peer = 0;

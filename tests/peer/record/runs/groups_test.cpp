@@ -29,7 +29,7 @@ TEST(Groups, AreRunsThatDifferInTheirSeedAlone) {
   for (std::uint64_t k = 0; k < 3; ++k) EXPECT_EQ(table.groups[1].runs[k]->seed, k + 1);
 }
 
-/// What follows from the other columns is told apart, not shown in each label.
+/// Keys that follow from the columns are listed apart, not shown in each label.
 TEST(Groups, HaveTheFewestColumnsThatTellThemApart) {
   const std::vector<StoredRun> runs{
       run_of({{"algorithm.kind", "d-psgd"}, {"topology.weights", "metropolis"}}, 1, 0.1),
@@ -70,7 +70,7 @@ TEST(Groups, OfASweepAreNamedByItsAxes) {
   EXPECT_EQ(columns_named(table, "network"), std::vector<std::string>{"network"});
 }
 
-/// The order was 0.1, 1, 20, 5.
+/// The order was once 0.1, 1, 20, 5.
 TEST(Groups, StandInTheOrderOfTheirNumbers) {
   std::vector<StoredRun> runs;
   for (const char* rate : {"20", "1", "5", "0.1", "1e-3"})
@@ -95,7 +95,7 @@ TEST(Groups, AreToldApartByARoomOfKeys) {
   EXPECT_THROW(columns_named(table, "train"), std::invalid_argument);
 }
 
-/// Peers with measured speeds differ in a list of four lines, and the local steps were not named.
+/// Measured speeds make a list of four lines. The label must name the local steps instead.
 TEST(Groups, AreNamedByAWordRatherThanByAList) {
   const std::string peers = "[{ host: anna, count: 1, speed: 4.76 }, { host: ben, count: 1 }]";
   const std::string other = "[{ host: anna, count: 1, speed: 4.71 }, { host: ben, count: 1 }]";
@@ -106,8 +106,7 @@ TEST(Groups, AreNamedByAWordRatherThanByAList) {
   EXPECT_EQ(label_of(table, table.groups[1]), "local_steps 8");
 }
 
-/// Curves once ended with the shortest of their seeds, and none of them got to the target at which
-/// all of these had stopped.
+/// Curves once ended with their shortest seed, below the target at which all seeds had stopped.
 TEST(Curves, GoOnUntilTheLastSeedHasEnded) {
   const std::vector<StoredRun> runs{run_of({}, 1, 0.1, 100), run_of({}, 2, 0.1, 200)};
   const RunTable table = group_runs(runs);
@@ -125,7 +124,7 @@ TEST(Curves, GoOnUntilTheLastSeedHasEnded) {
   EXPECT_TRUE(curve_of(table.groups[0], CurveAxis::epochs, CurveFigure::accuracy).empty());
 }
 
-/// Nothing is cut off between evaluations that lie unevenly, or apart in two seeds.
+/// No evaluation is cut off if evaluations are uneven, or differ between two seeds.
 TEST(Curves, HaveEveryEvaluationOfEverySeed) {
   std::vector<StoredRun> runs{run_of({}, 1, 0.1, 40, 10), run_of({}, 2, 0.1, 40, 8)};
   runs[0].evaluations[1].round = 13;

@@ -12,18 +12,18 @@
 
 namespace gv {
 
-/// The folder of a run as `run` and `simulate` leave it, with figures of a test's own.
+/// The folder of a run as `run` and `simulate` leave it, with figures that a test chooses.
 struct FolderOfRun {
   std::string algorithm = "d-psgd";
   std::string kind = "simulate";
   std::uint64_t seed = 1;
   std::map<std::string, std::string> keys = {{"topology.kind", "ring"}};
   double seconds_per_round = 0.1;
-  double accuracy_per_round = 0.01;  ///< it grows by so much, up to 1
+  double accuracy_per_round = 0.01;  ///< growth per round, up to 1
   std::uint64_t every = 10;
   std::uint64_t rounds = 100;
   std::string began = "2026-01-01T00:00:00Z";
-  /// True for agents: 5 times the accuracy's percents is the return, 4 peers act twice in a round.
+  /// True for agents: the return is 5 times the accuracy in percent, and 4 peers act twice a round.
   bool agents = false;
 
   Json about() const {

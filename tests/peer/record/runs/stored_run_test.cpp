@@ -98,7 +98,7 @@ TEST(StoredRun, KnowsWhatActorsAndMemoriesDid) {
   EXPECT_EQ(read_stored_run(scratch.path()).evaluations[2].samples_per_insert, 15.5);
 }
 
-/// It has the exit code of a simulation that broke a rule, which has no target.
+/// Its exit code is also that of a simulation that broke a rule, which has no target.
 TEST(StoredRun, ThatMissedItsTargetIsAResult) {
   const ScratchFolder scratch;
   FolderOfRun{}.write(scratch.path());
@@ -108,7 +108,7 @@ TEST(StoredRun, ThatMissedItsTargetIsAResult) {
   EXPECT_EQ(read_stored_run(scratch.path()).rounds, 100U);
 }
 
-/// A run that diverged is a result: its figures are not numbers any more, and that is what it says.
+/// A run that diverged is a result, whose figures are not finite.
 TEST(StoredRun, OfALossThatIsNotFiniteIsAResult) {
   const ScratchFolder scratch;
   FolderOfRun{}.write(scratch.path());
@@ -198,7 +198,7 @@ INSTANTIATE_TEST_SUITE_P(
                "`seconds`"}),
     [](const auto& test) { return std::string(test.param.name); });
 
-/// Whatever the files hold, it is printed without steering the terminal.
+/// Text from the files is printed without control characters.
 TEST(StoredRun, SaysNothingThatIsNotPrintable) {
   const ScratchFolder scratch;
   FolderOfRun{}.write(scratch.path());
@@ -208,7 +208,7 @@ TEST(StoredRun, SaysNothingThatIsNotPrintable) {
   EXPECT_NE(said.find("?[2Jx"), std::string::npos) << said;
 }
 
-/// A file may hold anything: the run is read, or it is named with a reason that can be printed.
+/// A file may hold any bytes. The run is read, or it is named with a printable reason.
 TEST(StoredRun, WithAnyBytesChangedIsReadOrRefused) {
   const ScratchFolder scratch;
   const std::string good = scratch.path() + "/good";

@@ -9,7 +9,7 @@
 
 namespace gv {
 
-/// A run in memory: its accuracy grows in a straight line to 1 at `rounds`.
+/// Returns a run in memory whose accuracy grows linearly to 1 at `rounds`.
 inline StoredRun run_of(std::map<std::string, std::string> keys,
                         std::uint64_t seed,
                         double seconds_per_round,

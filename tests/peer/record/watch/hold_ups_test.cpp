@@ -5,8 +5,8 @@
 namespace gv {
 namespace {
 
-/// Four peers on a ring, 100 rounds in 100 s; each computes for so many seconds and waits for each
-/// of its neighbours, (i - 1) and (i + 1), for so many.
+/// Four peers on a ring, 100 rounds in 100 s. Each peer has seconds of compute and seconds of
+/// waiting for each neighbour, (i - 1) and (i + 1).
 FleetState ring(const std::vector<double>& compute,
                 const std::vector<std::pair<double, double>>& late) {
   FleetState state{.phase = FleetState::Phase::training, .seconds = 100, .round = 100};
@@ -32,7 +32,7 @@ Fleet fleet() {
   return fleet;
 }
 
-/// Peer 2 is slow; 1 and 3 hand on that they waited, and 0 waits for those who wait themselves.
+/// Peer 2 is slow. Peers 1 and 3 pass their waiting on, and peer 0 waits for these two.
 TEST(HoldUps, SayWhoIsSlowAndWhatHelps) {
   const FleetState state = ring({20, 20, 80, 20}, {{30, 30}, {0, 60}, {0, 0}, {60, 0}});
   const auto said = hold_ups(fleet(), state);
@@ -45,7 +45,7 @@ TEST(HoldUps, SayWhoIsSlowAndWhatHelps) {
             "       `train.batch: auto` gives each peer work in proportion");
 }
 
-/// A peer that has less to do already is not told to have less.
+/// A peer that already has less work than others is not advised to take less.
 TEST(HoldUps, AdviseNothingThatTheFleetDoesAlready) {
   Fleet shared = fleet();
   shared.peers[2].batch = 8;
@@ -54,7 +54,7 @@ TEST(HoldUps, AdviseNothingThatTheFleetDoesAlready) {
   EXPECT_EQ(said[0].text.find("help:"), std::string::npos) << said[0].text;
 }
 
-/// The three links of a slow network may come to the bound one after the other.
+/// A slow network may first be seen on one of its links. Each cause is reported once, if it lasts.
 TEST(HoldUps, AreToldOnceAndOnlyWhereTheyLast) {
   auto look = [told = LastingHoldUps{}](const std::vector<std::string>& found) mutable {
     std::vector<HoldUp> said;
@@ -79,10 +79,10 @@ TEST(HoldUps, AreSilentWherePeersDoNotRecord) {
   EXPECT_TRUE(hold_ups(fleet(), state).empty());
 }
 
-/// 1 MB to each neighbour and round: 0.1 s at 10 MB/s, and 0.2 s where one card has 10 MB/s.
+/// 1 MB to each neighbour and round takes 0.1 s at 10 MB/s, and 0.2 s if a card has 10 MB/s in all.
 TEST(HoldUps, NameALinkThatIsSlowerThanTheFileSays) {
   FleetState state = ring({20, 20, 20, 20}, {{0, 0}, {0, 0}, {0, 0}, {0, 0}});
-  state.peers[1].waits[0].wire = 30;  // of what comes from peer 0
+  state.peers[1].waits[0].wire = 30;  // for messages of peer 0
   NetworkSpec links{.bandwidth = 10e6, .shape = NetworkShape::per_link};
   const auto slow = slow_link(links, state);
   ASSERT_TRUE(slow);
@@ -95,11 +95,11 @@ TEST(HoldUps, NameALinkThatIsSlowerThanTheFileSays) {
   EXPECT_FALSE(slow_link(NetworkSpec{}, state)) << "the file says nothing of the network";
 }
 
-/// Peer 2 has too little of its processor, so what it sends comes late as well: the peer was named,
-/// without a help, and the next message blamed its link.
+/// Peer 2 lacks processor time, so its messages also come late. It was once named without help, and
+/// the next message blamed its link.
 TEST(HoldUps, SayOneCauseWithOneHelp) {
   FleetState state = ring({20, 20, 20, 20}, {{30, 30}, {0, 60}, {0, 0}, {60, 0}});
-  state.peers[1].waits[1].wire = 30;  // of what comes from peer 2
+  state.peers[1].waits[1].wire = 30;  // for messages of peer 2
   Fleet file = fleet();
   file.network = {.bandwidth = 10e6, .shape = NetworkShape::per_link};
   ASSERT_TRUE(slow_link(file.network, state));
@@ -116,7 +116,7 @@ TEST(HoldUps, SayOneCauseWithOneHelp) {
   EXPECT_TRUE(lasting.after(link).empty()) << "its link is slow because the peer is";
 }
 
-/// A run that went on in round 50 has done 50.
+/// A run that resumed in round 50 has done 50 rounds by round 100.
 TEST(HoldUps, CountTheRoundsSinceTheRunWentOn) {
   FleetState state = ring({20, 20, 20, 20}, {{0, 0}, {0, 0}, {0, 0}, {0, 0}});
   state.first = 50;

@@ -29,9 +29,9 @@ class Client {
   void send(const std::string& text) const {
     (void)::send(socket_.get(), text.data(), text.size(), MSG_NOSIGNAL);
   }
-  /// No more will be sent.
+  /// Announces that no more will be sent.
   void finish() const { ::shutdown(socket_.get(), SHUT_WR); }
-  /// Returns at least one byte; "" at the end.
+  /// Returns at least one byte, or "" at the end.
   std::string some() const {
     std::array<char, 65536> buffer;
     const ssize_t count = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);

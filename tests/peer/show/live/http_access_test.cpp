@@ -9,7 +9,7 @@ namespace {
 
 const std::string token = "0123456789abcdef0123456789abcdef";
 
-Door page_door() {
+Access page_access() {
   return {
       .hosts = {"127.0.0.1:8080", "localhost:8080"}, .token = token, .cookie = "grapevine_8080"};
 }
@@ -22,20 +22,20 @@ Request request(const std::string& host,
 }
 
 TEST(HttpAccess, TheTokenComesInTheAddressACookieOrAHeader) {
-  const Door door = page_door();
-  const Admission first = admit(door, request("127.0.0.1:8080", "token=" + token));
+  const Access access = page_access();
+  const Admission first = admit(access, request("127.0.0.1:8080", "token=" + token));
   EXPECT_EQ(first.status, 200);
   EXPECT_TRUE(first.keep_cookie);
   const Admission later =
-      admit(door, request("LOCALHOST:8080", "", "cookie", "a=b; grapevine_8080=" + token));
+      admit(access, request("LOCALHOST:8080", "", "cookie", "a=b; grapevine_8080=" + token));
   EXPECT_EQ(later.status, 200);
   EXPECT_FALSE(later.keep_cookie);
-  EXPECT_EQ(admit(door, request("localhost:8080", "", "authorization", "Bearer " + token)).status,
+  EXPECT_EQ(admit(access, request("localhost:8080", "", "authorization", "Bearer " + token)).status,
             200);
 }
 
 TEST(HttpAccess, WithoutItNobodyComesIn) {
-  const Door door = page_door();
+  const Access access = page_access();
   const std::string host = "127.0.0.1:8080";
   std::string wrong = token;
   wrong.back() = '0';
@@ -47,19 +47,19 @@ TEST(HttpAccess, WithoutItNobodyComesIn) {
                            request(host, "", "cookie", "grapevine_8080=" + wrong),
                            request(host, "", "authorization", "Basic " + token),
                            request(host, "", "authorization", "Bearer " + wrong)})
-    EXPECT_EQ(admit(door, r).status, 403);
+    EXPECT_EQ(admit(access, r).status, 403);
 }
 
 TEST(HttpAccess, AnotherHostIsRefusedWhateverItBrings) {
-  const Door door = page_door();
+  const Access access = page_access();
   for (const char* host : {"evil.example:8080",
                            "127.0.0.1",
                            "127.0.0.1:8081",
                            "127.0.0.1:8080.evil.example",
                            "127.0.0.1:8080 ",
                            ""})
-    EXPECT_EQ(admit(door, request(host, "token=" + token)).status, 403) << host;
-  Door open = door;
+    EXPECT_EQ(admit(access, request(host, "token=" + token)).status, 403) << host;
+  Access open = access;
   open.token.clear();
   EXPECT_EQ(admit(open, request("evil.example:8080")).status, 403);
   EXPECT_EQ(admit(open, request("127.0.0.1:8080")).status, 200);
@@ -70,7 +70,7 @@ TEST(HttpAccess, WhoHasTheSocketIsNotAsked) {
 }
 
 TEST(HttpAccess, CookiesStayWithThisPage) {
-  const std::string header = cookie_header(page_door());
+  const std::string header = cookie_header(page_access());
   EXPECT_EQ(header, "Set-Cookie: grapevine_8080=" + token + "; Path=/; SameSite=Strict; HttpOnly");
 }
 

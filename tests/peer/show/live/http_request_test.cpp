@@ -64,7 +64,7 @@ TEST(HttpRequest, TooManyHeadersAreRefused) {
   EXPECT_EQ(parse_request(head + "\r\n").status, 400);
 }
 
-/// A request may be changed anywhere: it is refused, or what was read of it stood there.
+/// A request with a change anywhere is refused, or all that was read is in its text.
 TEST(HttpRequest, MutationsAreReadOrRefused) {
   Mutations mutations(7);
   int read = 0;

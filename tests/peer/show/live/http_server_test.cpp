@@ -31,7 +31,7 @@ class Served {
   std::optional<Server> server_;
 };
 
-Answer path_of(const Request& request, const Door&) {
+Answer path_of(const Request& request, const Access&) {
   return {.body = request.path};
 }
 
@@ -94,11 +94,11 @@ TEST(HttpServer, BeyondThe32ndConnectionOneHearsSo) {
   EXPECT_TRUE(one_more.all().starts_with("HTTP/1.1 503 "));
 }
 
-/// A stream of a megabyte a call: whoever does not read gets no call for what it misses.
+/// The stream makes a megabyte at each call. It is not called for data that a slow reader misses.
 TEST(HttpServer, ASlowReaderMissesLinesAndHoldsNobody) {
   std::atomic<int> calls = 0;
-  const auto handler = [&](const Request& request, const Door& door) {
-    if (request.path != "/events") return path_of(request, door);
+  const auto handler = [&](const Request& request, const Access& access) {
+    if (request.path != "/events") return path_of(request, access);
     Answer answer{.type = "text/event-stream"};
     answer.stream = [&]() -> std::optional<std::string> {
       ++calls;
@@ -111,12 +111,12 @@ TEST(HttpServer, ASlowReaderMissesLinesAndHoldsNobody) {
   stalled.send("GET /events HTTP/1.1\r\n" + server.host() + "\r\n");
   ASSERT_FALSE(stalled.some().empty());
   for (int k = 0; k < 200; ++k) ASSERT_TRUE(server.get("/x").ends_with("/x"));
-  // A socket takes some megabytes (tcp_wmem, tcp_rmem); more is not even made.
+  // A socket takes some megabytes (tcp_wmem, tcp_rmem). No more data is made.
   EXPECT_LE(calls, 16);
 }
 
 TEST(HttpServer, AStreamEndsWithItsSourceOrWithTheServer) {
-  const auto handler = [](const Request& request, const Door&) {
+  const auto handler = [](const Request& request, const Access&) {
     Answer answer{.type = "text/event-stream", .body = "begin\n"};
     const bool endless = request.path == "/endless";
     answer.stream = [endless, left = 2]() mutable -> std::optional<std::string> {
@@ -135,7 +135,7 @@ TEST(HttpServer, AStreamEndsWithItsSourceOrWithTheServer) {
   EXPECT_EQ(client.all(), "");
 }
 
-/// Half of them are cut short. Afterwards it answers as before.
+/// Half of the requests are cut short. Afterwards the server answers as before.
 TEST(HttpServer, SurvivesThousandsOfDamagedRequests) {
   const Served server(path_of, "0123456789abcdef0123456789abcdef");
   Mutations mutations(11);
@@ -149,7 +149,7 @@ TEST(HttpServer, SurvivesThousandsOfDamagedRequests) {
     client.send(request);
     client.finish();
     const std::string reply = client.all();
-    if (reply.empty()) continue;  // it had no empty line
+    if (reply.empty()) continue;  // the request had no empty line
     ++answered;
     ASSERT_TRUE(reply.starts_with("HTTP/1.1 4") || reply.starts_with("HTTP/1.1 5"))
         << "nobody has the token\n"

@@ -46,7 +46,7 @@ TEST(LiveAddress, APortIsTakenOnce) {
   EXPECT_THROW(listen_at(address, ""), std::runtime_error);
 }
 
-/// `localhost` is both, since browsers may ask at either.
+/// `localhost` means both families, because browsers may use either.
 TEST(LiveAddress, OfLocalhostIsReachedByBothFamilies) {
   LiveAddress address = parse_live_address("localhost:0");
   const std::vector<http::Listener> both = listen_at(address, "");
@@ -55,7 +55,7 @@ TEST(LiveAddress, OfLocalhostIsReachedByBothFamilies) {
     EXPECT_EQ(connect_to({.host = host, .port = address.port}).open(),
               has_ipv6() || std::string(host) != "::1");
   const std::string port = std::to_string(address.port);
-  EXPECT_EQ(both[0].door.hosts,
+  EXPECT_EQ(both[0].access.hosts,
             (std::vector<std::string>{"127.0.0.1:" + port, "localhost:" + port}));
 }
 

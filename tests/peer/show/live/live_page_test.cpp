@@ -9,7 +9,7 @@
 namespace gv {
 namespace {
 
-/// These are of FIPS 180-4's example, and of nothing, in base64.
+/// Hashes of FIPS 180-4's example and of an empty text, in base64.
 TEST(CspHash, AgreesWithItsStandard) {
   EXPECT_EQ(csp_hash("abc"), "'sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0='");
   EXPECT_EQ(csp_hash(""), "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='");
@@ -53,7 +53,7 @@ TEST(LivePage, PeersHaveBarsWhereTheirTimeIsKnown) {
   EXPECT_NE(peers.find("waited most for"), std::string::npos);
 }
 
-/// A run that ends by time had no bar.
+/// A run that ends by time once had no bar.
 TEST(LivePage, HasABarOfTheEndThatComesFirst) {
   RunView view = a_view(2);
   EXPECT_NE(live_head(view).find("<progress max=\"1\" value=\"0.4000\">"), std::string::npos);

@@ -76,7 +76,7 @@ TEST_F(Live, ShowsTheNewestStateOnItsSocketAndTakesOrdersThere) {
   EXPECT_FALSE(view_of_run(folder_.path()));
 }
 
-/// A run that ends while a request waits in its socket is at its end, and nothing is wrong.
+/// A run may end while a request waits in its socket. This is the normal end of the run.
 TEST_F(Live, WhoeverAsksARunThatEndsAtThatMomentIsToldThatItIsOver) {
   const Descriptor listening = listen_live(folder_.path());
   const auto wait_for = [](const Descriptor& socket) {
@@ -121,7 +121,7 @@ TEST_F(Live, TheAddressHasAToken) {
   EXPECT_TRUE(get(live, live.url().substr(token)).starts_with("HTTP/1.1 200 "));
 }
 
-/// The last event of a run says that it has ended, whoever looked on.
+/// The last event reports the end of the run, at each address.
 TEST_F(Live, EventsEndWithTheRun) {
   LiveService live(title_, folder_, {.serve = "127.0.0.1:0", .no_token = true});
   live.feed().put(state(FleetState::Phase::training, 7));

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// It is found also by a path that is longer than sockaddr_un takes.
+/// The socket is found even if its path is longer than sockaddr_un allows.
 TEST(LiveSocket, IsFoundUnderPathsOfAnyLength) {
   for (const std::size_t length : {10U, 200U}) {
     const ScratchFolder scratch;

@@ -8,8 +8,8 @@
 
 namespace gv {
 
-/// Requests that somebody damaged, the same ones for each seed: bytes flipped, cut out, doubled,
-/// put in, or the whole repeated.
+/// Damaged requests, fixed by the seed: bytes are flipped, removed, doubled or inserted, or the
+/// whole request is repeated.
 class Mutations {
  public:
   explicit Mutations(std::uint64_t seed) : rng_(seed) {}

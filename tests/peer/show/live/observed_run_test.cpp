@@ -41,7 +41,7 @@ TEST(ObservedRun, LagIsCountedAgainstTheFurthest) {
   Feed feed;
   ObservedRun run({.name = "x"}, feed, [](pid_t) { return std::nullopt; });
   FleetState state = state_at(10, {100, 103, 80});
-  state.peers[0].heard = 9.7;  // at 8 rounds a second it has done the others meanwhile
+  state.peers[0].heard = 9.7;  // at 8 rounds a second it has caught up since
   feed.put(state);
   const auto view = run.view({});
   EXPECT_EQ(view->peers[0].lag, 0U);
@@ -96,7 +96,7 @@ TEST(Feed, KeepsABoundedCurveWhoseRoundsAscend) {
   EXPECT_EQ(curve->back().round, 5000U);
   for (std::size_t k = 1; k < curve->size(); ++k)
     ASSERT_LT((*curve)[k - 1].round, (*curve)[k].round);
-  feed.put(a_record(4000, 1));  // a resumed run does them again
+  feed.put(a_record(4000, 1));  // a resumed run does these rounds again
   EXPECT_EQ(feed.curve()->back().round, 4000U);
 }
 

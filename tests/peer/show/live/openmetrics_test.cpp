@@ -73,8 +73,8 @@ TEST(OpenMetrics, EdgesAreOfSmallFleets) {
             std::string::npos);
 }
 
-/// Each family has one head before its samples; counters end with _total; OpenMetrics names the
-/// family without it and ends with # EOF.
+/// Each family has one head before its samples, and counters end with _total. OpenMetrics names the
+/// family without that suffix and ends with # EOF.
 TEST(OpenMetrics, BothFormatsKeepTheirGrammar) {
   for (const MetricsFormat format : {MetricsFormat::prometheus, MetricsFormat::openmetrics}) {
     const bool open = format == MetricsFormat::openmetrics;

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The tests' folder becomes the current one, as for somebody who types a command.
+/// Makes the test's folder the current one, as for a user at a shell.
 class RunFinder : public testing::Test {
  protected:
   RunFinder() : before_(fs::current_path()) { fs::current_path(scratch_.path()); }

@@ -42,7 +42,7 @@ TEST(TopScreen, At80ColumnsNothingIsCut) {
       EXPECT_EQ(cut_to_columns(line, 79), line) << "might be cut";
 }
 
-/// A pipe has no columns: the name of a host that holds the others up was cut there.
+/// A pipe has no width. The name of the host that holds the others up was once cut there.
 TEST(TopScreen, CutsNothingWhereThereIsRoom) {
   RunView view = a_view(4, true);
   view.title.hosts.assign(4, "a-host-of-the-department-in-the-basement");
@@ -63,7 +63,7 @@ TEST(TopScreen, SaysWhereTheRunIs) {
   EXPECT_EQ(screen.size(), 11U);
 }
 
-/// Of agents it once showed a loss of -331 as well, and a curve that fell while they learned.
+/// For agents the screen once showed a loss of -331 too, and a curve that fell while they learned.
 TEST(TopScreen, SaysTheReturnOfAgents) {
   RunView view = a_view(8);
   view.latest->loss = -331;
@@ -101,7 +101,7 @@ TEST(TopScreen, NamesThePeerThatHoldsOthersUp) {
   for (PeerView& peer : view.peers) peer.state.waits.clear();
   EXPECT_EQ(top_screen(view, 80, 24).find('!'), std::string::npos);
   view.title.hosts = {"anna", "ben", "carl", "dora"};
-  for (const std::size_t k : {0U, 2U}) {  // wait for peer 1 for most of their time
+  for (const std::size_t k : {0U, 2U}) {  // these wait for peer 1 for most of their time
     PeerState& state = view.peers[k].state;
     state.activities = ActivitySeconds{2, 0, 0, 8, 0, 0, 0, 0};
     state.waits = {{.peer = 1, .late = 8, .wire = 0}};
@@ -113,8 +113,8 @@ TEST(TopScreen, NamesThePeerThatHoldsOthersUp) {
                              "waiting for it"));
 }
 
-/// A peer of a ring at a slow link that stood still for half of the time, in a run that was resumed
-/// in this round and did 50 since.
+/// A ring with a slow link and a peer that stood still for half of the time. The run resumed in
+/// round `first` and has done 50 rounds since.
 FleetState resumed_ring(Round first) {
   FleetState state{.phase = FleetState::Phase::training, .round = first + 50, .first = first};
   const auto add = [&](std::vector<NeighborWait> waits, double stood) {
@@ -139,8 +139,8 @@ FleetState resumed_ring(Round first) {
   return state;
 }
 
-/// `top`, which is told of the run as JSON, names whom `run` names: it took the rounds before for
-/// rounds of this part, and so many short stops for a pause.
+/// `top` reads the run as JSON, and must name the peer that `run` names. It once counted the
+/// earlier rounds too, and took many short stops for one pause.
 TEST(TopScreen, NamesWhomRunNames) {
   Fleet fleet;
   fleet.peers.resize(4);

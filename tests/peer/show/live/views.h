@@ -4,7 +4,7 @@
 
 namespace gv {
 
-/// An evaluation at that round.
+/// Returns an evaluation at that round.
 inline FleetRecord a_record(Round round, double loss) {
   FleetRecord record;
   record.round = round;
@@ -13,7 +13,7 @@ inline FleetRecord a_record(Round round, double loss) {
   return record;
 }
 
-/// A run of so many peers in the middle of its training, round 120 of 300 after 10 s.
+/// Returns a run of `peers` peers in the middle of training: round 120 of 300 after 10 s.
 inline RunView a_view(PeerId peers, bool activities = false) {
   RunView view{.title = {.name = "fashion-ring8",
                          .folder = "runs/fashion-ring8",

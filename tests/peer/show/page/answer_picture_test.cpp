@@ -14,7 +14,7 @@ namespace {
 
 constexpr double compute = 0.02;
 
-/// Three seeds of a trial with these labels; every round takes as long, a part of it compute.
+/// Adds three seeds of a trial with these labels. All rounds take equally long, partly compute.
 void add(std::vector<StoredRun>& runs,
          const std::map<std::string, std::string>& labels,
          const std::map<std::string, std::string>& keys,
@@ -61,7 +61,7 @@ TEST(AnswerPicture, DrawsEveryCostAgainstTheAxis) {
   EXPECT_NE(svg.find("prefers-color-scheme: dark"), std::string::npos);
 }
 
-/// Thirteen curves had seven names at their ends, and nothing told what the others were.
+/// Thirteen curves once had seven names at their ends, and the others were not explained.
 TEST(AnswerPicture, ManyLinesHaveALegend) {
   const auto picture = [](std::size_t methods) {
     std::vector<StoredRun> runs;
@@ -80,7 +80,7 @@ TEST(AnswerPicture, ManyLinesHaveALegend) {
   EXPECT_TRUE(of_class(elements(picture(3), "line"), "curve s2").empty()) << "names are enough";
 }
 
-/// The runs were made by the closed forms, so both lines are one.
+/// The runs follow the closed forms, so both lines coincide.
 TEST(AnswerPicture, TheModelLiesOnWhatFollowsIt) {
   const std::vector<StoredRun> runs = networks();
   const Comparison whole = compare_runs(runs, half);

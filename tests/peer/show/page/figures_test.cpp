@@ -1,10 +1,9 @@
-#include "peer/show/page/figures.h"
-
 #include <cmath>
 
 #include <gtest/gtest.h>
 
 #include "peer/show/page/labels.h"
+#include "peer/show/page/page_figures.h"
 #include "peer/show/page/report_page.h"
 #include "tests/peer/show/page/svg_reader.h"
 
@@ -24,7 +23,7 @@ TEST(SharesFigure, SegmentsAreAsLongAsTheirSeconds) {
   const SvgRuler x(figure, "x", "middle", false);
   const auto boxes = of_class(elements(figure, "rect"), "fill");
   ASSERT_EQ(boxes.size(), 9U);  // two rows of five states, less one that takes no time
-  const double pixels = x.pixel(1) - x.pixel(0);  // of a millisecond
+  const double pixels = x.pixel(1) - x.pixel(0);  // pixels of a millisecond
   EXPECT_NEAR(boxes[0].number("x"), x.pixel(0), 0.5);
   EXPECT_NEAR(boxes[0].number("width"), 50 * pixels, 0.5);
   EXPECT_NEAR(boxes[1].number("width"), 50 * pixels, 0.5);
@@ -51,7 +50,7 @@ Timeline two_lanes() {
   return t;
 }
 
-/// x and width of every box of a path of boxes.
+/// Returns x and width of every box in a path of boxes.
 std::vector<std::pair<double, double>> boxes_of(const SvgElement& path) {
   std::vector<std::pair<double, double>> out;
   const std::string& d = path.attributes.at("d");
@@ -98,7 +97,7 @@ TEST(WaitingFigure, WidthAndWarmthGrowWithTheWait) {
   const std::string graph = waiting_graph(w);
   EXPECT_EQ(xml_mistake(graph), "");
   const auto edges = elements(graph, "path");
-  ASSERT_EQ(edges.size(), 2U);  // the least first, so that the most lies over it
+  ASSERT_EQ(edges.size(), 2U);  // the lightest first, so that the heaviest lies on top
   EXPECT_EQ(edges[0].css(), "wait e1");
   EXPECT_NEAR(edges[0].number("stroke-width"), 1.2 + 7.8 * 5 / 50, 0.01);
   EXPECT_EQ(edges[1].css(), "wait e5");
@@ -107,7 +106,7 @@ TEST(WaitingFigure, WidthAndWarmthGrowWithTheWait) {
             std::string::npos);
 }
 
-/// Where half the way round is meant, a line across would lie on the edges between.
+/// A line across for half the way round would lie on the edges in between.
 TEST(WaitingFigure, ATorusIsLeftInHalfEdges) {
   WaitGraph w{.peers = 16, .seconds = 100};
   for (std::size_t k = 0; k < 16; ++k)
@@ -142,7 +141,7 @@ TEST(WaitingFigure, ManyPeersShareCells) {
   EXPECT_NE(matrix.find("peers 992 to 999"), std::string::npos);
 }
 
-/// The ring stood at the first of two trials that took the same rounds, whichever the sweep chose.
+/// If two trials need equal rounds, the better end gets the ring. The first once got it.
 TEST(TuningFigure, OfEqualTrialsTheOneThatEndsBetterIsRinged) {
   Tuning t{"d-psgd", "lr", "rounds", {{0.01, 50, "a", 0.3}, {0.1, 50, "b", 0.2}, {1, 70, "c", 0}}};
   const std::string figure = tuning_figure(t);
@@ -202,7 +201,7 @@ TEST(FleetDiff, SplitsWhatDiffersFromWhatIsCommon) {
   EXPECT_EQ(fleet_diff({}), "");
 }
 
-/// Names come from files that others wrote.
+/// Names come from files of other users.
 TEST(Figures, NothingFromAFileIsBelieved) {
   const std::string bad = "a<b>&\"c\"\x1b[2J\xff\x80";
   std::string page = lines_figure(

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/topologies.h"
-#include "peer/show/page/figures.h"
+#include "peer/show/page/page_figures.h"
 #include "peer/show/page/svg.h"
 #include "tests/peer/show/page/svg_reader.h"
 #include "tests/scratch_folder.h"
@@ -112,7 +112,7 @@ TEST(TopologyFigure, DrawsEveryPeerOnceInsideThePicture) {
   }
 }
 
-/// 4x4: 24 edges inside, and two half-edges for each of the 8 that go round.
+/// A 4x4 torus has 24 inner edges, and two half-edges for each of the 8 that wrap around.
 TEST(TopologyFigure, ATorusLeavesItsBorderInHalfEdges) {
   const std::string figure = topology_figure(build(parse_topology("torus:4x4"), 16), 0);
   EXPECT_EQ(count_of(figure.substr(0, figure.find("/>")), "M"), 24U + 2 * 8);

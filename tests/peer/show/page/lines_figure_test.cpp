@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "optim/rng.h"
-#include "peer/show/page/figures.h"
 #include "peer/show/page/labels.h"
+#include "peer/show/page/page_figures.h"
 #include "tests/peer/show/page/svg_reader.h"
 
 namespace gv {
@@ -18,7 +18,7 @@ namespace {
 
 using svg::Point;
 
-/// Returns how far a point lies from the line through these, whose x ascends.
+/// Returns the distance of a point from the line through these points, whose x ascends.
 double distance_to(const std::vector<Point>& line, Point p) {
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t k = 1; k < line.size(); ++k) {
@@ -45,7 +45,7 @@ PlotLine noisy_line(const std::string& name, std::size_t points, double step, st
   return line;
 }
 
-/// The values of every line, read back with the ruler of the figure's own ticks.
+/// Expects the values of every line, read back with the ticks of the figure.
 void expect_values_within_a_pixel(const LinePlot& plot, bool log_x, double unit) {
   const std::string figure = lines_figure(plot);
   const SvgRuler x(figure, "x", "middle", log_x);
@@ -135,7 +135,7 @@ TEST(LinesFigure, OneValueAndTheSameValuesHaveAPlaceToo) {
   }
 }
 
-/// "dense, lock" was cut to "dense,".
+/// The label "dense, lock" was once cut to "dense,".
 TEST(Labels, NamesThatDifferBehindACommaAreToldApart) {
   EXPECT_EQ(svg::telling_names({"dense", "dense, lock", "sparse, a", "sparse, b", "ring atc"}),
             (std::vector<std::string>{"dense", "dense, lock", "sparse, a", "sparse, b", "ring"}));
@@ -143,7 +143,7 @@ TEST(Labels, NamesThatDifferBehindACommaAreToldApart) {
             (std::vector<std::string>{"d-psgd", "sgp"}));
 }
 
-/// A square stood alone at the end of a line that needs no name.
+/// A square once stood alone at the end of a line that needs no name.
 TEST(LinesFigure, OneLineWithoutANameHasNoLabel) {
   LinePlot plot{.x_title = "rounds", .y_title = "loss", .lines = {noisy_line("", 5, 1, 1)}};
   EXPECT_TRUE(of_class(elements(lines_figure(plot), "rect"), "fill halo").empty());
@@ -182,7 +182,7 @@ TEST(Simplify, KeepsEveryPointWithinAQuarterPixelOfTheLine) {
   double worst = 0;
   for (std::size_t k = 0; k < points.size(); k += 7)
     worst = std::max(worst, distance_to(few, points[k]));
-  EXPECT_LT(worst, 0.5);  // a quarter for the strips, a quarter for the lines
+  EXPECT_LT(worst, 0.5);  // a quarter each for the strips and the lines
   EXPECT_EQ(svg::simplify({{0, 0}, {50, 0.1}, {100, 0}}).size(), 2U);
   EXPECT_EQ(svg::simplify({{0, 0}, {50, 1}, {100, 0}}).size(), 3U);
   EXPECT_TRUE(svg::simplify({}).empty());

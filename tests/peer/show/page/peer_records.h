@@ -12,8 +12,8 @@
 
 namespace gv {
 
-/// The records that the peers of a run wrote of a ring in which each round is 50 ms of arithmetic,
-/// 1 of mixing, 10 late for the next peer and 20 on the wire. Rounds 0..7 and 64..71 have moments.
+/// The records that the peers of a ring wrote. Each round is 50 ms of arithmetic, 1 of mixing, 10
+/// late for the next peer and 20 on the wire. Rounds 0..7 and 64..71 have moments.
 struct RecordsOfPeers {
   std::uint64_t peers = 4;
   std::uint64_t rounds = 100;
@@ -21,7 +21,7 @@ struct RecordsOfPeers {
   static constexpr double compute = 0.05, mix = 0.001, late = 0.01, wire = 0.02;
   static constexpr double round_seconds = compute + mix + late + wire;
 
-  /// Seconds of all peers in each state after so many rounds.
+  /// Returns the seconds of all peers in each state after `rounds_of_all` rounds in sum.
   Json states(double rounds_of_all) const {
     Json json = Json::object();
     for (std::size_t k = 0; k < activity_names.size(); ++k)
@@ -70,7 +70,7 @@ struct RecordsOfPeers {
             {"staleness", std::vector<std::uint64_t>{rounds, 5, 1}}};
   }
 
-  /// Writes into the folder of a run, whose evaluations get the states too.
+  /// Writes into the folder of a run, whose evaluations then get the states too.
   void write(const std::string& run) const {
     for (std::uint64_t peer = 0; peer < peers; ++peer) {
       const std::string folder = fmt::format("{}/peers/{:03}", run, peer);

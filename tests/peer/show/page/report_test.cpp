@@ -20,7 +20,7 @@ RunList read_all(const std::vector<std::string>& folders) {
   return read_runs(folders, [](std::size_t, std::size_t) {});
 }
 
-/// Two methods with so many seeds: the second takes twice the seconds of a round.
+/// Two methods with `seeds` seeds. The second method takes twice the time for a round.
 std::vector<StoredRun> two_methods(const ScratchFolder& folder, std::uint64_t seeds) {
   std::vector<std::string> paths;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
@@ -37,12 +37,12 @@ std::vector<StoredRun> two_methods(const ScratchFolder& folder, std::uint64_t se
   return read_all(paths).runs;
 }
 
-/// The picture whose figure has this title.
+/// Returns the picture of the figure with this title.
 std::string picture_of(const std::string& page, const std::string& title) {
   const auto at = page.find("<figcaption>" + title);
   if (at == std::string::npos) return "";
   const auto from = page.find("<svg viewBox", page.find("<div class=\"picture\">", at));
-  // The legend of states has a little picture of its own.
+  // The legend of states has a small picture too.
   const auto begin = page.find("role=\"img\"", from);
   const auto start = page.rfind("<svg", begin);
   return page.substr(start, page.find("</svg>", start) - start + 6);
@@ -64,10 +64,10 @@ TEST(Report, OneRunSaysHowItWent) {
   RecordsOfPeers{}.write(folder.path() + "/a");
   const std::string page = report_page(make_report(read_all({folder.path() + "/a"}).runs, {}));
   expect_whole(page);
-  for (const char* heading : {"How it learned",
+  for (const char* heading : {"Learning curves",
                               "Where the time goes",
                               "A few rounds",
-                              "Who waits for whom",
+                              "Waiting of each peer for each other",
                               "How it was made"})
     EXPECT_NE(page.find(std::string("<h2>") + heading), std::string::npos) << heading;
   EXPECT_EQ(page.find("The race"), std::string::npos);
@@ -124,7 +124,7 @@ TEST(Report, TheRaceStandsBesideItsVerdict) {
     EXPECT_NEAR(dots[k].number("cx"), x.pixel(cost->mean), 0.5);
   }
   EXPECT_EQ(of_class(elements(race, "path"), "band").size(), 2U);
-  EXPECT_EQ(page.find("How it learned"), std::string::npos);
+  EXPECT_EQ(page.find("Learning curves"), std::string::npos);
 }
 
 TEST(Report, NetworksAreRows) {
@@ -150,7 +150,7 @@ bool has_tile(const RunReport& report, const std::string& value, const std::stri
   return std::ranges::count(report.tiles, std::pair{value, name}) > 0;
 }
 
-/// It once had a tile and curves of a loss of -500.
+/// A report of agents once had a tile and curves with a loss of -500.
 TEST(Report, OfAnAgentShowsItsReturn) {
   const ScratchFolder folder;
   FolderOfRun{.agents = true}.write(folder.path() + "/a");
@@ -221,11 +221,12 @@ TEST(Report, WhatNobodyRecordedIsSaidInOneLine) {
   const std::string page = report_page(make_report(read_all({folder.path() + "/a"}).runs, {}));
   expect_whole(page);
   EXPECT_EQ(count_of(page, "Not shown"), 1U);
-  for (const char* heading : {"Where the time goes", "A few rounds", "Who waits for whom"})
+  for (const char* heading :
+       {"Where the time goes", "A few rounds", "Waiting of each peer for each other"})
     EXPECT_EQ(page.find(std::string("<h2>") + heading), std::string::npos) << heading;
 }
 
-/// A fleet that missed what its own file aims at has a report all the same.
+/// A fleet that missed the target of its own file still has a report.
 TEST(Report, AMissedTargetOfTheFileIsANote) {
   const ScratchFolder folder;
   FolderOfRun run{.accuracy_per_round = 0.005};
@@ -248,7 +249,7 @@ TEST(Report, WordsOfAFileAreNoMarkup) {
   expect_whole(page);
 }
 
-/// The moments of a peer that died early, or was cut short, narrow the window to what all have.
+/// If a peer died early or was cut short, the window narrows to the moments that all peers have.
 TEST(Report, TheWindowIsTheLastThatAllPeersKnow) {
   const auto peer_with = [](std::uint64_t peer, std::initializer_list<double> rounds) {
     LaneMoments out{peer, {}};
@@ -265,8 +266,8 @@ TEST(Report, TheWindowIsTheLastThatAllPeersKnow) {
   EXPECT_EQ(some.rounds[1].round, 1U);
   EXPECT_TRUE(last_window({peer_with(0, {0}), peer_with(1, {5})}).rounds.empty());
   EXPECT_TRUE(last_window({}).lanes.empty());
-  // An actor counts rounds of its own, of which it has others: it narrows nothing, and is shown as
-  // far as it is known of the same seconds.
+  // An actor counts its own rounds, so it does not narrow the window. The part of its record that
+  // falls within these seconds is shown.
   LaneMoments actor{2, {}};
   for (const double begin : {0.0, 63.9, 64.7, 70.0})
     actor.moments.push_back(
@@ -306,7 +307,7 @@ TEST(Report, TrialsOfASweepAreDrawnByTheirKnob) {
   EXPECT_NEAR(middle->score.value_or(0), 0.15, 1e-12);
 }
 
-/// Figures said "peer 3" where the sentences above them said on which machine it is.
+/// Figures once had "peer 3" although the text above also named its machine.
 TEST(Report, PeersHaveTheirHostsName) {
   const ScratchFolder folder;
   FolderOfRun{}.write(folder.path() + "/a");
@@ -320,8 +321,7 @@ TEST(Report, PeersHaveTheirHostsName) {
   EXPECT_NE(page.find("<td>peer 0 (anna)</td>"), std::string::npos) << "the numbers";
 }
 
-/// The tuning's colours were counted by themselves: a method was blue in one figure and green in
-/// the next.
+/// The tuning's colours were once counted separately, so a method had two colours in two figures.
 TEST(Report, AMethodHasOneColourInEveryFigure) {
   const ScratchFolder folder;
   std::vector<StoredRun> runs = two_methods(folder, 1);
@@ -344,7 +344,7 @@ TEST(Report, AMethodHasOneColourInEveryFigure) {
   EXPECT_NE(tunings[0].series, tunings[1].series);
 }
 
-/// Version and processor of all runs, the same in each row, made the table wider than the page.
+/// Version and processor, equal in all rows, once made the table wider than the page.
 TEST(Report, WhatAllRunsShareIsSaidOnce) {
   const ScratchFolder folder;
   std::vector<StoredRun> runs = two_methods(folder, 1);
@@ -377,7 +377,7 @@ TEST(Report, APredictionStandsBesideWhatWasMeasured) {
   EXPECT_EQ(count_of(page, "class=\"predicted\""), 1U);
 }
 
-/// Numbers that a reader of folders lets pass, and that no clock and no loss ever had.
+/// Numbers that the reader of folders accepts, but that no clock and no loss can have.
 TEST(Report, NumbersOfAFileBreakNoPicture) {
   const ScratchFolder folder;
   const std::string path = folder.path() + "/a";
@@ -408,7 +408,7 @@ TEST(Report, NumbersOfAFileBreakNoPicture) {
     EXPECT_EQ(page.find(number), std::string::npos) << number;
 }
 
-/// Bounds of the design: 3 MB for a hundred runs, 400 kB for one.
+/// The design limits are 3 MB for a hundred runs and 400 kB for one.
 TEST(Report, StaysSmall) {
   const ScratchFolder folder;
   std::vector<std::string> paths;

@@ -21,7 +21,7 @@ double linear(int byte) {
   return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
 }
 
-/// The variables `--name: #rrggbb` of one block of the style.
+/// Returns the variables `--name: #rrggbb` of one block of the style.
 Palette palette_of(std::string_view block) {
   Palette out;
   for (auto at = block.find("--"); at != block.npos; at = block.find("--", at + 2)) {
@@ -63,8 +63,8 @@ Colour times(const Matrix& m, const Colour& c) {
   return out;
 }
 
-/// Ottosson 2020, "A perceptual color space for image processing"; a difference of 0.02 is just
-/// noticed.
+/// Ottosson 2020, "A perceptual color space for image processing". A difference of 0.02 is just
+/// noticeable.
 Colour oklab(const Colour& c) {
   constexpr Matrix cones{{{0.4122214708, 0.5363325363, 0.0514459929},
                           {0.2119034982, 0.6806995451, 0.1073969566},

@@ -12,7 +12,7 @@
 
 namespace gv {
 
-/// A part of what a page says, read back from its text alone.
+/// An element of a page, parsed from its text alone.
 struct SvgElement {
   std::map<std::string, std::string> attributes;
   std::string content;  ///< up to the next tag
@@ -30,8 +30,8 @@ inline std::size_t count_of(const std::string& text, const std::string& part) {
   return count;
 }
 
-/// The attributes of the inside of a tag, such as `rect x="1"/`. Throws for anything but
-/// name="value" with no < inside, and for a name that comes twice.
+/// Returns the attributes of a tag such as `rect x="1"/`. Throws for anything but name="value"
+/// without < inside, and for a repeated name.
 inline std::map<std::string, std::string> attributes_of(const std::string& tag) {
   std::map<std::string, std::string> out;
   std::size_t at = tag.find_first_of(" \n/");
@@ -77,10 +77,10 @@ inline std::vector<svg::Point> points_of(const SvgElement& polyline) {
   return out;
 }
 
-/// An axis as a reader sees it: two of its ticks.
+/// An axis as a reader sees it: its ticks.
 class SvgRuler {
  public:
-  /// `along`: "x" or "y"; `anchor` tells the ticks of the axis from others.
+  /// `along` is "x" or "y". `anchor` selects the ticks of the axis.
   SvgRuler(const std::string& figure,
            const std::string& along,
            const std::string& anchor,
@@ -120,9 +120,9 @@ inline std::string entity_mistake(const std::string& text) {
   return "";
 }
 
-/// The first mistake of a page as XML, whose rules are stricter than those of HTML: tags that are
-/// open or cross, attributes without quotes or twice, bare ampersands, control characters. Empty
-/// when all is well.
+/// Returns the first mistake of a page as XML, which is stricter than HTML: open or crossing tags,
+/// attributes that are repeated or without quotes, bare ampersands, control characters. Returns an
+/// empty text if there is none.
 inline std::string xml_mistake(const std::string& page) {
   std::vector<std::string> open;
   std::size_t text = 0;

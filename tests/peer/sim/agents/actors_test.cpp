@@ -14,8 +14,8 @@
 #include "tests/peer/sim/method_runs.h"
 #include "tests/peer/wire/tcp/loopback_fleet.h"
 
-// Fleets in which actors act for agents: learners first, then the method's servers, memories and
-// actors.
+// Fleets in which actors act for agents. Learners come first, then the method's servers, memories
+// and actors.
 
 namespace gv {
 namespace {
@@ -101,9 +101,9 @@ TEST(Actors, RepeatToTheBitInVirtualTime) {
   EXPECT_NE(end_of(other).hash, hash);
 }
 
-/// Who trains on samples of its own takes none from a memory, who waits for its neighbours while it
-/// trains can wait for none, and who draws how many it takes tells no memory when it is done. All
-/// train agents that act themselves.
+/// Methods that train on their own samples take none from a memory. Methods that wait for
+/// neighbours while they train cannot wait for a memory. Methods that draw their number of
+/// minibatches cannot announce the end. All can train agents that act themselves.
 bool takes_no_minibatches(const AlgorithmRow& row) {
   return row.kind == "scaffold" || row.kind == "streaming-diloco" || row.kind == "eager-diloco" ||
          row.kind == "proxskip" || row.kind == "factored-diloco";
@@ -143,7 +143,7 @@ double ratio_of(const FleetRecord& record) {
   return record.experience->samples_per_insert().value_or(0);
 }
 
-/// The ratio holds whoever is faster, and by how much.
+/// The ratio holds at all relative speeds.
 TEST(Actors, SamplesPerInsertHoldsWhateverTheSpeeds) {
   for (const double step_ms : {0.05, 1.0, 8.0}) {
     for (const bool unequal : {false, true}) {
@@ -178,7 +178,7 @@ TEST(Actors, TheirFramesAndMemoriesAreInTheMetrics) {
   simulate(assembly, observer, {});
   ASSERT_GE(records.size(), 6U) << "every evaluation is complete";
   const FleetRecord& end = *observer.summary();
-  // 300 minibatches of 8 at 4 for each transition, after a warm-up of 60.
+  // 300 minibatches of 8, at 4 samples for each transition, after a warm-up of 60.
   EXPECT_NEAR(static_cast<double>(*end.frames), 60 + 300 * 8 / 4.0, 40);
   const JsonValue line = parse_json(evaluate_line(records[4]), "line");
   EXPECT_NEAR(json_number(line, "samples_per_insert"), 4, 0.3);
@@ -188,7 +188,7 @@ TEST(Actors, TheirFramesAndMemoriesAreInTheMetrics) {
   EXPECT_NEAR(json_number(summary, "samples_per_insert"), 4, 0.2);
 }
 
-/// More of them do not need fewer rounds, but fewer seconds of acting.
+/// More actors do not reduce the rounds, but the seconds of acting.
 TEST(Actors, DivideTheTimeOfActing) {
   const auto seconds = [](std::uint32_t actors) {
     const Ended ended = end_of(apex(1, 1, actors));
@@ -218,7 +218,7 @@ std::vector<Injection> killed(std::vector<PeerId> peers) {
 }
 
 TEST(Actors, MayDie) {
-  const Fleet fleet = apex(2, 1, 4);  // 0 and 1 learn, 2 remembers
+  const Fleet fleet = apex(2, 1, 4);  // 0 and 1 learn, 2 is the memory
   for (const auto& dead : std::vector<std::vector<PeerId>>{{3}, {3, 5}, {3, 4, 5, 6}}) {
     SCOPED_TRACE(dead.size());
     const Ended ended = end_of(fleet, injecting(killed(dead)));
@@ -229,10 +229,10 @@ TEST(Actors, MayDie) {
   }
 }
 
-/// Each chunk is taken once: what the memory has is what was acted, but for the steps that wait for
-/// what comes after them, and for two chunks under way.
+/// Each chunk is taken once: the memory has all steps, except those that wait for later ones and
+/// two chunks under way.
 TEST(Actors, LoseNothingAndRepeatNothingUnderCuts) {
-  Fleet fleet = apex(1, 1, 2);  // 1 remembers
+  Fleet fleet = apex(1, 1, 2);  // 1 is the memory
   fleet.agent->memory = 100'000;
   std::vector<Injection> cuts;
   for (int k = 1; k < 12; ++k)
@@ -250,14 +250,14 @@ TEST(Actors, LoseNothingAndRepeatNothingUnderCuts) {
 }
 
 TEST(Actors, AMemorysDeathEndsItsOwnLearnersAlone) {
-  const Fleet fleet = apex(2, 2, 4);  // 2 remembers for 0, and 3 for 1
+  const Fleet fleet = apex(2, 2, 4);  // 2 is the memory of 0, and 3 of 1
   const Ended ended = end_of(fleet, injecting(killed({3})));
   EXPECT_EQ(ended.finals.at(0).round, 300U);
   EXPECT_LT(ended.finals.at(1).round, 300U);
   EXPECT_TRUE(ended.result.broken_by.contains(3));
 }
 
-/// `run` once stopped everybody when one of several memories had died.
+/// `run` once stopped all peers when one of several memories had died.
 TEST(Actors, OthersDoWithoutOneOfSeveralMemories) {
   const Assembly two(apex(2, 2, 4));
   for (PeerId i = 0; i < two.fleet.size(); ++i)
@@ -267,7 +267,7 @@ TEST(Actors, OthersDoWithoutOneOfSeveralMemories) {
   EXPECT_FALSE(does_without_supplier(Assembly(with_actors(all, 2, 4)), 3)) << "it needs all";
 }
 
-/// The new process once found no actors, since they had ended with the old one: it ended as well,
+/// The new process once found no actors, because these had ended with the old one. It ended too,
 /// and so did the learners that had waited for it.
 TEST(Actors, GoOnWithWhoTakesTheirMemorysPlace) {
   for (const std::uint32_t memories : {1U, 2U}) {

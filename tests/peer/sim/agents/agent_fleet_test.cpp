@@ -49,7 +49,7 @@ TEST(AgentFleet, TakesEveryKey) {
   EXPECT_DOUBLE_EQ(a.step_seconds, 0.002);
 }
 
-/// Every key decides the bits, but how long a step takes.
+/// Every key affects the bits, except the time of a step.
 TEST(AgentFleet, EveryKeyButTheStepsTimeIsInTheDigest) {
   const auto digest = [](const std::string& agent) {
     return read(begin + cartpole + "agent: { " + agent + " }\n").digest;
@@ -217,7 +217,7 @@ TEST(AgentFleet, RefusesModelsThatItsPicturesAreTooSmallFor) {
   EXPECT_NE(problem("resnet20").find("norm: group"), std::string::npos) << problem("resnet20");
 }
 
-/// An agent is looked at from starts that it does not learn from: the best model is found by them.
+/// Agents are evaluated from starts that they do not learn from, which choose the best model.
 TEST(AgentFleet, MayKeepItsBestModelAndHavePatience) {
   const Fleet fleet = read("version: 1\npeers: 2\nagent: {}\n" + cartpole +
                            "stop: { patience: 3 }\noutput: { save: best }\n"

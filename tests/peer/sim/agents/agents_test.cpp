@@ -11,7 +11,7 @@
 #include "tests/peer/sim/method_runs.h"
 #include "tests/peer/wire/tcp/loopback_fleet.h"
 
-// Fleets of agents, under every method that trains them.
+// Fleets of agents, with every method that trains agents.
 
 namespace gv {
 namespace {
@@ -87,9 +87,8 @@ INSTANTIATE_TEST_SUITE_P(Registry,
                          testing::ValuesIn(rows_for_agents()),
                          [](const auto& row) { return name_of(*row.param); });
 
-/// What one peer's steps are with nobody beside it is not SGD's, to the bit, where a method keeps a
-/// momentum or a tracked gradient of its own, keeps x as a sum beside its weight, or takes one step
-/// more before its first round.
+/// Returns whether a single peer takes exactly SGD's steps. It does not if the method keeps
+/// momentum or a tracked gradient, keeps x as a sum with a weight, or steps before its first round.
 bool is_sgd_alone(const AlgorithmRow& row) {
   constexpr std::string_view others[] = {"quasi-global-momentum",
                                          "decentlam",
@@ -106,7 +105,7 @@ bool is_sgd_alone(const AlgorithmRow& row) {
   return std::ranges::find(others, row.kind) == std::end(others);
 }
 
-/// One agent alone is a plain deep Q-network, whatever it would do with neighbours.
+/// A single agent is a plain deep Q-network with every method.
 TEST(Agents, OneAloneIsTheSameUnderEveryRowThatMixes) {
   std::map<std::string, std::string> hashes;
   for (const AlgorithmRow* row : algorithms()) {
@@ -133,7 +132,7 @@ TEST(Agents, SayReturnsAndFrames) {
   observer.aim_at(assembly.aims());
   simulate(assembly, observer, {});
   ASSERT_GE(records.size(), 4U);
-  // Two gradients of two steps in a round, of three peers, whatever their batches.
+  // Two gradients of two steps a round, for three peers, with any batches.
   EXPECT_EQ(records[0].frames, 10 * 2 * 2 * 3U);
   const FleetRecord& end = *observer.summary();
   EXPECT_EQ(end.frames, 40 * 2 * 2 * 3U);
@@ -163,7 +162,7 @@ TEST(Agents, ATargetOfReturnEndsTheRun) {
   EXPECT_EQ(observer.summary()->round, 10U);
 }
 
-/// One step of four times as many peers takes less than a gradient's time more.
+/// The time of one step with four times as many peers grows by less than that of a gradient.
 TEST(Agents, StepsOfTheEnvironmentTakeTheirTime) {
   Fleet fleet = with_agents(quadratic_fleet(2, "ring", "d-psgd", "lian"));
   fleet.stop.rounds = 50;

@@ -8,18 +8,18 @@
 #include "peer/sim/blank_replica.h"
 #include "tests/peer/sim/chains/chain_fleets.h"
 
-// What a chain does in time: how long it stands idle, how much it keeps, how it stops and goes on.
+// The course of a chain in time: its idle time, its memory, and how it stops and resumes.
 
 namespace gv {
 namespace {
 
-/// Holds what a stage was seen to do.
+/// Observations of a stage.
 struct Seen {
-  std::size_t under_way = 0, most = 0, went = 0;  ///< forward and not back, the same, in all
+  std::size_t under_way = 0, most = 0, went = 0;  ///< forward and not back: now, at most; all
   std::set<std::string> versions{};               ///< the vectors that hold older weights
 };
 
-/// A stage whose work is the same as every other one's.
+/// A stage with as much work as every other one.
 class EvenStage : public BlankReplica {
  public:
   EvenStage(Objective& none, Seen& seen) : BlankReplica(1, 1, none), seen_(seen) {}
@@ -44,7 +44,7 @@ class EvenStage : public BlankReplica {
   Seen& seen_;
 };
 
-/// A fleet of such stages; returns what it saw of each, and when peer 0 had done each round.
+/// Results of a fleet of such stages: observations of each, and the time of each round of peer 0.
 struct EvenRun {
   std::vector<Seen> seen;
   std::map<Round, Time> at{};
@@ -63,8 +63,8 @@ EvenRun run_even(const Assembly& fleet, Round rounds) {
   return run;
 }
 
-/// GPipe, section 2.3: the bubble is (p - 1) / (m + p - 1) of the time. It is the same whatever is
-/// sent ahead, as long as the network takes no time.
+/// GPipe, section 2.3: the bubble is (p - 1) / (m + p - 1) of the time, for every `ahead` if the
+/// network takes no time.
 TEST(ChainCourse, StandsIdleAsLongAsTheoryHasIt) {
   for (const PeerId stages : {1U, 2U, 4U, 5U}) {
     for (const std::uint32_t microbatches : {1U, 4U, 12U}) {
@@ -78,7 +78,7 @@ TEST(ChainCourse, StandsIdleAsLongAsTheoryHasIt) {
         file.method = "{ kind: isolated }";
         const Assembly fleet = file.assembly();
         const EvenRun run = run_even(fleet, 1);
-        // Of one stage; its step is nothing beside it.
+        // The work of one stage, compared with which its step takes no time.
         const double work = EvenStage::work / fleet.fleet.flops;
         const double m = microbatches;
         const double expected = (stages - 1) / (m + stages - 1);
@@ -93,10 +93,10 @@ TEST(ChainCourse, StandsIdleAsLongAsTheoryHasIt) {
   }
 }
 
-/// Where minibatches follow each other all stages have work, but for the beginning and the end. A
+/// If minibatches follow each other, all stages are busy, except at the beginning and the end. A
 /// stage has as many minibatches under way as there are stages from it on, and as many versions of
-/// its weights, x among them; with vertical sync as many as there are stages. What goes forward
-/// comes back before the run ends.
+/// its weights, x included; with vertical sync as many as there are stages. All that goes forward
+/// comes back before the end.
 TEST(ChainCourse, WithoutAFlushEqualStagesAreNeverIdle) {
   constexpr Round rounds = 40;
   for (PeerId stages = 1; stages <= 5; ++stages) {
@@ -121,7 +121,7 @@ TEST(ChainCourse, WithoutAFlushEqualStagesAreNeverIdle) {
   }
 }
 
-/// A method that takes one gradient more than it has rounds lets no further one go forward either.
+/// A method with one gradient more than rounds sends no further minibatch forward either.
 TEST(ChainCourse, NothingGoesForwardThatDoesNotComeBack) {
   for (const Round rounds : {1, 2, 3, 10}) {
     ChainFleet file;
@@ -134,7 +134,7 @@ TEST(ChainCourse, NothingGoesForwardThatDoesNotComeBack) {
   }
 }
 
-/// Without a flush a restored chain fills its pipeline again, at the weights that it has kept.
+/// Without a flush a restored chain fills its pipeline again, with the weights that it kept.
 TEST(ChainCourse, GoesOnFromAnyRoundAsIfNothingHadBeen) {
   for (std::uint64_t k = 0; k < 34; ++k) {
     Rng rng = Rng(9).derive("resumed").derive(k);
@@ -147,7 +147,7 @@ TEST(ChainCourse, GoesOnFromAnyRoundAsIfNothingHadBeen) {
   }
 }
 
-/// Who is told to stop does so after its round, and the others of its chain cannot go further.
+/// A peer that is ordered to stop finishes its round, and the others of its chain cannot continue.
 TEST(ChainCourse, StopsEverywhereInOneRound) {
   std::array<std::size_t, 2> early{};
   for (std::uint64_t k = 0; k < 100; ++k) {

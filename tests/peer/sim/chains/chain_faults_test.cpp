@@ -7,7 +7,7 @@
 #include "tests/peer/sim/injecting.h"
 #include "tests/peer/sim/told.h"
 
-// What accidents do to chains: delays change no bit, and who loses a stage ends alone.
+// Faults in chains: delays change no bit, and a chain that loses a stage ends alone.
 
 namespace gv {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 using std::chrono::milliseconds;
 using Kind = Injection::Kind;
 
-/// Rounds of about a millisecond.
+/// Chains with rounds of about a millisecond.
 ChainFleet slow_chains() {
   ChainFleet fleet;
   fleet.rounds = 200;
@@ -38,7 +38,7 @@ TEST(ChainFaults, ACutChangesNoBit) {
     const std::vector<PeerId> linked = links_of(fleet.plan(peer));
     const PeerId other = one_of(rng, linked);
     const Time at = milliseconds(1 + rng.below(30));
-    // Shorter than what a connection has to be made again before its end counts as away.
+    // Shorter than the time that a connection has to return before it counts as away.
     const SimulationOptions cut = injecting(
         {{.at = at, .kind = Kind::cut, .peer = peer, .other = other, .length = milliseconds(10)}});
     const ChainRun run = run_chains(fleet, cut);
@@ -63,8 +63,8 @@ TEST(ChainFaults, AStoppedStageHoldsUpItsChainAndChangesNoBit) {
   }
 }
 
-/// Two chains of two: when a stage has died, the other chain has its whole model to the end, and
-/// the fleet's model is that chain's.
+/// Expects that the other of two chains keeps its whole model to the end when a stage dies, and
+/// that the fleet's model is that chain's.
 void expect_to_end_alone(const ChainFleet& file) {
   for (PeerId killed = 0; killed < 4; ++killed) {
     const Assembly fleet = file.assembly();
@@ -93,7 +93,7 @@ TEST(ChainFaults, WhoLosesAStageEndsAlone) {
   expect_to_end_alone(stream);
 }
 
-/// What is left of the only chain is no model: nothing is said of it, neither a loss nor a hash.
+/// The rest of the only chain is no model, so the fleet has neither a loss nor a hash.
 TEST(ChainFaults, TheOnlyChainThatLosesAStageLeavesNoModel) {
   ChainFleet file = slow_chains();
   file.chains = 1;
@@ -112,9 +112,8 @@ TEST(ChainFaults, TheOnlyChainThatLosesAStageLeavesNoModel) {
   }
 }
 
-/// Each stage that averages with who stands still waits for it until the deadline, and the others
-/// of its chain wait for that stage longer than it does. A chain that lags ends when the other
-/// chains end.
+/// A stage that averages with a stopped peer waits for it until the deadline, and the rest of its
+/// chain waits for that stage even longer. A lagging chain ends when the other chains end.
 TEST(ChainFaults, AStopLongerThanTheDeadlineEndsNoChain) {
   ChainFleet file = slow_chains();
   for (const char* order : {"lian", "atc", "cta"})
@@ -141,8 +140,8 @@ TEST(ChainFaults, AStopLongerThanTheDeadlineEndsNoChain) {
     }
 }
 
-/// A stage's part of a model takes twenty deadlines on the fleet's own network, and activations
-/// stand behind it.
+/// On the fleet's own network, part of a model takes twenty deadlines, and activations queue after
+/// it.
 TEST(ChainFaults, ASlowNetworkEndsNoChain) {
   ChainFleet file = slow_chains();
   file.rounds = 4;
@@ -160,7 +159,7 @@ TEST(ChainFaults, ASlowNetworkEndsNoChain) {
   }
 }
 
-/// A stage that lives and computes for longer than anybody waits ends its chain, which is told.
+/// A stage that is alive but computes longer than the limit ends its chain, which is reported.
 TEST(ChainFaults, AStageThatDoesNotGetOnEndsItsChain) {
   ChainFleet file = slow_chains();
   Fleet patient = read_fleet_text(file.text());
@@ -176,7 +175,7 @@ TEST(ChainFaults, AStageThatDoesNotGetOnEndsItsChain) {
   EXPECT_EQ(run.finals.at(3).round, 200U);
 }
 
-/// Where nobody can go on, the run ends and says by whom.
+/// If no chain can continue, the run ends and reports the cause.
 TEST(ChainFaults, AFleetOfOneChainEndsWithIt) {
   ChainFleet file = slow_chains();
   file.chains = 1;
@@ -189,8 +188,8 @@ TEST(ChainFaults, AFleetOfOneChainEndsWithIt) {
   EXPECT_EQ(run.finals.at(0).round, run.finals.at(2).round);
 }
 
-/// A lie instead of a gradient is taken for what it says, and its chain stands until the
-/// deadline of chains. Who is done waits as long for the liar's honest partner.
+/// A false gradient is accepted as it is, and its chain stalls until the deadline of chains. A peer
+/// that has finished waits equally long for the liar's honest partner.
 TEST(ChainFaults, ALiarsPartnerIsWaitedForUntilItsChainHasEnded) {
   const Assembly fleet(read_fleet_text(
       "version: 1\nname: sw\nseed: 5\npeers: 4\nparallel: { stages: 2, microbatches: 2 }\n"
@@ -207,8 +206,8 @@ TEST(ChainFaults, ALiarsPartnerIsWaitedForUntilItsChainHasEnded) {
   EXPECT_EQ(result.texts, std::vector<std::string>{});
 }
 
-/// Stages behind a liar may each be held up for as long as their chain is, one after the other. Who
-/// is done waits for all of them, since they say that they wait.
+/// Stages after a liar may be held up one after the other, each for as long as their chain. A
+/// finished peer waits for all, because each reports that it waits.
 TEST(ChainFaults, StagesBehindALiarAreWaitedForOneAfterTheOther) {
   const Assembly fleet(read_fleet_text(
       "version: 1\nname: sw\nseed: 893370\npeers: 16\n"
@@ -230,7 +229,7 @@ TEST(ChainFaults, StagesBehindALiarAreWaitedForOneAfterTheOther) {
   EXPECT_EQ(result.texts, std::vector<std::string>{});
 }
 
-/// Chains of every drawn shape under every drawn fault.
+/// Chains of every drawn shape, with every drawn fault.
 TEST(ChainFaults, TheSwarmFindsNothing) {
   SwarmResult all;
   std::size_t fleets = 0;

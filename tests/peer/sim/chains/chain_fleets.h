@@ -13,22 +13,22 @@
 #include "peer/record/observer.h"
 #include "peer/sim/simulation.h"
 
-// Small fleets whose chains of peers divide a perceptron, drawn in every respect.
+// Small fleets whose chains of peers divide a perceptron. Every key is drawn.
 
 namespace gv {
 
-/// The text of a fleet file.
+/// The keys of a fleet file.
 struct ChainFleet {
   PeerId chains = 2;
-  PeerId stages = 2;     ///< 0: the file has no `parallel`
-  std::string begins{};  ///< the modules that the stages begin with; "": stages of equal work
+  PeerId stages = 2;     ///< 0 leaves out `parallel`
+  std::string begins{};  ///< the first module of each stage; "" makes stages of equal work
   std::uint32_t microbatches = 2;
   std::string ahead = "2";
   bool recompute = false;
   bool stream = false;  ///< minibatches follow each other without a flush
   bool vertical_sync = false;
   PeerId tensor = 1;             ///< members of each stage
-  std::vector<PeerId> copies{};  ///< of each stage of the one chain; empty: one
+  std::vector<PeerId> copies{};  ///< copies of each stage of the one chain; [] means one each
   std::string method = "{ kind: d-psgd }";
   std::string topology = "ring";
   std::string optimizer = "{ kind: sgd, lr: 0.1, momentum: 0.9 }";
@@ -81,7 +81,7 @@ struct ChainFleet {
 
   Assembly assembly() const { return Assembly(read_fleet_text(text())); }
 
-  /// The same on peers that have whole models, and take the microbatches one after the other.
+  /// Returns this fleet with peers that have whole models and take the microbatches in turn.
   ChainFleet whole() const {
     ChainFleet other = *this;
     other.stages = 1;
@@ -91,7 +91,7 @@ struct ChainFleet {
     return other;
   }
 
-  /// The same whose minibatches follow each other, which are whole and one a round.
+  /// Returns this fleet with minibatches that follow each other, undivided and one a round.
   ChainFleet streamed(bool sync) const {
     ChainFleet other = *this;
     other.stream = true;
@@ -106,7 +106,7 @@ const Item& one_of(Rng& rng, const std::vector<Item>& items) {
   return items[rng.below(static_cast<std::uint32_t>(items.size()))];
 }
 
-/// All but the method, which the caller knows.
+/// Draws everything but the method.
 inline ChainFleet draw_chains(Rng& rng) {
   ChainFleet f;
   f.chains = 1 + static_cast<PeerId>(rng.below(4));
@@ -130,7 +130,7 @@ inline ChainFleet draw_chains(Rng& rng) {
   return f;
 }
 
-/// One chain whose stages have copies, which share as many microbatches as they are or more.
+/// Draws one chain whose stages have copies. There are at least as many microbatches as copies.
 inline ChainFleet draw_copies(Rng& rng) {
   ChainFleet f = draw_chains(rng);
   f.chains = 1;
@@ -146,7 +146,7 @@ inline ChainFleet draw_copies(Rng& rng) {
   return f;
 }
 
-/// What a fleet ends with, and what was seen on the way.
+/// The results of a fleet, and its records on the way.
 struct ChainRun {
   FinalHashes hashes{};
   std::vector<FleetRecord> records{};
@@ -165,7 +165,7 @@ inline ChainRun run_chains(const Assembly& fleet, const SimulationOptions& optio
   return run;
 }
 
-/// A run that stops behind round `at`, and goes on from the checkpoints of then.
+/// Stops a run after round `at`, and resumes it from the checkpoints of that round.
 inline ChainRun resumed_behind(const Assembly& fleet, Round at) {
   std::vector<Checkpoint> kept(fleet.fleet.size());
   SimulationOptions first;

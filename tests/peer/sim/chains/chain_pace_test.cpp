@@ -10,8 +10,8 @@
 #include "tests/peer/sim/chains/chain_fleets.h"
 #include "tests/peer/wire/tcp/loopback_fleet.h"
 
-// Rounds per second of chains whose stages sleep, over emulated networks, beside the simulator's.
-// Of a clock, so it runs by night.
+// Rounds per second of chains whose stages sleep, over emulated networks, compared with the
+// simulator's. Depends on the clock, so it runs at night.
 
 namespace gv {
 namespace {
@@ -19,14 +19,14 @@ namespace {
 using Seconds = std::chrono::duration<double>;
 
 constexpr std::uint32_t rows = 16;
-/// Of a microbatch, by piece; the way back takes twice as long.
+/// Seconds of a microbatch, by piece. Backward takes twice as long.
 constexpr std::array forward_seconds{0.008, 0.012, 0.006, 0.010, 0.009, 0.011, 0.007, 0.010};
 
-/// For each parameter; more than the machine takes, whose own work then makes no difference.
+/// Seconds per parameter. More than the machine needs, so that its own work makes no difference.
 constexpr double add_seconds = 4e-9;
 constexpr double step_seconds = 2e-8;
 
-/// A stage whose work takes as long as the profile says, whatever the machine computes meanwhile.
+/// A stage whose work takes the time of the profile, even if the machine is busy.
 class SleepingStage : public AccountedReplica {
  public:
   SleepingStage(std::unique_ptr<Replica> real, double forward)
@@ -40,7 +40,7 @@ class SleepingStage : public AccountedReplica {
     const Until end(2 * forward_);
     return AccountedReplica::backward(k, at, in, out);
   }
-  /// A microbatch's gradient, to the sum.
+  /// Adds a microbatch's gradient to the sum.
   void axpby(float a, Vector from, float b, Vector to, Range r) override {
     const Until end(add_seconds * static_cast<double>(r.count));
     AccountedReplica::axpby(a, from, b, to, r);
@@ -51,7 +51,7 @@ class SleepingStage : public AccountedReplica {
   }
 
  private:
-  /// Sleeps for what is left of its time.
+  /// Sleeps until its time has passed.
   class Until {
    public:
     explicit Until(double seconds) : end_(std::chrono::steady_clock::now() + Seconds(seconds)) {}
@@ -83,7 +83,7 @@ class ChainPace : public testing::TestWithParam<Pace> {
             .more = fmt::format("network: {{ bandwidth: {}, latency: 200 us, emulate: true }}\n",
                                 GetParam().bandwidth)};
   }
-  /// The same with a profile of the seconds above.
+  /// Returns that fleet with a profile of the seconds above.
   static Assembly profiled() {
     Fleet fleet = read_fleet_text(file().text());
     const Assembly bare(fleet);
@@ -99,7 +99,7 @@ class ChainPace : public testing::TestWithParam<Pace> {
     fleet.profile = std::make_shared<const ModelProfile>(std::move(profile));
     return Assembly(std::move(fleet));
   }
-  /// The time between the first evaluation and the last one.
+  /// Returns the time between the first and the last evaluation.
   static double seconds(const std::vector<FleetRecord>& records) {
     return Seconds(records.back().time - records.at(1).time).count();
   }

@@ -3,8 +3,8 @@
 #include "gossip/algorithm.h"
 #include "tests/peer/sim/chains/chain_fleets.h"
 
-// What chains of peers end with is what peers with whole models end with, which share no line with
-// the cutting, the channels and the order of the turns.
+// Chains of peers must end with the results of peers with whole models. Those share no code with
+// the division, the channels and the order of turns.
 
 namespace gv {
 namespace {
@@ -29,7 +29,7 @@ void expect_same_course(const ChainRun& chains, const ChainRun& whole, const std
 }
 
 /// A sum along a ring of three or more adds each element in an order that depends on its chunk, and
-/// chunks of a part lie elsewhere.
+/// a part of a model has other chunks.
 bool sums_along_ring(const AlgorithmRow& row) {
   return row.links != nullptr &&
          (row.order == "ring" || row.kind == "local-sgd" || row.kind == "diloco" ||
@@ -98,7 +98,7 @@ TEST(Chains, RunEveryMethodThatActsByCoordinate) {
         const std::string of = fleet.text();
         const ChainRun parts = run_chains(fleet.assembly());
         const ChainRun whole = run_chains(fleet.whole().assembly());
-        // In a codec a part of a sum is rounded where it is handed on, and that is elsewhere.
+        // In a codec, parts of a sum are rounded when they are passed on, which differs here.
         if (!sums_along_ring(*row) || (chains == 2 && codec.empty())) {
           expect_same_course(parts, whole, of);
           continue;

@@ -13,15 +13,15 @@
 #include "tests/peer/sim/told.h"
 #include "tests/peer/wire/tcp/loopback_fleet.h"
 
-// Chains whose stages have copies end with what one process ends with that takes the whole
-// minibatch, which shares no line with the copies, their turns and their averages.
+// Chains whose stages have copies must end with the results of one process that takes the whole
+// minibatch. That process shares no code with the copies, their turns and their averages.
 
 namespace gv {
 namespace {
 
 using std::chrono::milliseconds;
 
-/// The copies of each stage are the same to the bit; of each the first, one behind the other.
+/// Expects the copies of each stage to have equal bits. Returns the first copies, joined.
 std::vector<float> joined(const ChainRun& run, const ChainFleet& file) {
   std::vector<float> model;
   PeerId i = 0;
@@ -35,7 +35,7 @@ std::vector<float> joined(const ChainRun& run, const ChainFleet& file) {
   return model;
 }
 
-/// As far as two models, or gradients, are from each other, beside how long the second is.
+/// Returns the distance of two models or gradients, relative to the length of the second.
 double distance(std::span<const float> a, std::span<const float> b) {
   double difference = 0;
   double length = 0;
@@ -55,7 +55,7 @@ std::vector<float> start_of(const Assembly& fleet) {
   return x;
 }
 
-/// A step of rate 1 from one start: what it moves is the gradient.
+/// A step of rate 1 from one start moves x by the gradient.
 TEST(Copies, HaveTheGradientOfOneProcess) {
   for (std::uint64_t k = 0; k < 60; ++k) {
     Rng rng = Rng(51).derive("gradient").derive(k);
@@ -99,7 +99,7 @@ TEST(Copies, TrainAsOneProcessDoes) {
   }
 }
 
-/// One of each is the chain that it is without the key, and has its digest.
+/// With one copy each, the chain is the one without the key, with the same digest.
 TEST(Copies, OfOneEachAreAPlainChain) {
   ChainFleet file;
   file.chains = 1;
@@ -134,7 +134,7 @@ TEST(Copies, GoOnFromAnyRoundAsIfNothingHadBeen) {
   }
 }
 
-/// Whatever the network and the machines take, all do all of their rounds, with the same bits.
+/// All peers do all rounds with the same bits, on any network and on machines of any speed.
 TEST(Copies, NeverStandStill) {
   for (std::uint64_t k = 0; k < 150; ++k) {
     Rng rng = Rng(55).derive("speeds").derive(k);
@@ -179,7 +179,7 @@ TEST(Copies, StopEverywhereInOneRound) {
   EXPECT_GT(early, 20U);
 }
 
-/// Cuts make a chain with copies take longer, and that is all.
+/// Cuts only make a chain with copies slower.
 TEST(Copies, ACutChangesNoBit) {
   for (std::uint64_t k = 0; k < 24; ++k) {
     Rng rng = Rng(57).derive("cuts").derive(k);
@@ -201,8 +201,8 @@ TEST(Copies, ACutChangesNoBit) {
   }
 }
 
-/// No gradient of the whole minibatch is left without one of them. What the others have is the
-/// model of the last round that all took.
+/// One dead copy loses the gradient of the whole minibatch. The others end with the model after the
+/// last round that all took.
 TEST(Copies, TheDeathOfAnyEndsTheRun) {
   ChainFleet file;
   file.chains = 1;
@@ -226,7 +226,7 @@ TEST(Copies, TheDeathOfAnyEndsTheRun) {
   }
 }
 
-/// Chains with copies of every drawn shape under every drawn fault.
+/// Chains with copies of every drawn shape, with every drawn fault.
 TEST(ChainFaults, TheSwarmFindsNothingWrongWithCopies) {
   SwarmResult all;
   for (std::uint64_t k = 0; k < 30; ++k) {
@@ -247,7 +247,7 @@ TEST(ChainFaults, TheSwarmFindsNothingWrongWithCopies) {
   EXPECT_GT(all.sum_of_faults(), 500U);
 }
 
-/// A stage whose work is so much for each microbatch.
+/// A stage with a fixed amount of work for each microbatch.
 class TimedStage : public BlankReplica {
  public:
   TimedStage(Objective& none, double work) : BlankReplica(1, 1, none), work_(work) {}
@@ -260,9 +260,8 @@ class TimedStage : public BlankReplica {
   double work_;
 };
 
-/// This is what copies are for: a stage of three times the work of the other one takes, with three
-/// peers, no longer. Then the chain is four times as fast as one machine, but for its beginning and
-/// end.
+/// The purpose of copies: a stage with three times the work keeps pace if it has three peers. The
+/// chain is then four times as fast as one machine, apart from its beginning and end.
 TEST(Copies, OfASlowStageKeepPaceWithTheOthers) {
   ChainFleet file;
   file.chains = 1;
@@ -286,7 +285,7 @@ TEST(Copies, OfASlowStageKeepPaceWithTheOthers) {
   EXPECT_LE(alone / seconds, 4.0);
 }
 
-/// The weights of a chain without copies make the mean of a group too short by their number.
+/// With the weights of a chain without copies, the mean of a group is too short by their number.
 class WrongWeights : public AccountedReplica {
  public:
   WrongWeights(std::unique_ptr<Replica> real, PeerId copies)
@@ -319,7 +318,7 @@ TEST(PlantedInCopies, TheWeightsOfAChainWithoutThemAreFoundByTheModel) {
   }
 }
 
-/// A round takes in virtual time what `plan` says of it.
+/// A round takes the virtual time that `plan` predicts.
 TEST(Copies, ArePlannedAsTheyRun) {
   for (std::uint64_t k = 0; k < 6; ++k) {
     Rng rng = Rng(58).derive("plan").derive(k);

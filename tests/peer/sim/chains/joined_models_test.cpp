@@ -24,7 +24,7 @@ Report part(PeerId peer,
   return report;
 }
 
-/// What a model is worth: the sum of its values, and ten times its number.
+/// Evaluates a model as the sum of its values, plus ten times its number.
 ModelJudge summing() {
   return {.size = 3, .evaluate = [](PeerId model, std::span<const float> x) {
             double sum = 10.0 * model;
@@ -71,8 +71,8 @@ TEST(JoinedModels, CountForNothingWhereTheirStagesAreOfUnlikeRounds) {
   EXPECT_TRUE(reports.at(1).trains);
 }
 
-/// A chain whose stages have copies is whole with one of each; its loss in training is theirs, each
-/// by its samples.
+/// A chain with copies is whole with one copy of each stage. Its training loss is the mean over the
+/// copies, weighted by samples.
 TEST(JoinedModels, HaveTheFirstOfTheCopiesThatAreLeft) {
   const auto copies = [] {
     std::map<PeerId, Report> reports;
@@ -112,7 +112,7 @@ TEST(JoinedModels, HaveTheFirstOfTheCopiesThatAreLeft) {
   EXPECT_FALSE(reports.at(2).trains) << "a copy is of another round";
 }
 
-/// What a stage says of where its part begins may be a lie.
+/// The beginning that a stage reports for its part may be false.
 TEST(JoinedModels, BelieveNoStageThatHasAnothersPart) {
   std::map<PeerId, Report> reports = two_chains();
   reports.at(3).holds.begin = 1;

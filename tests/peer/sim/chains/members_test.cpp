@@ -12,16 +12,16 @@
 #include "tests/peer/sim/told.h"
 #include "tests/peer/wire/tcp/loopback_fleet.h"
 
-// Stages whose layers members divide between them end with what one process ends with that has
-// them whole, which shares no line with the columns, the sums and the ranges.
+// Stages whose layers are divided between members must end with the results of one process with
+// whole layers. That process shares no code with the columns, the sums and the ranges.
 
 namespace gv {
 namespace {
 
 using std::chrono::milliseconds;
 
-/// The model of a chain's members, put together by the names of its tensors: of each the rows of
-/// member k are the k-th part, and what all have is the first one's.
+/// Joins the model of a chain's members from the ranges that each holds. If several hold a range,
+/// the value of the first member counts.
 std::vector<float> joined(const ChainFleet& file, const Assembly& fleet, const ChainRun& run) {
   std::vector<float> model(fleet.dimension, std::nanf(""));
   for (PeerId i = fleet.chains.peers(); i-- > 0;) {
@@ -48,7 +48,7 @@ double distance(std::span<const float> a, std::span<const float> b) {
   return std::sqrt(difference / length);
 }
 
-/// One or more chains of stages that 2 or 4 members divide.
+/// Draws chains of stages that 2 or 4 members divide.
 ChainFleet draw_members(Rng& rng) {
   ChainFleet file = draw_chains(rng);
   file.tensor = one_of<PeerId>(rng, {2, 4});
@@ -57,7 +57,7 @@ ChainFleet draw_members(Rng& rng) {
   const auto deep = static_cast<PeerId>(rng.below(hidden.size()));
   file.hidden = hidden[deep];
   file.stages = 1 + static_cast<PeerId>(rng.below(std::min<PeerId>(3, deep + 2)));
-  // The last layer, which nobody divides, is in a stage with the one before it.
+  // The last layer, which is not divided, is in a stage with the layer before it.
   std::vector<std::string> names;
   for (PeerId s = 1; s <= file.stages; ++s) names.push_back(fmt::format("fc{}", s));
   file.begins = fmt::format("[{}]", fmt::join(names, ", "));
@@ -73,7 +73,7 @@ std::vector<float> start_of(const Assembly& whole) {
   return x;
 }
 
-/// A step of rate 1: what it moves is the gradient.
+/// A step of rate 1 moves x by the gradient.
 TEST(Members, HaveTheGradientOfTheUndivided) {
   for (std::uint64_t k = 0; k < 60; ++k) {
     Rng rng = Rng(61).derive("gradient").derive(k);
@@ -123,7 +123,7 @@ TEST(Members, TrainAsTheUndividedDo) {
   }
 }
 
-/// The last layer is nobody's alone.
+/// All members hold the last layer, which is not divided.
 TEST(Members, HaveUndividedTensorsEqualAfterManyRounds) {
   for (const PeerId tensor : {2U, 4U}) {
     ChainFleet file;
@@ -170,8 +170,9 @@ TEST(Members, GoOnFromAnyRoundAsIfNothingHadBeen) {
   }
 }
 
-/// Per layer, row and member 4 (t - 1) (out / t + in) bytes; the first layer has no gradient by its
-/// input. The stages pass on whole values, from each member to the same one of the next.
+/// Each layer takes 4 (t - 1) (out / t + in) bytes per row and member; the first layer has no
+/// gradient by its input. Between stages, whole values go from each member to the same member of
+/// the next.
 TEST(Members, SendWhatTheFormulaSays) {
   const std::vector<double> widths{5, 8, 12, 16};  // features, then the layers that are divided
   for (const PeerId t : {2U, 4U})
@@ -241,8 +242,8 @@ TEST(Members, TheDeathOfOneEndsItsChainAlone) {
   }
 }
 
-/// A member that lies said once that it waits for somebody who is away, and then nothing any more:
-/// two honest ones of the next stage waited for it for ever.
+/// A lying member once claimed to wait for an absent peer and then fell silent, while two honest
+/// members of the next stage waited for ever.
 TEST(Members, AFalseWordOfAnAbsenceHoldsNobodyUpForEver) {
   const Assembly fleet(read_fleet_text(
       "version: 1\nname: fleet-35\nseed: 349123\npeers: 8\n"
@@ -263,7 +264,7 @@ TEST(Members, AFalseWordOfAnAbsenceHoldsNobodyUpForEver) {
   EXPECT_GT(result.sum_of_faults(), 100U);
 }
 
-/// Stages with members of every drawn shape under every drawn fault.
+/// Stages with members of every drawn shape, with every drawn fault.
 TEST(ChainFaults, TheSwarmFindsNothingWrongWithMembers) {
   SwarmResult all;
   for (std::uint64_t k = 0; k < 30; ++k) {

@@ -23,7 +23,7 @@ void expect_problem(const std::string& found, const std::string& words) {
   EXPECT_NE(found.find(words), std::string::npos) << found;
 }
 
-/// Nothing is advised that the file is then refused for: chains take no batches by speed.
+/// Chains take no batches by speed, so the advice must not contain a key that the file refuses.
 TEST(ParallelFile, RemediesAreThoseOfChains) {
   const Remedies remedies = remedies_of(ChainFleet{}.assembly());
   EXPECT_FALSE(remedies.unequal_work);
@@ -34,7 +34,7 @@ TEST(ParallelFile, RemediesAreThoseOfChains) {
   EXPECT_FALSE(remedies_of(whole.assembly()).other_stages);
 }
 
-/// Where latency is all that a message takes, "try local_steps or a codec" was advised.
+/// "try local_steps or a codec" was once advised even if a message takes only latency.
 TEST(ParallelFile, RemediesAreThoseThatHelp) {
   const auto remedies = [](const std::string& network, int dimension) {
     return remedies_of(Assembly(read_fleet_text(
@@ -221,7 +221,7 @@ TEST(ParallelFile, IsPartOfWhatARunIs) {
   EXPECT_NE(fleet.assembly().fleet.digest, digest);
 }
 
-/// A file that names the schedule that has always been is the same fleet as one that does not.
+/// A file that names the default schedule is the same fleet as a file that does not.
 TEST(ParallelFile, IsTheSameRunWithTheUsualScheduleInItOrNot) {
   ChainFleet fleet;
   fleet.chains = 4;

@@ -21,7 +21,7 @@ PartitionProblem drawn(Rng& rng) {
   return p;
 }
 
-/// Every way, one after the other, with its own arithmetic.
+/// Tries every way in turn, with arithmetic of its own.
 double best_of_all(const PartitionProblem& p) {
   double best = std::numeric_limits<double>::infinity();
   const std::size_t n = p.seconds.size();

@@ -7,15 +7,15 @@
 #include "peer/sim/accounted_replica.h"
 #include "tests/peer/sim/chains/chain_fleets.h"
 
-// Chains without a flush end with what one process for each model ends with that puts its weights
-// together from versions as old as PipeDream's. It shares no line with the cutting, the order of
-// the turns, the channels and the ring of versions.
+// Chains without a flush must end with the results of one process per model that composes its
+// weights from versions as old as PipeDream's. That process shares no code with the division, the
+// order of turns, the channels and the ring of versions.
 
 namespace gv {
 namespace {
 
-/// A peer with a whole model. The gradient of minibatch k is at weights whose part of stage s is
-/// that of after max(0, k - (p - 1 - s)) steps, or with vertical sync max(0, k - (p - 1)).
+/// A peer with a whole model. The gradient of minibatch k is at weights whose part of stage s is as
+/// after max(0, k - (p - 1 - s)) steps, or with vertical sync max(0, k - (p - 1)).
 class Delayed : public AccountedReplica {
  public:
   Delayed(const Assembly& whole, const Assembly& chains, PeerId i)
@@ -65,7 +65,7 @@ ChainRun run_delayed(const ChainFleet& file) {
   return run_chains(whole, options);
 }
 
-/// Of two chains, so that what averaging adds between two gradients is in the versions, too.
+/// Fleets of two chains, so that the versions include the averaging between two gradients.
 std::vector<ChainFleet> files() {
   std::vector<ChainFleet> all;
   for (PeerId stages = 2; stages <= 4; ++stages)
@@ -108,7 +108,7 @@ TEST(PipeDream, HasTheBitsOfOneProcessWithVersionsAsOld) {
   }
 }
 
-/// One stage has nothing to wait for.
+/// One stage has no other to wait for.
 TEST(PipeDream, OfOneStageIsPlainTraining) {
   ChainFleet file;
   file.stages = 1;
@@ -118,7 +118,7 @@ TEST(PipeDream, OfOneStageIsPlainTraining) {
               run_chains(file.assembly()).hashes.params);
 }
 
-/// A run that is shorter than the chain is long never fills it.
+/// A run shorter than the chain never fills it.
 TEST(PipeDream, EndsBeforeItIsFull) {
   for (Round rounds = 1; rounds <= 4; ++rounds) {
     ChainFleet file;
@@ -130,7 +130,7 @@ TEST(PipeDream, EndsBeforeItIsFull) {
   }
 }
 
-/// Goes back at other weights than it went forward with: what weight stashing is there to prevent.
+/// Goes backward with other weights than forward, which weight stashing must prevent.
 class ForgetfulStage : public AccountedReplica {
  public:
   using AccountedReplica::AccountedReplica;

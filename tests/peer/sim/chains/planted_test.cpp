@@ -3,7 +3,7 @@
 #include "peer/sim/accounted_replica.h"
 #include "tests/peer/sim/chains/chain_fleets.h"
 
-// Chains with a bug each: the comparison with whole peers, and with an undisturbed end, finds them.
+// Chains with one bug each. The comparisons with whole peers and with an undisturbed end find it.
 
 namespace gv {
 namespace {
@@ -26,7 +26,7 @@ class WrongStage : public AccountedReplica {
     if (out != nullptr) gradient_before_ = copy_of(*out);
     return loss;
   }
-  /// The sum of the microbatches, the last of them first.
+  /// Adds up the microbatches in reverse order.
   void axpby(float a, Vector from, float b, Vector to, Range r) override {
     const bool adds = from == Vector::g && to != Vector::x;
     const bool ends = to == Vector::g && !parts_.empty();
@@ -90,7 +90,7 @@ Task<> steps_on_half_a_gradient(Peer& me) {
   }
 }
 
-/// Counts the drawn stops in which the stages of a chain end in different rounds.
+/// Returns the number of drawn stops in which the stages of a chain end in different rounds.
 std::size_t ends_apart(Algorithm run) {
   std::size_t apart = 0;
   for (std::uint64_t k = 0; k < 30; ++k) {

@@ -73,7 +73,7 @@ TEST(Profile, IsRefusedWithWhatIsWrong) {
   for (const auto& [from, to] : ways) EXPECT_NE(problem(from, to), "") << to;
 }
 
-/// Written beside a fleet file, which takes it if it is of its model.
+/// A fleet accepts a profile next to its file only if it is a profile of its model.
 TEST(Profile, OfAnotherModelIsRefused) {
   const ScratchFolder folder;
   const std::string path = folder.path() + "/p.json";
@@ -88,7 +88,7 @@ TEST(Profile, OfAnotherModelIsRefused) {
   EXPECT_NE(first_problem([&] { const Assembly assembly = fleet.assembly(); }), "");
 }
 
-/// What is measured adds up to a pass of the whole model, and decides virtual time and no bit.
+/// The measurements add up to a pass of the whole model, and affect virtual time but no bit.
 TEST(Profile, DecidesVirtualTimeAndNoBit) {
   ChainFleet file;
   file.local_steps = 1;

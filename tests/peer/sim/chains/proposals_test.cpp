@@ -23,8 +23,8 @@ Assembly four_peers(const std::string& more, const std::string& batch = "32") {
                       batch + " }\nstop: { rounds: 5 }\n" + more));
 }
 
-/// Operations of equal layers on equal peers: nothing is gained by dividing where averaging is
-/// free, and everything where it is dear.
+/// Equal layers on equal peers: dividing gains nothing if averaging is free, and everything if
+/// averaging is expensive.
 TEST(Proposals, GoByWhatTheNetworkCosts) {
   const Assembly quick = four_peers("");
   const ParallelAdvice copies = advice_of(quick, 0);
@@ -42,7 +42,7 @@ TEST(Proposals, GoByWhatTheNetworkCosts) {
   EXPECT_EQ(advice_of(snail, 0).way, ParallelAdvice::Way::alone);
 }
 
-/// What is printed is what the simulator says of the fleet that the proposal is.
+/// The printed figures are those of a simulation of the proposed fleet.
 TEST(Proposals, AreWhatTheSimulatorSaysOfTheirFleets) {
   const std::string network = "network: { bandwidth: 100 Mbit }\nsimulate: { flops: 1 GFLOP/s }\n";
   const Assembly fleet = four_peers(network);
@@ -60,7 +60,7 @@ TEST(Proposals, AreWhatTheSimulatorSaysOfTheirFleets) {
   }
 }
 
-/// Another schedule would train another model: a file with its own is shown pipelines of that.
+/// Another schedule would train another model, so a file's own schedule limits the proposals.
 TEST(Proposals, KeepToTheScheduleOfTheFile) {
   const std::string quick = "simulate: { flops: 1 GFLOP/s }\n";
   const Assembly flushes = four_peers(quick);
@@ -75,13 +75,13 @@ TEST(Proposals, KeepToTheScheduleOfTheFile) {
     EXPECT_TRUE(p.vertical_sync);
     EXPECT_EQ(p.microbatches, 1U);
     if (p.stages.size() != 4) continue;
-    // Eight layers of which the last is next to nothing: stages of two, and one of one.
+    // Eight layers, of which the last takes almost no time: stages of two layers, and one of one.
     EXPECT_NEAR(p.idle, 1.0 / 8, 0.05);
   }
   EXPECT_EQ(advice.alone.schedule, ParallelSpec::Schedule::flush);
 }
 
-/// Where memory does not hold what is under way, it is computed once more.
+/// If memory cannot hold the microbatches under way, activations are computed again.
 TEST(Proposals, KeepToTheMemoryThatThereIs) {
   const Assembly fleet =
       four_peers("network: { bandwidth: 100 Mbit }\nsimulate: { flops: 1 GFLOP/s }\n", "256");

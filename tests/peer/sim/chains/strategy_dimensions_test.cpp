@@ -6,20 +6,20 @@
 #include "peer/study/predict/parallel/strategy_search.h"
 #include "tests/peer/sim/chains/unlike_fleets.h"
 
-// Copies of stages and members that divide layers, among the ways that are searched.
+// Copies of stages and members that divide layers, in the search over ways.
 
 namespace gv {
 namespace {
 
-/// A way that the moves have come to, and that can run.
+/// Returns a way that the moves reach and that can run.
 Strategy drawn_way(const StrategyCosts& costs, StrategyMoves& moves, Strategy from) {
   for (int k = 0; k < 10; ++k)
     if (Strategy next = moves.from(from); costs.can_run(next)) from = std::move(next);
   return from;
 }
 
-/// What moves come to and can_run lets pass a file can say, and no other copies or members: the
-/// reader of files is asked, which shares one line with it, about the method's own objections.
+/// Every way that can_run accepts can be written in a file, and no other copies or members can. The
+/// reader of files decides, which shares only the method's own objections with can_run.
 TEST(StrategyDimensions, CanRunWhatAFileCanSay) {
   std::size_t copies = 0;
   std::size_t members = 0;
@@ -41,7 +41,7 @@ TEST(StrategyDimensions, CanRunWhatAFileCanSay) {
                                                    .tensor = way.tensor,
                                                    .microbatches = way.microbatches,
                                                    .ahead = way.ahead}));
-      // A graph or a method that is for another number of chains is another matter.
+      // The graph or the method may exclude other numbers of chains.
       if (!way.is_plain() && way.chains() == 1) {
         EXPECT_EQ(costs.can_run(way), rate_of(text) > 0) << text;
       }
@@ -55,7 +55,7 @@ TEST(StrategyDimensions, CanRunWhatAFileCanSay) {
   EXPECT_GT(refused, 20U);
 }
 
-/// A way is passed over where this is too slow already.
+/// The search skips a way if this lower bound is too slow already.
 TEST(StrategyDimensions, RoundsTakeAtLeastWhatTheChainsDo) {
   std::set<PeerId> tensors;
   std::size_t copies = 0;
@@ -84,8 +84,8 @@ double memory_in(const std::string& text, const Strategy& way) {
   return costs_of(fleet).memory(way);
 }
 
-/// Of batches of none there is only x and its gradient, of as many parameters as the peers of the
-/// fleet itself have.
+/// With the batch extrapolated to 0, only x and its gradient remain, with as many parameters as the
+/// fleet's peers have.
 TEST(StrategyDimensions, AMemberHasItsPartOfTheModelInMemory) {
   for (const PeerId tensor : {PeerId{1}, PeerId{2}, PeerId{4}}) {
     UnlikeFleet f{.peers = 4, .hidden = {24, 40, 16}, .speeds = {1, 1, 1, 1}};
@@ -105,7 +105,7 @@ TEST(StrategyDimensions, AMemberHasItsPartOfTheModelInMemory) {
   }
 }
 
-/// All microbatches are under way at the first stage, and each of its copies has its part of them.
+/// All microbatches are under way at the first stage, and each copy holds its part.
 TEST(StrategyDimensions, ACopyHasItsPartOfTheMicrobatchesInMemory) {
   UnlikeFleet f{.peers = 3, .hidden = {64, 8}, .speeds = {1, 1, 1}, .method = "all-reduce"};
   Strategy way{.stages = 2, .microbatches = 8, .ahead = ParallelSpec::all, .ends = {1}};
@@ -125,9 +125,8 @@ ParallelProposal found_in(const StrategyCosts& costs, std::uint64_t seed) {
   return search_strategies(costs, advise_parallel(costs), {.moves = 1000}, Rng(seed), nullptr).best;
 }
 
-/// The first layer takes nine times as long as the others and has next to no parameters, which the
-/// others have, as convolutions are beside the layers behind them: no cut makes equal stages, and
-/// averaging all of it is dear.
+/// The first layer takes nine times as long as the others but has few parameters, as convolutions
+/// have. No cut makes equal stages, and averaging the whole model is expensive.
 TEST(StrategyDimensions, CopiesAreFoundWhereStagesCannotBeMadeEqual) {
   const UnlikeFleet f{.peers = 4,
                       .hidden = {8, 256, 64},
@@ -153,8 +152,8 @@ TEST(StrategyDimensions, CopiesAreFoundWhereStagesCannotBeMadeEqual) {
   }
 }
 
-/// Two samples a round fill no chain, and a model of wide layers is long on its way; what its
-/// members tell each other of two samples is little.
+/// Two samples a round cannot fill a chain, and a model of wide layers takes long to send. The
+/// values of two samples that members exchange are few.
 TEST(StrategyDimensions, MembersAreFoundWhereLayersAreWideAndLinksAreFast) {
   const UnlikeFleet f{.peers = 2,
                       .hidden = {512, 512},

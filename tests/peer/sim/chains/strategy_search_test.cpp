@@ -9,12 +9,12 @@
 #include "tests/from_environment.h"
 #include "tests/peer/sim/chains/unlike_fleets.h"
 
-// The search over ways to divide a model, beside every way there is and beside the partitioner.
+// The search over ways to divide a model, compared with all ways and with the partitioner.
 
 namespace gv {
 namespace {
 
-/// At most five modules and three machines. GRAPEVINE_SEARCHES: so many fleets.
+/// Uses at most five modules and three machines. GRAPEVINE_SEARCHES sets the number of fleets.
 TEST(StrategySearch, FindsTheBestOfAllWays) {
   for (std::uint64_t seed = 1; seed <= from_environment("GRAPEVINE_SEARCHES", 4); ++seed) {
     Rng rng = Rng(seed).derive("search");
@@ -35,14 +35,14 @@ TEST(StrategySearch, FindsTheBestOfAllWays) {
     const StrategySearch found =
         search_strategies(costs, advise_parallel(costs), {.moves = 3000}, Rng(seed), nullptr);
     const double best = best_of_all(f, modules, false);
-    // Of a member's part of a layer the profile and the replica round to other nanoseconds.
+    // For a member's part of a layer, the profile and the replica round nanoseconds differently.
     EXPECT_NEAR(found.best.samples_per_second, best, 1e-5 * best);
     EXPECT_LE(found.moves, 3000U);
   }
 }
 
-/// Eight unlike machines: never slower than what it begins with, and what it proposes trains. Also
-/// GRAPEVINE_SEARCHES.
+/// With eight different machines, the result is never slower than the start, and the proposal
+/// trains. GRAPEVINE_SEARCHES applies too.
 TEST(StrategySearch, IsNeverSlowerThanWhatItBeginsWith) {
   for (std::uint64_t seed = 1; seed <= from_environment("GRAPEVINE_SEARCHES", 4); ++seed) {
     Rng rng = Rng(seed).derive("eight");
@@ -96,7 +96,7 @@ TEST(StrategySearch, KeepsToTheScheduleOfTheFile) {
   }
 }
 
-/// The same seed and moves, the same way.
+/// Equal seeds and moves give equal ways.
 TEST(StrategySearch, RepeatsWithItsSeed) {
   Rng rng = Rng(3).derive("repeats");
   const Assembly fleet(read_fleet_text(draw_fleet(rng, 6, 5, 6).text()));
@@ -113,7 +113,7 @@ TEST(StrategySearch, RepeatsWithItsSeed) {
   EXPECT_EQ(once.best.samples_per_second, again.best.samples_per_second);
 }
 
-/// What a peer's memory does not hold is not proposed, and where it holds nothing, nothing is.
+/// A proposal never exceeds a peer's memory. If no way fits, none is proposed.
 TEST(StrategySearch, KeepsToTheMemoryThatThereIs) {
   Rng rng = Rng(4).derive("memory");
   const Assembly fleet(read_fleet_text(draw_fleet(rng, 4, 6, 4).text()));
@@ -128,7 +128,7 @@ TEST(StrategySearch, KeepsToTheMemoryThatThereIs) {
   }
 }
 
-/// Spearman's, of distinct values.
+/// Spearman's rank correlation of distinct values.
 double rank_correlation(const std::vector<double>& a, const std::vector<double>& b) {
   const auto rank = [](const std::vector<double>& of, double value) {
     return static_cast<double>(std::ranges::count_if(of, [&](double v) { return v < value; }));
@@ -139,7 +139,7 @@ double rank_correlation(const std::vector<double>& a, const std::vector<double>&
   return 1 - 6 * sum / (n * (n * n - 1));
 }
 
-/// Twelve ways, by the timetable and with real arithmetic in virtual time.
+/// Twelve ways, by the timetable and by real arithmetic in virtual time.
 TEST(StrategySearch, PredictsTheOrderOfWaysThatAreSimulated) {
   Rng rng = Rng(9).derive("twelve");
   UnlikeFleet f = draw_fleet(rng, 4, 7, 1);

@@ -25,10 +25,10 @@ TEST(Timetable, IsIdleAsTheoryHasIt) {
   }
 }
 
-/// The simulator rounds each job and each frame to them.
+/// The simulator rounds each job and each frame to whole nanoseconds.
 constexpr double whole_nanoseconds = 1e-7;
 
-/// What the timetable is told of a fleet of one chain.
+/// The timetable's input for a fleet of one chain.
 struct TimedChain {
   std::vector<TimedStage> stages;
   std::vector<TimedHop> hops;
@@ -43,7 +43,7 @@ TimedChain timed(const Assembly& fleet) {
     const std::uint32_t m = plan.microbatches;
     const double d = static_cast<double>(fleet.size_of(s));
     const double work = fleet.objective(s)->gradient_flops(fleet.fleet.peers[s].batch) / m;
-    // A microbatch's gradient goes to the sum, or the weights of now to the ring of versions.
+    // A microbatch's gradient goes to the sum, or the current weights to the ring of versions.
     const bool adds = m > 1 || (!plan.flush && (plan.vertical_sync ? p > 1 : s + 1 < p));
     const double flops = fleet.fleet.flops;
     chain.stages.push_back(
@@ -67,7 +67,7 @@ TimedChain timed(const Assembly& fleet) {
   return chain;
 }
 
-/// Until the first stage has done so many rounds.
+/// Returns the seconds until the first stage has done `rounds` rounds.
 double simulated_seconds(const Assembly& fleet, Round rounds) {
   SimulationOptions options;
   options.threads = 1;
@@ -89,8 +89,8 @@ ChainFleet draw_one_chain(Rng& rng) {
   return drawn;
 }
 
-/// A chain of drawn stages and a drawn network: what the simulator takes for a round, which shares
-/// nothing with the timetable but the order of the turns.
+/// A chain of drawn stages and a drawn network, compared with the simulator's round. The two share
+/// only the order of turns.
 TEST(Timetable, IsWhatTheSimulatorTakes) {
   for (std::uint64_t k = 0; k < 300; ++k) {
     Rng rng = Rng(5).derive("timetable").derive(k);
@@ -111,8 +111,8 @@ TEST(Timetable, IsWhatTheSimulatorTakes) {
   }
 }
 
-/// Without a flush, over many rounds. A frame says which minibatch and round it is of, and so has
-/// not always the same size: latency alone lets time be compared to the nanosecond.
+/// Without a flush, over many rounds. A frame contains its minibatch and round, so its size varies.
+/// With latency alone, times can be compared to the nanosecond.
 TEST(Timetable, OfAStreamIsWhatTheSimulatorTakes) {
   for (std::uint64_t k = 0; k < 100; ++k) {
     Rng rng = Rng(6).derive("stream").derive(k);
@@ -130,7 +130,7 @@ TEST(Timetable, OfAStreamIsWhatTheSimulatorTakes) {
   }
 }
 
-/// On a free network the slowest stage alone decides, and of equal stages none is ever idle.
+/// On a free network the slowest stage alone decides, and equal stages are never idle.
 TEST(Timetable, OfAStreamIsOneStagesTime) {
   for (std::uint32_t p = 1; p <= 8; ++p) {
     Rng rng = Rng(7).derive("slowest").derive(p);
@@ -148,7 +148,7 @@ TEST(Timetable, OfAStreamIsOneStagesTime) {
     const Timetable table = time_stream(equal, hops, 12 * p);
     EXPECT_NEAR(table.round, 3.5, 1e-12);
     EXPECT_NEAR(table.idle, 0, 1e-12);
-    // Where another stage is almost as slow, it takes long until only the slowest one tells.
+    // If another stage is almost as slow, many rounds pass until the slowest one dominates.
     EXPECT_NEAR(time_stream(drawn, hops, 3000).round, slowest, 1e-6);
   }
 }

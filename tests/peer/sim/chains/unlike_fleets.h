@@ -12,8 +12,8 @@
 #include "peer/study/predict/parallel/strategy.h"
 #include "tests/peer/sim/chains/chain_fleets.h"
 
-// Fleets of unlike machines and perceptrons of unlike layers, and the ways to divide them as their
-// files say them.
+// Fleets of different machines and perceptrons of different layers, and the ways to divide them, as
+// text of their files.
 
 namespace gv {
 
@@ -46,7 +46,7 @@ struct UnlikeFleet {
   bool sums() const { return method.find("all-reduce") != std::string::npos; }
 };
 
-/// `width`: what divides that of each layer.
+/// `width` divides the width of each layer.
 inline UnlikeFleet draw_fleet(Rng& rng, PeerId peers, std::size_t layers, std::uint32_t width) {
   UnlikeFleet f;
   f.peers = peers;
@@ -66,7 +66,7 @@ inline StrategyCosts costs_of(const Assembly& fleet) {
   return {fleet, std::make_shared<const ModelProfile>(counted_profile(fleet)), 0, nullptr};
 }
 
-/// As a file says it.
+/// Returns the key `parallel` of a fleet file.
 inline std::string parallel_of(const ParallelProposal& p) {
   return fmt::format(
       "parallel: {{ stages: [{}], place: [{}], microbatches: {}, ahead: {}{}{} }}\n",
@@ -78,7 +78,7 @@ inline std::string parallel_of(const ParallelProposal& p) {
       p.tensor == 1 ? "" : fmt::format(", tensor: {}", p.tensor));
 }
 
-/// Samples per second of the fleet that this text is, by its own reader; 0: it refuses it.
+/// Returns the samples per second of the fleet with this text, or 0 if its reader refuses the text.
 inline double rate_of(const std::string& text) {
   try {
     const Assembly fleet(read_fleet_text(text));
@@ -90,7 +90,7 @@ inline double rate_of(const std::string& text) {
   }
 }
 
-/// How many peers each of so many stages can have that are so many together.
+/// Returns all ways to spread `peers` peers over `stages` stages.
 inline std::vector<std::vector<PeerId>> copies_of(PeerId peers, std::size_t stages) {
   if (stages == 1) return {{peers}};
   std::vector<std::vector<PeerId>> all;
@@ -102,8 +102,8 @@ inline std::vector<std::vector<PeerId>> copies_of(PeerId peers, std::size_t stag
   return all;
 }
 
-/// Each way to have these stages and machines: chains of single peers, and if asked for copies and
-/// members, whether they can run or not.
+/// Returns all ways with these stages and machines: chains of single peers, and unless `plain_only`
+/// copies and members. Some cannot run.
 inline std::vector<ParallelProposal> ways_of(const UnlikeFleet& f,
                                              const ParallelProposal& stages,
                                              bool plain_only) {
@@ -120,7 +120,7 @@ inline std::vector<ParallelProposal> ways_of(const UnlikeFleet& f,
   return ways;
 }
 
-/// Of each way to divide it.
+/// Returns the highest rate of all ways to divide the model.
 inline double best_of_all(const UnlikeFleet& f,
                           const std::vector<std::string>& modules,
                           bool plain_only) {

@@ -9,7 +9,7 @@
 namespace gv {
 namespace {
 
-/// Returns what repeats each fleet that violates.
+/// Returns the text that reproduces each violation.
 std::string told(const Violation& violation) {
   std::string text = fmt::format("fleet {}: {}\n{}",
                                  violation.fleet,
@@ -19,8 +19,7 @@ std::string told(const Violation& violation) {
   return text;
 }
 
-/// Nothing goes wrong between peers that do not talk; stages of a chain talk whatever their method
-/// is.
+/// Peers that do not exchange have no faults. Stages of a chain always exchange.
 void expect_faults_in_chains_alone(DrawOptions options) {
   const std::uint64_t last = options.last;
   for (; options.first <= last; ++options.first) {
@@ -33,7 +32,8 @@ void expect_faults_in_chains_alone(DrawOptions options) {
 
 class DrawnSwarm : public testing::TestWithParam<const AlgorithmRow*> {};
 
-/// Fleets of every method stand drawn faults, whatever graph, codec, data, network, deadline.
+/// Fleets of every method withstand drawn faults, with all graphs, codecs, data, networks,
+/// deadlines.
 TEST_P(DrawnSwarm, NothingIsViolated) {
   DrawOptions options;
   options.last = 6;
@@ -73,7 +73,7 @@ TEST(DrawnSwarms, AreTheSameWhateverTheNumberOfJobs) {
   EXPECT_EQ(one.refusals, three.refusals);
 }
 
-/// Each fleet has fault seeds of its own: else all would have the same kinds of fault.
+/// Each fleet has its own fault seeds. Otherwise all would have the same kinds of fault.
 TEST(DrawnSwarms, EachFleetHasItsOwnFaults) {
   EXPECT_NE(fault_seed(1, 1), fault_seed(2, 1));
   EXPECT_NE(fault_seed(1, most_seeds_of_a_fleet - 1), fault_seed(2, 0));

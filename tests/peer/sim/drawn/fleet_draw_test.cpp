@@ -23,8 +23,8 @@ TEST(FleetDraw, OneNumberRepeatsAFleet) {
   }
 }
 
-/// Of each row there are fleets that can run, of 3 to 9 peers or of 1 to 4 chains of them, and that
-/// the swarm can judge.
+/// Each row has drawn fleets that can run and that the swarm can judge, with 3 to 9 peers or 1 to 4
+/// chains.
 TEST(FleetDraw, EveryRowIsDrawn) {
   for (const AlgorithmRow* row : algorithms()) {
     SCOPED_TRACE(name_of_row(*row));
@@ -42,7 +42,7 @@ TEST(FleetDraw, EveryRowIsDrawn) {
   }
 }
 
-/// All that is drawn and read, over all rows.
+/// All drawn and read values, over all rows.
 class Variety : public testing::Test {
  protected:
   static void SetUpTestSuite() {

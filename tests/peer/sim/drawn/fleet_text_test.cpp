@@ -30,7 +30,7 @@ TEST(FleetText, KeysAreSetAndErasedByTheirPaths) {
   EXPECT_EQ(keys, (FlatKeys{{"dataset", "no section of data"}}));
 }
 
-/// The reader finds in the file what was drawn.
+/// The reader finds the drawn values in the file.
 TEST(FleetText, SaysWhatTheReaderReads) {
   for (std::uint64_t number = 1; number <= 50; ++number) {
     FlatKeys drawn = draw(number, 0, algorithms()).keys;

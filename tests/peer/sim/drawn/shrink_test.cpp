@@ -16,8 +16,8 @@ TEST(Shrink, AKindOfViolationSaysNotWhoAndWhen) {
             "the vector of peer N has drifted by nan");
 }
 
-/// A peer that voids at one end what is late: found in drawn fleets, and what is printed breaks the
-/// same rule, with fewer keys and few kinds of fault.
+/// A peer that voids late halves at one end only, found in drawn fleets. The printed fleet breaks
+/// the same rule with fewer keys and few kinds of fault.
 TEST(Shrink, WhatIsPrintedFailsAndIsSmall) {
   DrawOptions options;
   options.last = 200;

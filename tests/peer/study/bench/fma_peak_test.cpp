@@ -7,8 +7,8 @@
 namespace gv {
 namespace {
 
-/// A lane that ends with a value of its own was computed by itself: the rate counts no multiply-add
-/// that the compiler saved.
+/// Each lane ends with a different value, so the compiler cannot save a multiply-add that the rate
+/// counts.
 TEST(FmaPeak, EachLaneOfEachChainIsComputed) {
   for (const FmaUnit& unit : fma_units()) {
     const std::vector<float> ends = unit.run(3);

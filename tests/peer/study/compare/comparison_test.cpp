@@ -18,7 +18,7 @@ using Keys = std::map<std::string, std::string>;
 
 const CompareOptions half{.target = parse_target("accuracy=0.5"), .by = {}};
 
-/// Adds so many seeds of a method, each a little harder for all methods alike.
+/// Adds `seeds` seeds of a method. Each seed is a little harder, equally for all methods.
 void add(std::vector<StoredRun>& runs,
          const Keys& keys,
          double seconds,
@@ -46,7 +46,7 @@ std::string verdict(const std::vector<StoredRun>& runs, const CompareOptions& op
   return verdict_of(c, c.sections.front());
 }
 
-/// The scatter of the seeds is shared by both, and so it is not in the ratio.
+/// The scatter of the seeds affects both methods equally, so it cancels in the ratio.
 TEST(Comparison, PairsBySeed) {
   std::vector<StoredRun> runs;
   add(runs, method("ad-psgd"), 1);
@@ -91,7 +91,8 @@ TEST(Comparison, NamesACentralizedMethodThatWins) {
   EXPECT_TRUE(verdict_of(c, c.sections[1]).starts_with("d-psgd is first"));
 }
 
-/// Who does not average over the graph is not called by it, and nobody by what all share.
+/// A method that does not average over the graph has no graph in its label. Keys that all runs
+/// share are in no label.
 TEST(Comparison, NamesAreAsShortAsTheyCanBe) {
   const auto keys = [](const char* kind, const char* graph, const char* network) {
     return Keys{{"algorithm.kind", kind}, {"topology.kind", graph}, {"network.latency", network}};
@@ -143,7 +144,7 @@ TEST(Comparison, HasNoIntervalOfTwoSeeds) {
             "interval needs at least 3 (--set seed=2, ...).");
 }
 
-/// A miss has no cost and so no ratio; who reaches the target in each of 5 pairs is before.
+/// A missed target has no cost and so no ratio. The method that always reaches it is first.
 TEST(Comparison, OfMissedTargetsHasNoRatio) {
   std::vector<StoredRun> runs;
   add(runs, method("ad-psgd"), 1, 5);
@@ -151,7 +152,7 @@ TEST(Comparison, OfMissedTargetsHasNoRatio) {
   for (std::size_t k = 5; k < 10; ++k)
     for (MetricsRow& e : runs[k].evaluations) *e.accuracy /= 3;
   EXPECT_EQ(verdict(runs), "ad-psgd is first: d-psgd misses the target with 5 of 5 seeds.");
-  runs[5] = run_of(method("d-psgd"), 1, 0.9);  // one of them gets there, and sooner
+  runs[5] = run_of(method("d-psgd"), 1, 0.9);  // one seed gets there, and sooner
   EXPECT_EQ(
       verdict(runs),
       "no significant difference between ad-psgd and d-psgd: one misses the target with 4 of 5 "
@@ -210,7 +211,7 @@ TEST(Comparison, RefusesOtherProblemsAndTargetsThatNobodyReaches) {
             std::string::npos);
 }
 
-/// Two agents, the second worse by 25 at the end, with three seeds each.
+/// Returns two agents with three seeds each. The second ends 25 lower.
 std::vector<StoredRun> agents() {
   std::vector<StoredRun> runs;
   for (const char* method : {"d-psgd", "downpour"}) {
@@ -293,7 +294,7 @@ TEST(Comparison, FitsTheScreenInEveryForm) {
   }
 }
 
-/// The bytes are the same whatever the order of the runs.
+/// The output does not depend on the order of the runs.
 TEST(Comparison, DoesNotDependOnTheOrderOfItsArguments) {
   std::vector<StoredRun> runs = many();
   const CompareOptions options{.target = half.target, .by = {"network"}};
@@ -331,13 +332,13 @@ TEST(Comparison, ExportsAreWhatTheyClaimToBe) {
 }
 
 struct Cause {
-  std::size_t state;  ///< of the slower one's round
+  std::size_t state;  ///< state that gets the time, in the slower method's round
   double more;        ///< seconds
   double rounds;      ///< factor
   std::string named;
 };
 
-/// The cause that makes a method slower than the other one is named, whatever it is.
+/// Names the cause that makes one method slower than the other.
 TEST(Comparison, NamesThePlantedCause) {
   std::vector<Cause> causes;
   for (const std::size_t state : {0U, 1U, 2U, 3U, 4U, 7U})

@@ -22,7 +22,7 @@ StoredMoment stay(std::size_t state,
   return {.round = 0, .state = state, .begin = begin, .end = end, .with = with};
 }
 
-/// 0 waits for 1, which waits for 2, whose gradient takes 9 of 10 seconds.
+/// Peer 0 waits for 1, which waits for 2, whose gradient takes 9 of 10 seconds.
 TEST(CriticalPath, LeadsToThePeerThatHoldsUpTheOthers) {
   const CriticalPath path = critical_path({{stay(compute, 0, 1), stay(late, 1, 10, 1)},
                                            {stay(compute, 0, 1), stay(late, 1, 10, 2)},
@@ -36,7 +36,7 @@ TEST(CriticalPath, LeadsToThePeerThatHoldsUpTheOthers) {
   EXPECT_EQ(to_string(path), "90 % compute of peer 2, 10 % mix of peer 2");
 }
 
-/// The message leaves at 2 and is on its way until 8; the sender has computed until 2.
+/// The message leaves at 2 and arrives at 8. The sender computes until 2.
 TEST(CriticalPath, GoesOverTheWire) {
   const CriticalPath path = critical_path(
       {{stay(compute, 0, 1), stay(late, 1, 2, 1), stay(wire, 2, 8, 1), stay(mix, 8, 9)},
@@ -66,8 +66,8 @@ TEST(CriticalPath, CountsGapsAsOther) {
   EXPECT_NEAR(path.states[7], 2, 1e-12);
 }
 
-/// A path is that of the last rounds that all peers kept in a row, which may be few of a run's: it
-/// says which. It was told as if it were the whole run's.
+/// A path covers the last consecutive rounds that all peers kept, which may be few. The text names
+/// these rounds; it once read as if they were the whole run.
 TEST(CriticalPath, SaysOfWhichRoundsItIs) {
   const ScratchFolder folder;
   const auto keep = [&](int peer, const std::vector<double>& rounds) {
@@ -90,7 +90,7 @@ TEST(CriticalPath, SaysOfWhichRoundsItIs) {
   EXPECT_EQ(rounds_text(*critical_path_of(run)), "round 9");
 }
 
-/// Damaged records end it: peers that wait for each other, for themselves, for nobody.
+/// The path also ends with damaged records: peers that wait for each other, themselves or none.
 TEST(CriticalPath, EndsWhateverTheRecordsSay) {
   EXPECT_EQ(critical_path({}).seconds, 0);
   EXPECT_EQ(critical_path({{}, {}}).seconds, 0);

@@ -11,8 +11,8 @@ namespace {
 
 using Verdict = JudgedClaim::Verdict;
 
-/// ad-psgd takes a second a round, d-psgd two, each seed alike; on the slow network all-reduce is
-/// as quick as ad-psgd, on the quick one four times slower.
+/// A round of ad-psgd takes one second, of d-psgd two, with each seed. On the slow network
+/// all-reduce is as fast as ad-psgd, on the fast one four times slower.
 std::vector<StoredRun> some_runs() {
   std::vector<StoredRun> runs;
   for (const char* network : {"1 ms", "9 ms"}) {
@@ -61,7 +61,7 @@ TEST(Expectations, ArePassedMissedOrUndecided) {
   EXPECT_EQ(judged("ad-psgd < d-psgd @ cpu"), Verdict::undecided);
 }
 
-/// A claim chooses by `where` what is not told apart by sections.
+/// A claim selects by `where` if the comparison has no sections for it.
 TEST(Expectations, ChooseAmongAllWhereNothingIsToldApart) {
   const std::vector<StoredRun> runs = some_runs();
   const Comparison c = compare_runs(runs, {.target = parse_target("accuracy=0.5"), .by = {}});

@@ -4,12 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include "peer/show/page/figures.h"
+#include "peer/show/page/page_figures.h"
 
 namespace gv {
 namespace {
 
-/// A round that takes `hops` latencies and `bytes` on the wire, and at least `compute`.
+/// Returns a method whose round takes `hops` latencies and `bytes`, and at least `compute`.
 MapMethod method(const char* label, double rounds, double hops, double bytes, double compute = 0) {
   return {.label = label,
           .rounds = rounds,
@@ -34,8 +34,8 @@ TEST(FirstMap, HasTwelveTimesTwelveNetworks) {
   EXPECT_EQ(draw({method("a", 1, 1, 1)}).cells.size(), 144U);
 }
 
-/// 900 rounds of 14 hops and 2 MB against 1000 of one hop and 4 MB: equal where
-/// 900 (14 a + 2e6 / B) = 1000 (a + 4e6 / B), that is a B = 2.2e9 / 11600.
+/// 900 rounds of 14 hops and 2 MB equal 1000 rounds of one hop and 4 MB where 900 (14 a + 2e6 / B)
+/// = 1000 (a + 4e6 / B), that is a B = 2.2e9 / 11600.
 TEST(FirstMap, FindsWhereTwoCostsAreEqual) {
   const FirstMap map = draw({method("many hops", 900, 14, 2e6), method("wide", 1000, 1, 4e6)});
   ASSERT_FALSE(map.changes.empty());
@@ -54,7 +54,7 @@ TEST(FirstMap, FindsWhereTwoCostsAreEqual) {
   }
 }
 
-/// A third method may be first for a stretch between two networks of the grid.
+/// A third method may be first in a range between two networks of the grid.
 TEST(FirstMap, FindsAMethodThatIsFirstBetweenTwoNetworks) {
   const FirstMap map = draw_first_map(
       {method("a", 1, 0, 1.0, 0), method("b", 1, 0, 0.45, 0.0011), method("c", 1, 0, 0, 0.001)},
@@ -85,7 +85,8 @@ TEST(FirstMap, ThreadsChangeNothing) {
   EXPECT_EQ(map_json(draw(methods(), 1)).dump(), map_json(draw(methods(), 4)).dump());
 }
 
-/// An asynchronous method takes part where it was trained, and everywhere else the map says so.
+/// An asynchronous method competes only on networks on which it was trained. Elsewhere the map
+/// notes that it is missing.
 TEST(FirstMap, KnowsAsynchronousMethodsWhereTheyWereTrained) {
   MapMethod trained{
       .label = "ad-psgd", .rounds = 500, .low = {}, .high = {}, .seconds_per_round = {}};

@@ -15,8 +15,8 @@
 namespace gv {
 namespace {
 
-/// 8 peers, 250,000 floats of a quadratic that all learn alike; no noise, so that all methods need
-/// as many rounds; its arithmetic takes next to no time.
+/// 8 peers and a quadratic of 250,000 floats with the same data. Without noise, all methods need
+/// equally many rounds. The arithmetic takes almost no time.
 constexpr const char* fleet_text =
     "version: 1\n"
     "peers: 8\n"
@@ -33,7 +33,7 @@ class RunMapTest : public ::testing::Test {
 
   std::string file() const { return folder_.path() + "/fleet.yaml"; }
 
-  /// A run folder, as `simulate` leaves it.
+  /// Makes a run folder as `simulate` does.
   void simulate_run(std::vector<std::string> sets) {
     sets.push_back(fmt::format("output.dir={}/run{}", folder_.path(), ++runs_));
     const Assembly fleet(read_fleet(file(), sets, nullptr));
@@ -65,7 +65,7 @@ class RunMapTest : public ::testing::Test {
     return map_runs(all, options, {});
   }
 
-  /// Half-way to zero: the loss falls by the same factor in each round.
+  /// Returns a loss half-way to zero. The loss falls by the same factor in each round.
   double reachable_loss() const {
     const std::vector<StoredRun> all = runs();
     return all.front().evaluations[5].loss;
@@ -75,9 +75,9 @@ class RunMapTest : public ::testing::Test {
   int runs_ = 0;
 };
 
-/// Theory 4.7, ring of 8 in atc against ring all-reduce: gossip takes alpha + 2 M / B, all-reduce
-/// 14 alpha + 14/8 M / B, both after the same compute; rounds are the same. They are equal where
-/// 13 alpha = 0.25 M / B.
+/// Theory 4.7 compares atc on a ring of 8 with ring all-reduce: gossip takes alpha + 2 M / B,
+/// all-reduce 14 alpha + 14/8 M / B, after the same compute and with the same rounds. They are
+/// equal where 13 alpha = 0.25 M / B.
 TEST_F(RunMapTest, ChangesLieWhereTheClosedFormsHaveThem) {
   simulate_run({"algorithm={kind: d-psgd, order: atc}"});
   simulate_run({"algorithm=all-reduce"});
@@ -97,8 +97,8 @@ TEST_F(RunMapTest, ChangesLieWhereTheClosedFormsHaveThem) {
   EXPECT_GE(looked_at, 8U);
 }
 
-/// It is the same against a parameter server: 2 alpha + 9 M / B, where the theory has 16, since a
-/// card is shared by what is sent alone: eight pushes go at once, eight models one after the other.
+/// A parameter server takes 2 alpha + 9 M / B. The theory has 16, but a card here is shared only by
+/// what is sent: eight pushes go at once, eight models one after the other.
 TEST_F(RunMapTest, SecondsAreThoseOfTheClosedForms) {
   simulate_run({"algorithm={kind: d-psgd, order: atc}"});
   simulate_run({"algorithm=parameter-server"});
@@ -115,8 +115,8 @@ TEST_F(RunMapTest, SecondsAreThoseOfTheClosedForms) {
   }
 }
 
-/// A method's rounds do not depend on the network: runs on two networks are one row, and where the
-/// runs were made changes nothing of what the clock says.
+/// A method's rounds do not depend on the network, so runs on two networks are one row. The
+/// predicted seconds do not depend on the network of a run.
 TEST_F(RunMapTest, RunsOnSeveralNetworksAreOneRow) {
   simulate_run({"algorithm=all-reduce"});
   simulate_run({"algorithm=all-reduce", "network.latency=20 ms"});

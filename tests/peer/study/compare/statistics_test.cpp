@@ -14,7 +14,7 @@ namespace {
 using Values = std::vector<double>;
 
 TEST(Statistics, TheIntervalIsStudents) {
-  // Gosset 1908, the extra hours of sleep by the second drug: mean 2.33, deviation 2.002.
+  // Gosset 1908, extra hours of sleep with the second drug: mean 2.33, deviation 2.002.
   const Values sleep{1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4};
   const auto interval = mean_interval(sleep);
   ASSERT_TRUE(interval);
@@ -53,7 +53,7 @@ TEST(Statistics, AlikeMeansThatBothOneSidedTestsSaySo) {
 
 TEST(Statistics, SignFlipsAreCounted) {
   EXPECT_DOUBLE_EQ(*sign_flip(Values{1, 2, 3, 4, 5, 6}), 2.0 / 64);
-  // Of -1, 2, 3 (sum 4): +6, -6, +-4 are as far; +-2, 0 are not.
+  // The sum of -1, 2, 3 is 4. Sums of +6, -6 and +-4 are as far from 0; +-2 and 0 are not.
   EXPECT_DOUBLE_EQ(*sign_flip(Values{-1, 2, 3}), 4.0 / 8);
   EXPECT_DOUBLE_EQ(*sign_flip(Values{0.1, 0.2, -0.3}), 1);
   EXPECT_FALSE(sign_flip(Values(21, 1.0)));
@@ -63,14 +63,15 @@ TEST(Statistics, SeedsThatWouldTell) {
   const auto needed = [](double mean, double deviation) {
     return values_needed({.mean = mean, .low = 0, .high = 0, .deviation = deviation, .n = 3});
   };
-  // scipy: power 0.8 of a t test at an effect of 0.8 needs 15 values; the sum of quantiles is near.
+  // scipy: power 0.8 of a t test at an effect of 0.8 needs 15 values. The sum of quantiles is
+  // close.
   EXPECT_NEAR(static_cast<double>(*needed(0.8, 1)), 15, 1);
   EXPECT_EQ(needed(10, 0.1), 3U);
   EXPECT_FALSE(needed(0, 1));
   EXPECT_FALSE(needed(0.001, 1));
 }
 
-/// 2,000 draws, of each number of seeds: the intervals cover what they promise.
+/// 2,000 draws for each number of seeds: the intervals have the promised coverage.
 TEST(Statistics, IntervalsCoverTheTruth) {
   Rng rng(17);
   constexpr int draws = 2000;
@@ -82,13 +83,13 @@ TEST(Statistics, IntervalsCoverTheTruth) {
       const auto interval = mean_interval(values);
       covered += interval->low <= 0.3 && 0.3 <= interval->high ? 1 : 0;
     }
-    // The standard error of the share is 0.49 %: four of them to each side.
+    // The standard error of the share is 0.49 %. The tolerance is four errors to each side.
     EXPECT_NEAR(covered / static_cast<double>(draws), 0.95, 0.02) << n;
   }
 }
 
-/// Four methods that cost the same, whose seeds are easy or hard for all: in at most 5 % of such
-/// families somebody is wrongly said to be before somebody else.
+/// Four methods cost the same, but seeds are easy or hard for all methods. In at most 5 % of such
+/// families may a method be wrongly first.
 TEST(Statistics, WhereNobodyIsBeforeFewAreSaidToBe) {
   Rng rng(23);
   constexpr int families = 1000;
@@ -116,7 +117,7 @@ TEST(Statistics, WhereNobodyIsBeforeFewAreSaidToBe) {
                    ? 1
                    : 0;
     }
-    // The standard error at 5 % is 0.69 %: three above it.
+    // The standard error at 5 % is 0.69 %. The tolerance is three errors.
     EXPECT_LE(wrong / static_cast<double>(families), 0.05 + 0.021) << n;
   }
 }

@@ -149,7 +149,7 @@ TEST(StudentT, HasTheQuantilesOfFortyDigits) {
           << r.freedom << " " << tails[k];
       EXPECT_NEAR(student_t_two_sided(expected, r.freedom) / (2 * tails[k]), 1, 1e-11);
     }
-    // From above the tail is what is left of 1, and has fewer digits.
+    // From the upper side the tail is a remainder of 1, with fewer digits.
     EXPECT_NEAR(student_t_quantile(0.975, r.freedom) / r.quantiles[3], 1, 1e-10);
   }
 }

@@ -57,7 +57,7 @@ TEST(Target, IsWrittenAsItIsRead) {
     EXPECT_EQ(target_argument(parse_target(text)), text);
 }
 
-/// Return 50 at round 10, 100 at 20, ...; the loss is minus that.
+/// The return is 50 at round 10, 100 at 20, ..., and the loss is minus the return.
 TEST(Target, OfAnAgentIsItsReturn) {
   StoredRun run = run_of({{"stop.target.return", "225"}}, 1, 0.1);
   for (MetricsRow& e : run.evaluations) {
@@ -74,7 +74,7 @@ TEST(Target, OfAnAgentIsItsReturn) {
   EXPECT_FALSE(cost_of(run, parse_target("return=225"))) << "a loss that is no return";
 }
 
-/// Accuracy 0.1 at round 10, 0.2 at 20, ...: 0.25 is half-way between 20 and 30.
+/// The accuracy is 0.1 at round 10, 0.2 at 20, ..., so 0.25 is half-way between 20 and 30.
 TEST(Target, CostsAreInterpolatedFromTheEvaluationBefore) {
   const StoredRun run = run_of({}, 1, 0.1);
   const auto cost = cost_of(run, parse_target("accuracy=0.25"));
@@ -95,14 +95,14 @@ TEST(Target, OfAFirstEvaluationThatIsThereAlreadyCostsThat) {
   EXPECT_EQ(cost->resolution, 0);
 }
 
-/// A run that goes beyond the target and falls back was there.
+/// A run that exceeds the target and falls back has reached it.
 TEST(Target, IsReachedTheFirstTime) {
   StoredRun run = run_of({}, 1, 0.1);
   run.evaluations[4].accuracy = 0.2;
   EXPECT_NEAR(cost_of(run, parse_target("accuracy=0.35"))->rounds, 35, 1e-9);
 }
 
-/// `for: 2`: one that falls back at once was not there, and of those that stay the first counts.
+/// An accuracy that falls back at once does not count with `for: 2`, and later the first does.
 TEST(Target, StaysForAsManyEvaluationsAsAsked) {
   StoredRun run = run_of({}, 1, 0.1);
   run.evaluations[4].accuracy = 0.2;

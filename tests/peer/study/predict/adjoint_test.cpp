@@ -28,7 +28,7 @@ struct Bowl {
       sum += h[k] * x[k] * x[k] / 2 + bend * std::pow(x[k], 4) / 4;
     return sum;
   }
-  /// Gradient flow, pushed by p from `begin` to `end`, until time 1.
+  /// Returns the gradient flow at time 1, pushed by p from `begin` to `end`.
   std::array<double, 4> flow(const Doubles& p,
                              double begin,
                              double end,
@@ -69,7 +69,7 @@ TEST(Adjoint, HasAConstantProductWithTheGradient) {
   }
 }
 
-/// Forwards: the same descent with a small push all along its way.
+/// The forward check: the same descent with a small push all along its way.
 TEST(Adjoint, SaysWhatAPushHasCost) {
   const Bowl bowl{.bend = 2};
   std::vector<DescentNode> nodes;

@@ -60,7 +60,7 @@ TEST(BatchAdvice, WarmsUpForFiveEpochsOrATenthOfTheRun) {
 
 TEST(BatchAdvice, TheNoiseScaleIsNoiseOverTheSquareOfTheGradient) {
   FleetCalibration::Point point;
-  point.at.noise = 3;  // of a minibatch of 8
+  point.at.noise = 3;  // for a minibatch of 8
   point.at.gradient_square = 0.5;
   EXPECT_EQ(noise_scale(point, 8), 48);
 }

@@ -43,7 +43,7 @@ Fleet fleet_of(const Coded& c, const char* graph, double step) {
   return fleet;
 }
 
-/// Returns how far the models are apart, per coordinate, after some hundreds of rounds.
+/// Returns the distance of the models per coordinate after some hundreds of rounds.
 double apart(Fleet fleet) {
   fleet.data.quadratic = {
       .dimension = 300, .hessian = {1, 0.5}, .noise = 1, .spread = 1, .start = 0, .centers = {}};
@@ -58,7 +58,7 @@ double apart(Fleet fleet) {
   return consensus;
 }
 
-/// Both were 0.3 whatever the codec, with which some fleets ended at 1e6 and well.
+/// Both steps were once 0.3 with every codec, at which some fleets diverged to 1e6.
 TEST(ConsensusStep, TheUsualOneHoldsTheModelsTogether) {
   for (const Coded& c : coded) {
     for (const char* graph : {"ring", "star", "complete"}) {
@@ -83,7 +83,7 @@ TEST(CodecTrial, WarnsOfAStepThatIsTooFar) {
   EXPECT_NE(text.find("algorithm.gamma 0.3 is too far a step for codec"), std::string::npos)
       << text;
   EXPECT_NE(text.find("which is 0.1"), std::string::npos) << text;
-  // Above the usual one, and yet it holds.
+  // A step above the default that still holds.
   EXPECT_EQ(codec_warning(Assembly(fleet_of(coded[1], "ring", 0.3))), "");
   EXPECT_EQ(codec_warning(Assembly(quadratic_fleet(9, "ring", "choco-sgd", ""))), "");
   EXPECT_EQ(codec_warning(Assembly(quadratic_fleet(9, "ring", "d-psgd", "lian"))), "");

@@ -92,7 +92,7 @@ TEST(Drift, OfPullsThatLast) {
 
 TEST(Drift, OfALossThatBends) {
   std::vector<float> g(2);
-  // f = x^2 + y^2 / 2 + 3 x y^2, the gradient at (0.2, 0) + offset
+  // f = x^2 + y^2 / 2 + 3 x y^2; this is its gradient at (0.2, 0) + offset
   const DisplacedGradients both{
       2, [&](std::size_t, const Doubles& v) -> const std::vector<float>& {
         const double x = 0.2 + v[0];

@@ -32,7 +32,7 @@ FleetRecord simulated(const Assembly& assembly) {
   return observer.summary().value();
 }
 
-/// All three figures, each within its relative tolerance.
+/// Expects all three figures within their relative tolerances.
 void expect_near(const FleetRecord& record,
                  const Stationary& expected,
                  double tolerance,
@@ -42,7 +42,7 @@ void expect_near(const FleetRecord& record,
   EXPECT_NEAR(record.loss_local / expected.excess_local.value, 1, tolerance);
 }
 
-/// Early and late; with the fleet's own minima the noise alone scatters.
+/// Early and late rounds. With the fleet's own minima only the noise varies.
 TEST(Expectation, IsWhatARunMeasures) {
   for (const char* order : {"lian", "atc", "cta"}) {
     for (const std::uint64_t rounds : {5U, 200U}) {
@@ -54,7 +54,7 @@ TEST(Expectation, IsWhatARunMeasures) {
   }
 }
 
-/// Nothing is left to chance without noise.
+/// Nothing is random without noise.
 TEST(Expectation, FollowsTheFleetsOwnMinima) {
   Fleet fleet = fleet_of("lian", 3, 17);
   fleet.data.quadratic.noise = 0;
@@ -63,7 +63,8 @@ TEST(Expectation, FollowsTheFleetsOwnMinima) {
   expect_near(record, expectation(assembly, record).value(), 1e-5, 1e-5);
 }
 
-/// With momentum or local steps the expectation was that of a drawn fleet, up to twice this one's.
+/// With momentum or local steps the expectation was once that of a drawn fleet, up to twice as
+/// large.
 TEST(Expectation, OfMomentumAndLocalStepsFollowsTheFleetsOwnMinima) {
   for (const char* order : {"lian", "atc", "cta"}) {
     for (const std::uint32_t steps : {1U, 4U}) {
@@ -82,7 +83,7 @@ TEST(Expectation, OfMomentumAndLocalStepsFollowsTheFleetsOwnMinima) {
   }
 }
 
-/// Schedules, with all that may be random in them drawn: round for round what the runtime does.
+/// Schedules with random draws, compared round by round with the runtime.
 TEST(Expectation, FollowsASchedule) {
   for (const char* schedule : {"one-peer-exponential",
                                "random-matching:seed=5",
@@ -128,8 +129,8 @@ Fleet regression_fleet(
   return fleet;
 }
 
-/// Linear regression on fresh samples: the noise of a gradient grows with the error. The mean over
-/// late rounds, one run: 258 records of 16 peers and 9 coordinates.
+/// Linear regression on fresh samples: the noise of a gradient grows with the error. Mean over the
+/// late rounds of one run: 258 records of 16 peers and 9 coordinates.
 TEST(Expectation, KnowsLinearRegression) {
   for (const char* graph : {"ring", "one-peer-exponential", "random-matching"}) {
     for (const char* order : {"lian", "atc"}) {

@@ -45,7 +45,7 @@ TEST(FleetCalibration, OfAQuadraticSaysWhatTheTheorySays) {
   EXPECT_NEAR(found.consensus.value, exact->consensus.value, 0.2 * exact->consensus.value);
 }
 
-/// Several records of one simulated fleet, averaged, against the prediction for their middle.
+/// Compares the mean of several records of one fleet with the prediction for their middle.
 TEST(FleetCalibration, OfASoftmaxAgreesWithTheFleet) {
   for (const char* order : {"lian", "atc"}) {
     SCOPED_TRACE(order);
@@ -70,7 +70,7 @@ TEST(FleetCalibration, OfASoftmaxAgreesWithTheFleet) {
   }
 }
 
-/// The forecast of a slow graph and of all-reduce, which is exact averaging after each step.
+/// Compares forecasts of a slow graph and of all-reduce, which averages exactly after each step.
 TEST(CalibratedForecast, SpeaksOfTheEndOfTheRunAndKnowsAllReduce) {
   const Assembly fleet(blobs_fleet("star", "atc"));
   const FleetCalibration c = calibrate(fleet, silent);
@@ -83,7 +83,7 @@ TEST(CalibratedForecast, SpeaksOfTheEndOfTheRunAndKnowsAllReduce) {
   EXPECT_EQ(sums.consensus, 0);
   EXPECT_GT(sums.excess_mean.value(), 0);
   EXPECT_EQ(sums.excess_local, sums.excess_mean);
-  // Shares drawn alike pull local models apart only a little, and their mean still less.
+  // Equally drawn shares pull local models apart only a little, and their mean even less.
   EXPECT_NEAR(sums.excess_mean.value(), f.own.excess_mean.value(), 0.1 * f.own.excess_mean.value());
   EXPECT_LT(sums.excess_local.value(), f.own.excess_local.value());
   EXPECT_LE(sums.rounds_to_target.value(), f.own.rounds_to_target.value());
@@ -107,8 +107,8 @@ Fleet linear_fleet() {
   return fleet;
 }
 
-/// Where training has long come to rest, its loss in the last tenth was the target: equal graphs
-/// got 167, 190, 266 rounds and none.
+/// The target was once the loss in the last tenth, long after training had converged. Equal graphs
+/// then got 167, 190, 266 rounds and none.
 TEST(CalibratedForecast, TheUsualTargetIsOneThatNoiseDoesNotDecide) {
   const Assembly fleet(linear_fleet());
   const FleetCalibration c = calibrate(fleet, silent);
@@ -140,7 +140,7 @@ TEST(CalibratedForecast, TheUsualTargetIsOneThatNoiseDoesNotDecide) {
   EXPECT_NE(forecast_text(usual).find("losses: of the"), std::string::npos) << forecast_text(usual);
 }
 
-/// The errors had been a tenth of what was missed at rates x curvatures of 0.35 and more.
+/// The stated errors were once a tenth of the real ones at rates x curvatures of 0.35 and more.
 TEST(CalibratedForecast, SaysBeyondWhichRateItsErrorsDoNotHold) {
   Fleet fleet = linear_fleet();
   const auto text_at = [&](double rate) {

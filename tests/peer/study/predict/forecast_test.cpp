@@ -15,7 +15,7 @@
 namespace gv {
 namespace {
 
-/// One of each kind.
+/// One schedule of each kind.
 constexpr std::array schedules{"one-peer-exponential",
                                "random-matching",
                                "base:k=1",
@@ -23,7 +23,7 @@ constexpr std::array schedules{"one-peer-exponential",
                                "ou-equi-dyn",
                                "matcha:budget=0.5,graph=torus:4x4"};
 
-/// 16 peers, curvatures 1 and 0.5 in turn, far from the optimum.
+/// 16 peers with alternating curvatures 1 and 0.5, far from the optimum.
 Fleet fleet_of(const char* topology, const char* order = "lian") {
   Fleet fleet = quadratic_fleet(16, topology, "d-psgd", order);
   fleet.data.quadratic.dimension = 5;
@@ -61,7 +61,7 @@ TEST(QuadraticProblem, IsForWhatTheTheoryKnows) {
   EXPECT_FALSE(known([](Fleet& f) { f.algorithm = "all-reduce", f.order = ""; }));
 }
 
-/// The runtime's own transient, averaged over many coordinates.
+/// Compares with the runtime's own transient, averaged over many coordinates.
 TEST(QuadraticProblem, FollowsTheRuntimeFromTheStart) {
   Fleet fleet = fleet_of("ring");
   fleet.data.quadratic.dimension = 1000;
@@ -104,7 +104,7 @@ TEST(Forecast, ComparesGraphsOfTheSameTraffic) {
   EXPECT_EQ(f.warning, "");
 }
 
-/// Every kind of schedule has the row that a graph has, from modes or from its own sequence.
+/// Every kind of schedule has the same row as a graph, from modes or from its own sequence.
 TEST(Forecast, KnowsGraphsThatChangeWithTheRound) {
   for (const char* schedule : schedules) {
     for (const char* order : {"lian", "atc"}) {
@@ -138,7 +138,7 @@ TEST(Forecast, OffersSchedulesOfTheSameDegree) {
   }
 }
 
-/// Little latency and little bandwidth: few bytes win; much latency: few hops.
+/// With little latency and little bandwidth, few bytes win. With much latency, few hops win.
 TEST(Forecast, ChoosesTheFirstAtTheTarget) {
   Fleet fleet = fleet_of("ring", "atc");
   fleet.data.quadratic.dimension = 100'000;
@@ -182,7 +182,7 @@ TEST(Forecast, WarnsBeyondTheStabilityLimit) {
   EXPECT_EQ(forecast(Assembly(std::move(atc)), 100, {})->warning, "");
 }
 
-/// Beyond every limit, and below: one-peer exponential by its modes, Base by the followed sequence.
+/// Rates beyond every limit and below: one-peer exponential by its modes, Base by its sequence.
 TEST(Forecast, WarnsBeyondTheLimitOfASchedule) {
   for (const char* schedule : schedules) {
     SCOPED_TRACE(schedule);
@@ -209,7 +209,7 @@ TEST(Forecast, OfAQuadraticSpeaksOfWhereItSettles) {
       << f.advice;
 }
 
-/// `plan` said 0.21 where `simulate` of the same file expected 0.15: its minima are one draw.
+/// `plan` once gave 0.21 and `simulate` 0.15 for the same file, because its minima are one draw.
 TEST(Forecast, SaysOverWhatItsLossesAreMeans) {
   Fleet fleet = fleet_of("ring");
   const FleetForecast unlike = forecast(Assembly(fleet), 100, {}).value();
@@ -258,7 +258,7 @@ TEST(Forecast, NeedsPeersThatAverageOverTheGraph) {
   EXPECT_TRUE(plan.at("alternatives").empty());
 }
 
-/// The text ends with one verdict: who is at the target first where that is known, else the advice.
+/// The text ends with one verdict: the graph that reaches the target first if known, else advice.
 TEST(Forecast, TextNamesEveryGraphOnce) {
   FleetForecast f = forecast(Assembly(fleet_of("ring")), 144, {.max_degree = 4}).value();
   const std::string text = forecast_text(f);

@@ -20,7 +20,7 @@ GraphCandidate candidate(const char* text) {
   return c;
 }
 
-/// Section 4's table: what a ring and a torus settle at, in the order lian, without spread.
+/// Section 4's table: the losses of a ring and a torus in the order lian, without spread.
 TEST(GraphScore, IsThePredictorsLoss) {
   const GraphGoal goal{.fleet = QuadraticFleet{.hessian = {1, 0.5, 0.25, 0.1}},
                        .target = std::nullopt};
@@ -62,7 +62,7 @@ TEST(GraphScore, InfiniteWhereItDivergesOrNothingIsKnown) {
   }
 }
 
-/// A directed graph, on which the method is refused, was second, and the torus was infinite.
+/// A directed graph, which the method refuses, was once second, and the torus was infinite.
 TEST(GraphScore, RanksTrackingOnGraphsThatItRunsOn) {
   const GraphGoal goal{
       .fleet =
@@ -76,7 +76,7 @@ TEST(GraphScore, RanksTrackingOnGraphsThatItRunsOn) {
   EXPECT_TRUE(std::isinf(score("exponential")));
 }
 
-/// The score is infinite where `algorithm: d2` refuses W, whatever a rate might do on this Hessian.
+/// The score is infinite if `algorithm: d2` refuses W, at every rate and for each Hessian.
 TEST(GraphScore, RanksNoGraphThatD2Refuses) {
   const GraphGoal goal{.fleet = QuadraticFleet{.hessian = {1}, .rate = 1, .order = "d2"},
                        .target = std::nullopt};
@@ -93,12 +93,12 @@ TEST(GraphScore, TheReasonNamesTheNextAndTheGap) {
                        .target = std::nullopt};
   star.score = score_of(star, n, goal);
   ring.score = score_of(ring, n, goal);
-  // A star's gap is the larger, its losses too.
+  // A star has the larger gap, but also larger losses.
   EXPECT_EQ(reason_of({ring, star}, goal),
             "ring: local models settle at an excess loss of 0.02163; next star: 0.0416; the "
             "largest gap here is that of star");
   ring.score = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(reason_of({ring}, goal), "none: the fleet diverges on every one of these");
+  EXPECT_EQ(reason_of({ring}, goal), "none: on each of these the fleet diverges");
 }
 
 }  // namespace

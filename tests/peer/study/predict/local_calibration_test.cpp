@@ -15,7 +15,7 @@ namespace {
 
 using Objectives = std::vector<std::unique_ptr<Objective>>;
 
-/// `count` rows from `first` on.
+/// Returns `count` rows from `first` on.
 Share share_of(const TrainTest& data, std::uint32_t first, std::uint32_t count, std::uint64_t i) {
   std::vector<std::uint32_t> rows(count);
   std::iota(rows.begin(), rows.end(), first);
@@ -63,7 +63,7 @@ TEST(Calibration, KnowsTheQuadratic) {
   EXPECT_EQ(c.epoch, 0);
 }
 
-/// The residuals are r_i = a_i . x - y_i: H = A^T A / N, S = mean of r_i^2 a_i a_i^T minus g g^T.
+/// Residuals r_i = a_i . x - y_i give H = A^T A / N, S = mean of r_i^2 a_i a_i^T minus g g^T.
 TEST(Calibration, KnowsLinearRegression) {
   const TrainTest data = make_linear(2000, 8, 5, 1.0, Rng(3));
   Objectives peers = equal_parts(data, {.kind = "linear"}, 1);
@@ -88,7 +88,7 @@ TEST(Calibration, KnowsLinearRegression) {
   EXPECT_EQ(c.epoch, 200);
 }
 
-/// The Hessian of a small softmax, column by column, against what the estimator says of it.
+/// Compares the Hessian of a small softmax, column by column, with the estimator's figures.
 TEST(Calibration, KnowsTheHessianOfASoftmax) {
   const TrainTest blobs = make_blobs(400, 8, 6, 3, 2, Rng(1));
   const ModelSpec model{.kind = "softmax"};

@@ -19,7 +19,7 @@ NetworkSpec network_of(NetworkShape shape) {
   return {.latency = milliseconds(10), .bandwidth = 1e8, .shape = shape};  // 10 ms + 10 ms per MB
 }
 
-/// Virtual seconds until all have done so many rounds.
+/// Returns the virtual seconds until all peers have done `rounds` rounds.
 double simulated_seconds(Fleet fleet, Round rounds) {
   fleet.stop.rounds = rounds;
   const Assembly assembly(fleet);
@@ -27,7 +27,8 @@ double simulated_seconds(Fleet fleet, Round rounds) {
   return std::chrono::duration<double>(simulate(assembly, observer, {}).virtual_time).count();
 }
 
-/// Virtual seconds of `rounds` rounds, the start excluded: of twice as many minus of as many.
+/// Returns the virtual seconds of a round without the start, from runs of `rounds` and twice as
+/// many rounds.
 double simulated_round(const Fleet& fleet, Round rounds = 16) {
   return (simulated_seconds(fleet, 2 * rounds) - simulated_seconds(fleet, rounds)) /
          static_cast<double>(rounds);
@@ -56,8 +57,8 @@ TEST(NetworkModel, ClosedFormOfTheRing) {
   }
 }
 
-/// On regular graphs with large models the recursion is alpha + D M / B through one card, and
-/// alpha + M / B where each link has its own bandwidth.
+/// On regular graphs with large models the recursion is alpha + D M / B through one card, and alpha
+/// + M / B if each link has its own bandwidth.
 TEST(NetworkModel, RecursionAgreesWithTheClosedForm) {
   for (const auto& [graph, degree] :
        {std::pair{"ring", 2.0}, std::pair{"torus:4x4", 4.0}, std::pair{"hypercube", 4.0}}) {
@@ -74,7 +75,7 @@ TEST(NetworkModel, RecursionAgreesWithTheClosedForm) {
   }
 }
 
-/// A model in three pieces, which go to both neighbours in turn.
+/// A model in three pieces, each sent to both neighbours in turn.
 TEST(NetworkModel, PiecesShareTheCard) {
   Fleet fleet = small_fleet(4, "ring", "atc", NetworkShape::per_nic);
   fleet.data.quadratic.dimension = 270'000;
@@ -84,7 +85,7 @@ TEST(NetworkModel, PiecesShareTheCard) {
   EXPECT_NEAR(simulated_round(fleet) / predicted, 1, 0.01);
 }
 
-/// The runtime's own algorithms, in virtual time, take as long as the model says.
+/// The runtime's algorithms take as long in virtual time as the model predicts.
 TEST(NetworkModel, SimulatedSecondsAreThePredicted) {
   for (const NetworkShape shape : {NetworkShape::per_nic, NetworkShape::per_link}) {
     for (const char* graph : {"ring", "star", "path", "torus:3x3", "complete", "exponential"}) {
@@ -98,7 +99,7 @@ TEST(NetworkModel, SimulatedSecondsAreThePredicted) {
   }
 }
 
-/// Fewer bytes take less time, and the model knows it. ("": ring all-reduce.)
+/// Fewer bytes take less time, in the model too. ("" is ring all-reduce.)
 TEST(NetworkModel, SimulatedSecondsInACodec) {
   for (const char* order : {"lian", "atc", ""}) {
     Fleet fleet = small_fleet(9, "ring", order, NetworkShape::per_nic);
@@ -114,8 +115,8 @@ TEST(NetworkModel, SimulatedSecondsInACodec) {
   }
 }
 
-/// Graphs that change with the round, each peer waiting for whom it hears in the round. Random ones
-/// over the very rounds that the model takes.
+/// Graphs that change with the round: each peer waits for its senders of the round. Random graphs
+/// use the very rounds of the model.
 TEST(NetworkModel, SimulatedSecondsOfSchedules) {
   for (const char* schedule : {"one-peer-exponential",
                                "random-matching",
@@ -131,7 +132,7 @@ TEST(NetworkModel, SimulatedSecondsOfSchedules) {
   }
 }
 
-/// Where nobody waits for a round, what is said is the run itself, without its arithmetic.
+/// If no peer waits for a round, the model simulates the run itself, without its arithmetic.
 TEST(NetworkModel, SimulatedSecondsWherePairsAreDrawn) {
   for (const std::uint64_t seed : {7, 8, 9}) {
     SCOPED_TRACE(seed);
@@ -143,14 +144,14 @@ TEST(NetworkModel, SimulatedSecondsWherePairsAreDrawn) {
     const double predicted = predict_round(Assembly(fleet)).seconds_per_round;
     EXPECT_NEAR(simulated_seconds(fleet, 100) / (100 * predicted), 1, 1e-6);
     if (seed > 7) continue;
-    fleet.stop.rounds = 2500;  // more than are run
+    fleet.stop.rounds = 2500;  // more than the model runs
     const double longer = predict_round(Assembly(fleet)).seconds_per_round;
     EXPECT_NEAR(simulated_seconds(fleet, 2500) / (2500 * longer), 1, 0.03);
   }
 }
 
-/// Found by a referee: seconds were those of peer 0, so that a slow link elsewhere made them 17
-/// times too short, and renumbering the peers changed the answer.
+/// Seconds were once those of peer 0. A slow link elsewhere made them 17 times too short, and
+/// renumbering the peers changed them.
 TEST(NetworkModel, WhoeverHasTheSlowLinkTheFleetIsDoneWhenAllAre) {
   for (const auto& [kind, order] : {std::pair{"ad-psgd", ""},
                                     {"downpour", ""},
@@ -176,7 +177,7 @@ TEST(NetworkModel, WhoeverHasTheSlowLinkTheFleetIsDoneWhenAllAre) {
   }
 }
 
-/// A slow link, a slow host, both, or two slow links.
+/// Draws a slow link, a slow host, both, or two slow links.
 void draw_unlike(Fleet& fleet, Rng& rng) {
   const auto n = static_cast<PeerId>(fleet.size());
   fleet.network = {.latency = milliseconds(1 + rng.below(10)), .bandwidth = 1e6};
@@ -206,15 +207,15 @@ TEST_P(UnlikeMachines, RoundsOfEveryMethodTakeWhatIsPredicted) {
     const double predicted = predict_round(Assembly(fleet)).seconds_per_round;
     const double simulated =
         row->synchronous ? simulated_round(fleet, 48) : simulated_seconds(fleet, 96) / 96;
-    // ProxSkip draws the rounds in which it exchanges, and few rounds are a sample of them.
+    // ProxSkip draws the rounds with an exchange, so few rounds are only a sample.
     EXPECT_NEAR(simulated / predicted, 1, row->kind == "proxskip" ? 0.2 : 0.05);
   }
 }
 INSTANTIATE_TEST_SUITE_P(Fast, UnlikeMachines, testing::Values(0, 1));
 INSTANTIATE_TEST_SUITE_P(Slow, UnlikeMachines, testing::Range<std::uint64_t>(2, 10));
 
-/// A closed form or a dry run says of each row what a round takes in virtual time, and what its
-/// busiest peer sends in it.
+/// Each row has a prediction, by a closed form or a dry run, of a round's virtual seconds and of
+/// the bytes that the busiest peer sends in it.
 TEST(NetworkModel, KnowsWhatARoundOfEveryMethodCosts) {
   for (const AlgorithmRow* row : algorithms()) {
     SCOPED_TRACE(name_of(*row));

@@ -14,9 +14,9 @@
 #include "peer/study/predict/forecast/mixing_law.h"
 #include "tests/peer/fleet/test_fleet.h"
 
-// What `graph predict` and `graph best` say of each order, beside the method itself in virtual
-// time. The predictor had another method's recursion for gradient tracking, and D2 stable where it
-// diverges, since what it was held against repeated its formulas.
+// `graph predict` and `graph best` for each order, compared with the method itself in virtual time.
+// The earlier test repeated the predictor's formulas. It missed that gradient tracking had another
+// method's recursion, and that D2 was predicted stable at rates at which it diverges.
 
 namespace gv {
 namespace {
@@ -35,13 +35,13 @@ bool takes_consensus_steps(const std::string& order) {
   return order == "beer" || order == "motef";
 }
 
-/// What the method calls the momentum that it brings, and the value there.
+/// Returns the method's name for its own momentum, and the value of that option.
 std::pair<std::string, double> own_momentum(const QuadraticFleet& f) {
   if (f.order == "motef") return {"lambda", 1 - f.momentum};
   return {f.order == "gut" ? "mu" : "beta", f.momentum};
 }
 
-/// The fleet file's words for an order of the predictor.
+/// Returns the fleet file's keys for an order of the predictor.
 Fleet fleet_of(const QuadraticFleet& f, const std::string& topology, const std::string& weights) {
   const bool own = find_algorithm("d-psgd", f.order) == nullptr;
   Fleet fleet =
@@ -62,7 +62,7 @@ Fleet fleet_of(const QuadraticFleet& f, const std::string& topology, const std::
   return fleet;
 }
 
-/// The mean over the rounds after `burn`, per copy of the Hessian.
+/// Returns the mean over the rounds after `burn`, per copy of the Hessian.
 Measured measured(Fleet fleet, std::uint32_t copies, Round burn, Round rounds) {
   fleet.data.quadratic.dimension *= copies;
   fleet.stop.rounds = burn + rounds;
@@ -95,7 +95,7 @@ bool corrected(const std::string& order) {
   return corrects_bias({.order = order});
 }
 
-/// Two curvatures, and for D-PSGD momentum or local steps, drawn for this case.
+/// Draws two curvatures, and for D-PSGD momentum or local steps.
 QuadraticFleet drawn_fleet(const std::string& order, Rng rng) {
   QuadraticFleet f{.hessian = {0.3 + 0.4 * rng.uniform(), 0.8 + 0.7 * rng.uniform()},
                    .noise = 0.5 + rng.uniform(),
@@ -109,7 +109,7 @@ QuadraticFleet drawn_fleet(const std::string& order, Rng rng) {
   return f;
 }
 
-/// A row of minima per peer.
+/// Draws a row of minima for each peer.
 std::vector<std::vector<double>> drawn_centers(Rng rng) {
   std::vector<std::vector<double>> centers(n, std::vector<double>(2));
   for (std::vector<double>& row : centers)
@@ -128,7 +128,7 @@ QuadraticSpec repeated(QuadraticSpec q,
   return q;
 }
 
-/// Order, graph, part of the largest stable rate.
+/// Order, graph, and fraction of the largest stable rate.
 using Case = std::tuple<const char*, const char*, double>;
 class OrderPrediction : public ::testing::TestWithParam<Case> {};
 
@@ -147,7 +147,7 @@ TEST_P(OrderPrediction, IsWithinFivePercentOfTheMethod) {
   constexpr std::uint32_t copies = 500;
   Fleet fleet = fleet_of(f, topology, weights);
   fleet.data.quadratic = repeated(fleet.data.quadratic, centers, copies);
-  // A step of consensus below 1 forgets later where the fleet began.
+  // With a consensus step below 1 the start is forgotten later.
   const Round burn = takes_consensus_steps(order) ? 1500 : 300;
   expect_alike(measured(std::move(fleet), copies, burn, 1200),
                predict_centers(w, modes, f, centers).value());
@@ -195,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(Fast,
 
 class SchedulePrediction : public ::testing::TestWithParam<std::tuple<const char*, const char*>> {};
 
-/// `graph best --schedules` and `graph predict` score them so.
+/// `graph best --schedules` and `graph predict` use these scores.
 TEST_P(SchedulePrediction, IsWithinFivePercentOfTheMethod) {
   const auto& [order, schedule] = GetParam();
   const Rng rng = Rng(2).derive(order).derive(schedule);
@@ -229,14 +229,14 @@ INSTANTIATE_TEST_SUITE_P(Every,
                            return name;
                          });
 
-/// Tells whether the method, from start 1 with unlike minima and without noise, leaves them.
+/// Returns whether the method diverges from start 1, with different minima and without noise.
 bool diverges(const QuadraticFleet& f, const std::string& topology, const std::string& weights) {
   constexpr Round rounds = 4000;
   Fleet fleet = fleet_of(f, topology, weights);
   fleet.data.quadratic.start = 1;
   fleet.stop.rounds = rounds;
   fleet.evaluate_every = rounds;
-  // D2 refuses a W that has a least stable rate: its row without the objection runs all the same.
+  // D2 refuses a W that has a least stable rate, so its row runs here without the objection.
   AlgorithmRow row = *find_algorithm(fleet.algorithm, fleet.order);
   row.objection = nullptr;
   for (const Option& option : row.options)

@@ -37,7 +37,7 @@ TEST(PeerGradients, TheMeanIsOverThePeers) {
     EXPECT_NEAR(mean[k], (static_cast<double>(a[k]) + static_cast<double>(b[k])) / 2, 1e-12);
 }
 
-/// 1001 samples, in four parts of which one is a sample longer.
+/// 1001 samples in four parts, of which one has a sample more.
 TEST(PeerGradients, AGradientOfManySamplesIsThatOfItsParts) {
   set_compute_threads(1);
   const TrainTest data = make_blobs(1001, 8, 6, 3, 2, Rng(4));
@@ -54,8 +54,8 @@ TEST(PeerGradients, AGradientOfManySamplesIsThatOfItsParts) {
   EXPECT_EQ(a, b) << "as many samples are behind both, and so few are taken at once";
 }
 
-/// The draws of an epoch, of a share of N samples in batches of b, deviate by nothing in the mean,
-/// and each is as far off as one of fresh samples, N / (N - b) of what the share alone shows.
+/// The draws of an epoch, from a share of N samples in batches of b, have a mean deviation of zero.
+/// Each deviates as one of fresh samples does, N / (N - b) times the deviation within the share.
 TEST(PeerGradients, DrawsDeviateFromTheFullGradientAndAreTheSameEachTime) {
   const Objectives peers = two_softmaxes();
   const std::vector<float> x(peers[0]->size(), 0.1F);

@@ -26,7 +26,7 @@ class Placed : public testing::Test {
   ScratchFolder folder_;
 };
 
-/// One of the six links of a ring in the file's order is slow; other orders need not use it.
+/// One of a ring's six links, in the file's order, is slow. Other orders avoid that link.
 TEST_F(Placed, ARingGoesRoundASlowLink) {
   const Assembly six = fleet(
       "topology: ring\nlinks: [{ between: [2, 3], bandwidth: 1 Mbit }]\n"
@@ -48,7 +48,7 @@ TEST_F(Placed, ARingGoesRoundASlowLink) {
   EXPECT_NEAR(predict_round(placed).seconds_per_round, best.seconds, 1e-9);
 }
 
-/// Who has a slow card sends one model as a leaf, and five in the centre.
+/// A peer with a slow card sends one model as a leaf, but five models in the centre.
 TEST_F(Placed, WhoHasASlowCardIsALeafOfTheStar) {
   std::ofstream(folder_.path() + "/lan.links.yaml")
       << "version: 1\nlinks: []\ncards: { pi: 1 Mbit }\n";
@@ -66,7 +66,7 @@ TEST_F(Placed, WithoutADifferenceTheOrderOfTheFileStays) {
   EXPECT_EQ(best.peers, (std::vector<PeerId>{0, 1, 2, 3, 4, 5}));
 }
 
-/// One link of 30 ms beside others of 29 ms: going round it gains less than predictions can tell.
+/// One link has 30 ms and the others 29 ms. Avoiding that link gains less than predictions resolve.
 TEST_F(Placed, ForALittleNobodyMoves) {
   const Placement best =
       best_placement(fleet("topology: ring\nlinks: [{ between: [2, 3], latency: 30 ms }]\n"

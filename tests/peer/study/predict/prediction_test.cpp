@@ -13,7 +13,7 @@
 namespace gv {
 namespace {
 
-/// The predictor against the runtime: fleets of 16 in virtual time, the same code as over TCP.
+/// The predictor against the runtime: fleets of 16 in virtual time, with the code for TCP.
 constexpr PeerId n = 16;
 constexpr std::uint32_t replicas = 320;  ///< independent coordinates of each curvature
 const std::vector<double> hessian{1, 0.5};
@@ -24,7 +24,7 @@ struct Measured {
 
 using Centers = std::vector<std::vector<double>>;
 
-/// One centre per peer and curvature, N(0, 1/4).
+/// Draws one centre per peer and curvature, N(0, 1/4).
 Centers drawn_centers() {
   const Rng rng(7);
   Centers centers;
@@ -51,7 +51,7 @@ Measured simulate_fleet(const char* topology, const char* order, const Centers& 
   }
   fleet.optimizer.lr = 0.1;
   fleet.stop.rounds = 650;
-  fleet.evaluate_every = fleet.schedule ? 3 : 10;  // meets every round of a period of 4
+  fleet.evaluate_every = fleet.schedule ? 3 : 10;  // includes every round of a period of 4
   const Assembly assembly(std::move(fleet));
   Measured sum;
   double records = 0;

@@ -5,7 +5,7 @@
 namespace gv {
 namespace {
 
-/// 270,000 floats, as in a table that was computed by hand beside the formulas.
+/// 270,000 floats, as in a table that was computed by hand.
 WallClock network(std::size_t peers, double megabits, double latency) {
   return {.peers = peers,
           .latency = latency,

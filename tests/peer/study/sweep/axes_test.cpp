@@ -21,7 +21,7 @@ TEST_F(Axes, CellsAreTheProductWithoutWhatIsSkipped) {
   EXPECT_EQ(cells, (Words{"a0.1", "a0.2", "a0.3", "b0.2"}));
 }
 
-/// A patch that names its kind replaces the map of another kind; any other is merged into it.
+/// A patch with a kind replaces the map of another kind. Any other patch is merged.
 TEST_F(Axes, PatchesAreLeavesOrWholeKinds) {
   const SweepPlan p = plan(
       "vary:\n"

@@ -33,7 +33,7 @@ TEST(Claims, AreForOne) {
   EXPECT_TRUE(theirs.take("0001"));
 }
 
-/// A process that was killed leaves its claims; on its machine they are free at once.
+/// A killed process leaves its claims. On its own machine the claims are free at once.
 TEST(Claims, OfADeadProcessAreTakenOver) {
   const ScratchFolder folder;
   const pid_t child = ::fork();
@@ -49,7 +49,7 @@ TEST(Claims, OfADeadProcessAreTakenOver) {
   EXPECT_TRUE(mine.take("0007"));
 }
 
-/// Nobody can see whether a process of another machine lives: only that its claim is not renewed.
+/// A process of another machine may be alive. Only the age of its claim can be seen.
 TEST(Claims, OfAnotherMachineAreTakenOverWhenTheyAreOld) {
   const ScratchFolder folder;
   const std::string path = folder.path() + "/0007";
@@ -73,7 +73,7 @@ TEST(Claims, HalfWrittenOnesCountUntilTheyAreOld) {
   EXPECT_TRUE(mine.take("0007"));
 }
 
-/// Many who find a dead claim at once: one of them has it.
+/// If many processes find a dead claim at once, exactly one gets it.
 TEST(Claims, ADeadClaimGoesToOne) {
   for (int round = 0; round < 20; ++round) {
     const ScratchFolder folder;
@@ -88,7 +88,7 @@ TEST(Claims, ADeadClaimGoesToOne) {
         Claims claims(folder.path());
         const char taken = claims.take("0007") ? 1 : 0;
         if (::write(ends[1], &taken, 1) != 1) ::_exit(1);
-        ::pause();  // who has it lives on
+        ::pause();  // the process that has the claim stays alive
       }
       children.push_back(child);
     }

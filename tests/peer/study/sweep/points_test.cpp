@@ -52,7 +52,7 @@ TEST(Points, LogRangesAreEvenInTheLogarithm) {
   EXPECT_EQ(value_at(words({"a", "b"}), 0.5), "b");
 }
 
-/// Equal budgets: a method with three knobs has no more trials than one with one.
+/// Budgets are equal: a method with three knobs has no more trials than one with one.
 TEST(Points, AreAsManyForEveryMethod) {
   const TuningKnob lr = range(TuningKnob::Scale::log, 0.01, 1);
   TuningKnob momentum = range(TuningKnob::Scale::lin, 0, 0.9);
@@ -93,8 +93,8 @@ TEST(Points, AGridHasItsEndsAndAllOfAList) {
   EXPECT_EQ(most, 1);
 }
 
-/// The base file's own value was a trial beside the one of the grid, values came again in the place
-/// of none, and the last one of a list that filled `trials` was never tried.
+/// The base file's own value was once a second trial of a grid value. Values came twice instead of
+/// not at all, and the last of a list that filled `trials` was never tried.
 TEST(Points, AGridTriesEachCombinationOnce) {
   for (const std::size_t trials : {4, 5, 8, 20}) {
     const std::vector<TuningKnob> knobs{words({"0.01", "0.03", "0.1", "0.3"})};
@@ -117,7 +117,7 @@ TEST(Points, AGridTriesEachCombinationOnce) {
   }
 }
 
-/// Each rung costs about as much as the others, and the last one is in full.
+/// Each rung costs about the same, and the last has all rounds.
 TEST(Points, HalvingGivesAThirdThriceTheRounds) {
   const auto rungs = rungs_of(spec(27, "halving", {}), 27);
   ASSERT_EQ(rungs.size(), 4U);

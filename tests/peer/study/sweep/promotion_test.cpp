@@ -4,14 +4,14 @@
 #include "tests/peer/study/sweep/trial_fixture.h"
 #include "tests/text_of.h"
 
-// Trials that are promoted go on from the checkpoints of the rung before.
+// Promoted trials continue from the checkpoints of the previous rung.
 
 namespace gv {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns what a trial left, by its name there; without what tells when and how it was made.
+/// Returns the files of a trial by name, without those that hold times or the way it was made.
 std::map<std::string, std::string> files_of(const std::string& folder) {
   std::map<std::string, std::string> files;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
@@ -26,7 +26,7 @@ std::map<std::string, std::string> files_of(const std::string& folder) {
 
 class Promotions : public TrialJobs {
  protected:
-  /// The rung that gets `fraction` of the rounds, after `before`.
+  /// Returns the rung that gets `fraction` of the rounds, after `before`.
   static TrialJob rung(TrialJob job, double fraction, const std::string& before) {
     job.fraction = fraction;
     job.goes_on_from = before;
@@ -58,8 +58,8 @@ class PromotionsOf : public Promotions, public testing::WithParamInterface<const
   }
 };
 
-/// It is over three rungs to the byte what it is without a break: metrics, summary, model, and
-/// where each peer's time went.
+/// Over three rungs, metrics, summary, model and each peer's times have the same bytes as without a
+/// break.
 TEST_P(PromotionsOf, ASynchronousMethodEndAsWithoutABreak) {
   run(rung(job("whole"), 1, ""));
   run(rung(job("two-thirds"), 2.0 / 3, ""));
@@ -74,7 +74,7 @@ TEST_P(PromotionsOf, ASynchronousMethodEndAsWithoutABreak) {
 
 INSTANTIATE_TEST_SUITE_P(EveryRow, PromotionsOf, testing::ValuesIn(synchronous_rows()), row_name);
 
-/// Samples that come from servers, momentum, a rate that changes and a data set that is shuffled.
+/// Covers samples from servers, momentum, a changing rate and a shuffled data set.
 TEST_F(Promotions, KeepAllThatTrainingNeeds) {
   write("fleet.yaml",
         "version: 1\nname: small\nseed: 5\npeers: 3\n"
@@ -89,7 +89,7 @@ TEST_F(Promotions, KeepAllThatTrainingNeeds) {
   expect_same(path("whole"), path("r1"));
 }
 
-/// There are so few evaluations that two rungs end with the same one.
+/// Evaluations are so rare that two rungs end with the same one.
 TEST_F(Promotions, OfARungThatIsAsLongTakeItAsItIs) {
   const std::vector<std::string> sets{"evaluate.every=30 rounds"};
   run(rung(job_of_file("base.yaml", "whole", sets), 1, ""));
@@ -101,7 +101,7 @@ TEST_F(Promotions, OfARungThatIsAsLongTakeItAsItIs) {
   expect_same(path("whole"), path("r2"));
 }
 
-/// The checkpoints may be wrong in any way: the trial begins again, and says so.
+/// If the checkpoints are damaged in any way, the trial restarts and reports this.
 TEST_F(Promotions, BeginAnewWhereTheyCannotGoOn) {
   run(rung(job_of_file("base.yaml", "whole", {}), 1, ""));
   run(rung(job_of_file("base.yaml", "r0", {}), 1.0 / 3, ""));
@@ -119,7 +119,7 @@ TEST_F(Promotions, BeginAnewWhereTheyCannotGoOn) {
   expect_same(path("whole"), path("r2"));
 }
 
-/// What is computed depends on the clock there, and that begins again with the simulation.
+/// Here the result depends on the clock, which restarts with each simulation.
 TEST_F(Promotions, KeepNothingWhereADeadlinePasses) {
   const std::vector<std::string> sets{"faults.deadline=100 ms", "network.latency=150 ms"};
   run(rung(job_of_file("base.yaml", "r0", sets), 1.0 / 3, ""));

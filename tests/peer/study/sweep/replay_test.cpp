@@ -6,13 +6,13 @@ namespace {
 
 class Replays : public TrialJobs, public testing::WithParamInterface<const AlgorithmRow*> {
  protected:
-  /// A trial of the method's own example, short, on a network of this latency.
+  /// Returns a short trial of the method's own example, on a network with this latency.
   TrialJob job(const std::string& name, const std::string& latency) const {
     return example_job(*GetParam(), name, {"network.latency=" + latency});
   }
 };
 
-/// Byte for byte what the whole simulation would have written, on another network.
+/// A replay has the same bytes as a whole simulation on another network.
 TEST_P(Replays, OfASynchronousMethodAreTheFullSimulation) {
   run(job("near", "1 ms"));
   run(job("far", "30 ms"));
@@ -31,8 +31,8 @@ INSTANTIATE_TEST_SUITE_P(EveryRow, Replays, testing::ValuesIn(synchronous_rows()
 
 using Replay = TrialJobs;
 
-/// Where neighbours are later than the deadline, a round goes on without them: the clock decides
-/// what is computed, and it is trained.
+/// If neighbours exceed the deadline, a round continues without their halves. The clock then
+/// decides the result, so the trial is trained.
 TEST_F(Replay, IsRefusedWhereADeadlinePasses) {
   TrialJob near;
   near.slot.folder = "near";

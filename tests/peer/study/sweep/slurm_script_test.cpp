@@ -11,7 +11,7 @@
 namespace gv {
 namespace {
 
-/// Run as a shell would, with the program replaced by one that tells its arguments.
+/// Runs the script in a shell, with a program that writes its arguments instead of the real one.
 TEST(SlurmScript, StartsTheSweepWithItsVeryWords) {
   const ScratchFolder folder;
   const std::string odd = folder.path() + "/it's a $(folder)";

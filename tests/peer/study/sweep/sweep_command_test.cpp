@@ -33,14 +33,14 @@ class SweepCommand : public SweepFolders {
     more.insert(more.begin(), {"sweep", path("sweep.yaml")});
     return more;
   }
-  /// Returns what every finished trial wrote, by its folder.
+  /// Returns the metrics of every finished trial, by folder.
   std::map<std::string, std::string> trials() const {
     std::map<std::string, std::string> all;
     for (const auto& entry : fs::directory_iterator(path("out/trials")))
       all[entry.path().filename().string()] = text_of(entry.path() / "metrics.jsonl");
     return all;
   }
-  /// Returns when each of them was finished.
+  /// Returns the time at which each trial finished.
   std::map<std::string, fs::file_time_type> times() const {
     std::map<std::string, fs::file_time_type> all;
     for (const auto& entry : fs::directory_iterator(path("out/trials")))
@@ -72,7 +72,7 @@ TEST_F(SweepCommand, AnAnswerStandsBetweenTheMarksOfTheReadme) {
   EXPECT_NE(refused.err.find("<!-- answer -->"), std::string::npos) << refused.err;
 }
 
-/// `picture: map`: a table of networks, and both sections in one picture.
+/// `picture: map` gives a table of networks, and both sections in one picture.
 TEST_F(SweepCommand, AMapIsAnAnswer) {
   write("sweep.yaml",
         head() +
@@ -93,7 +93,7 @@ TEST_F(SweepCommand, AMapIsAnAnswer) {
   EXPECT_NE(picture.find("lr 0.04"), std::string::npos);
 }
 
-/// Who asks for no target wants to know who is best at the end, and tunes for that.
+/// Without a target, the sweep compares the ends of runs, and tunes for the best end.
 TEST_F(SweepCommand, WithoutATargetTheEndIsTunedForAndCompared) {
   write("sweep.yaml",
         head() +
@@ -146,8 +146,8 @@ TEST_F(SweepCommand, ASecondOneHasNothingLeft) {
   EXPECT_EQ(times(), before);
 }
 
-/// Killed with all its workers, again and again: nothing finished is done again, and in the end the
-/// trials are what they are without a kill.
+/// The sweep is killed with all its workers, again and again. No finished trial is repeated, and
+/// the trials end as without a kill.
 TEST_F(SweepCommand, GoesOnAfterAnyKill) {
   ASSERT_EQ(run(words({})).code, 0);
   const auto whole = trials();
@@ -174,7 +174,7 @@ TEST_F(SweepCommand, GoesOnAfterAnyKill) {
   for (const auto& [folder, time] : before) EXPECT_EQ(after.at(folder), time) << folder;
 }
 
-/// A process that is started beside the first simply helps.
+/// A second process on the same sweep shares its work.
 TEST_F(SweepCommand, SeveralShareTheWork) {
   Program first(words({"--workers", "1", "--json"}));
   Program second(words({"--workers", "1", "--json"}));
@@ -189,13 +189,13 @@ TEST_F(SweepCommand, SeveralShareTheWork) {
   EXPECT_EQ(sum, static_cast<std::size_t>(all_trials)) << "one was done twice";
 }
 
-/// A worker that dies costs its trial; the next start tries it again.
+/// A worker that dies costs its trial. The next start repeats that trial.
 TEST_F(SweepCommand, ACrashCostsOneTrial) {
   write("base.yaml",
         std::string(base).replace(std::string(base).find("rounds: 60"), 10, "rounds: 400000"));
   write("sweep.yaml", head() + "seeds: 1\n");
   Program program(words({"--workers", "1"}));
-  // Whoever measured the memory before has ended by then.
+  // The process that measured the memory has ended by then.
   ASSERT_TRUE(comes_true([&] {
     std::error_code none;
     return fs::exists(path("out/working"), none) && !fs::is_empty(path("out/working"), none);
@@ -232,7 +232,7 @@ TEST_F(SweepCommand, AnInterruptEndsItCleanly) {
   EXPECT_TRUE(fs::is_empty(path("out/claims")));
 }
 
-/// A loss that is not finite any more is a result, not a failure.
+/// A loss that is not finite is a result, not a failure.
 TEST_F(SweepCommand, ADivergedTrialIsAResult) {
   write("sweep.yaml", head() + "vary: { train.optimizer.lr: [0.1, 1000] }\n");
   const Ended ended = run(words({"--json"}));
@@ -244,7 +244,7 @@ TEST_F(SweepCommand, ADivergedTrialIsAResult) {
   EXPECT_EQ(times(), before) << "and is not tried again";
 }
 
-/// A trial that a changed file has in common with the one before is not done again.
+/// A trial that a changed file shares with the previous one is not repeated.
 TEST_F(SweepCommand, AChangedFileReusesWhatFits) {
   write("sweep.yaml", head() + "vary: { train.optimizer.lr: [0.1, 0.2] }\n");
   ASSERT_EQ(run(words({})).code, 0);
@@ -276,7 +276,7 @@ TEST_F(SweepCommand, ADryRunCountsAndStartsNothing) {
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(ended.summary().at("cells"), 4);
   EXPECT_EQ(ended.summary().at("tuning_trials"), 52);
-  // Of each method and seed 9 ninths, 3 times two ninths more, and two thirds.
+  // Each method and seed trains 9 ninths, then 3 times two ninths, then two thirds.
   EXPECT_NEAR(ended.summary().at("tuning_trainings").get<double>(), 4 * 7.0 / 3, 1e-9);
   EXPECT_EQ(ended.summary().at("trainings"), 4);
   EXPECT_EQ(ended.summary().at("replays"), 4);
@@ -288,7 +288,7 @@ TEST_F(SweepCommand, ADryRunCountsAndStartsNothing) {
   EXPECT_FALSE(fs::exists(path("out")));
 }
 
-/// Halving finds nearly what training everything finds, for less.
+/// Halving finds nearly the result of full training, for less.
 TEST_F(SweepCommand, HalvingIsNearTheWholeTuning) {
   const auto tuned = [&](const std::string& by) {
     write("sweep.yaml",
@@ -309,7 +309,7 @@ TEST_F(SweepCommand, HalvingIsNearTheWholeTuning) {
     EXPECT_LE(halving[f].at("cost").get<double>(), 1.05 * whole[f].at("cost").get<double>());
 }
 
-/// Nobody waits for the whole rung, several share the work, and what is tuned is measured.
+/// Trials do not wait for a whole rung, processes share the work, and tuned values are measured.
 TEST_F(SweepCommand, AshaIsSharedAndEnds) {
   const std::string text = text_of(path("sweep.yaml"));
   write("sweep.yaml", std::string(text).replace(text.find("by: halving"), 11, "by: asha"));
@@ -327,7 +327,7 @@ TEST_F(SweepCommand, AshaIsSharedAndEnds) {
   EXPECT_TRUE(fs::is_empty(path("out/claims")));
 }
 
-/// The range is widened for all methods, what was tried stays, and the best of all is measured.
+/// The range is widened for all methods, earlier trials stay, and the best of all is measured.
 TEST_F(SweepCommand, ExtendWidensARangeAtWhoseEndTheBestLies) {
   write("sweep.yaml",
         head() +

@@ -47,7 +47,7 @@ TEST_F(SweepFileTest, APictureNamesAnAxisOfNumbers) {
 struct BadSweep {
   const char* name;
   const char* text;
-  int line;  ///< after the head; 0: the first of the file
+  int line;  ///< relative to the head; 0 is the first line of the file
   const char* says;
 };
 
@@ -153,7 +153,7 @@ TEST_F(SweepFileTest, AllProblemsAreSaidAtOnce) {
   EXPECT_TRUE(has(text, "4 errors in")) << text;
 }
 
-/// Ten cells with one bad value are one problem.
+/// A bad value in ten cells is one problem.
 TEST_F(SweepFileTest, WhatCellsHaveInCommonIsSaidOnce) {
   const std::string text =
       refusal("vary: { train.optimizer.lr: [0.1, 0.2, 0.3, 0.4, 0.5], topology: [ring, rong] }\n");

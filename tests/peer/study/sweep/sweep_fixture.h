@@ -10,7 +10,7 @@
 
 namespace gv {
 
-/// A folder with a small fleet file, to be swept.
+/// A folder with a small fleet file for sweeps.
 class SweepFolders : public testing::Test {
  protected:
   SweepFolders() { write("base.yaml", base); }
@@ -19,12 +19,12 @@ class SweepFolders : public testing::Test {
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(path(name)) << text;
   }
-  /// The sweep of this text, which goes to a folder of its own.
+  /// Returns the plan of a sweep with this text, whose output has a folder of its own.
   SweepPlan plan(const std::string& text) const {
     write("sweep.yaml", head() + text);
     return plan_sweep(path("sweep.yaml"));
   }
-  /// The screen of errors that the text has.
+  /// Returns the error text for a sweep file with this text.
   std::string refusal(const std::string& text) const {
     try {
       plan(text);

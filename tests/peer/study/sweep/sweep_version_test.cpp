@@ -3,7 +3,7 @@
 #include "tests/peer/launch/program.h"
 #include "tests/peer/study/sweep/sweep_fixture.h"
 
-// A sweep's folder is worked on with one version of its file at a time, and as a rule by one build.
+// A sweep's folder belongs to one version of its file at a time, and normally to one build.
 
 namespace gv {
 namespace {
@@ -18,7 +18,7 @@ class SweepVersion : public SweepFolders {
   }
 };
 
-/// Two versions of one file would take each other's trials for outdated.
+/// Two versions of a file would each take the other's trials for outdated.
 TEST_F(SweepVersion, AnotherVersionOfTheFileIsRefusedMeanwhile) {
   const std::string rounds = "rounds: 60";
   write("base.yaml",
@@ -51,8 +51,8 @@ TEST_F(SweepVersion, AnotherVersionOfTheFileIsRefusedMeanwhile) {
   EXPECT_TRUE(fs::is_empty(path("out/claims"))) << "what the dead left is taken away";
 }
 
-/// A sweep that answered with the results of an older program, of the same version text, said
-/// nothing of it: what another build made is done again, unless it is asked for.
+/// A sweep once silently used results of an older program with the same version text. Trials of
+/// another build are repeated unless the user keeps them.
 TEST_F(SweepVersion, TrialsOfAnotherBuildAreDoneAgainUnlessTheyAreKept) {
   write("sweep.yaml", head() + "seeds: 3\n");
   const Ended same = run(words({"--json"}));
@@ -84,7 +84,7 @@ TEST_F(SweepVersion, TrialsOfAnotherBuildAreDoneAgainUnlessTheyAreKept) {
   EXPECT_EQ(nlohmann::json::parse(std::ifstream(file)).at("build"), own.at("build"));
 }
 
-/// Two programs of one version text are told apart by their sources.
+/// The hash distinguishes two programs with the same version text.
 TEST(Version, HasAHashOfTheSources) {
   EXPECT_TRUE(std::regex_search(run({"--version"}).output(),
                                 std::regex("^grapevine [^ ]+ \\(.*, sources [0-9a-f]{12}\\)")));

@@ -18,7 +18,7 @@ namespace gv {
 /// Trials of a sweep that run in this process.
 class TrialJobs : public SweepFolders {
  protected:
-  /// A trial of the method's own example: twelve rounds, looked at after each fourth.
+  /// Returns a trial of the method's own example: twelve rounds, evaluated after every fourth.
   TrialJob example_job(const AlgorithmRow& row,
                        const std::string& name,
                        std::vector<std::string> sets) const {
@@ -27,8 +27,8 @@ class TrialJobs : public SweepFolders {
                 {"network.bandwidth=100 Mbit", "stop={rounds: 12}", "evaluate.every=4 rounds"});
     return job_of_file("fleet.yaml", name, std::move(sets));
   }
-  /// Returns its fleet on a tenth of the digits: runs are held against each other, and drawing them
-  /// would take most of the time. Made once for each row, since an example is tried as it is made.
+  /// Returns the row's example on a tenth of the digits, because drawing all would take most of the
+  /// time. Made once for each row.
   static const std::string& small_example(const AlgorithmRow& row) {
     static std::map<const AlgorithmRow*, std::string> made;
     const auto [at, is_new] = made.try_emplace(&row);
@@ -51,7 +51,7 @@ class TrialJobs : public SweepFolders {
     job.final_folder = path(name);
     return job;
   }
-  /// Returns what there is to say of a trial that is done.
+  /// Returns the message of a finished trial.
   static std::string said_of(const TrialJob& job) {
     const TrialOutcome outcome = run_trial(job, "", "test", [](std::uint64_t, std::uint64_t) {});
     EXPECT_TRUE(outcome.done) << outcome.message;
@@ -60,8 +60,8 @@ class TrialJobs : public SweepFolders {
   static void run(const TrialJob& job) { EXPECT_EQ(said_of(job), ""); }
 };
 
-/// Where peers help each other, who computed what, and so the training loss that each one saw,
-/// depends on the clock.
+/// If peers help each other, the clock decides which peer computes what, and so each peer's
+/// training loss.
 inline std::vector<const AlgorithmRow*> synchronous_rows() {
   std::vector<const AlgorithmRow*> rows;
   for (const AlgorithmRow* row : algorithms())

@@ -23,9 +23,9 @@ TEST_F(TrialMemory, LetsAsManyTrialsRunAsItHolds) {
   EXPECT_EQ(room.fitting(4), 4U) << "nobody knows";
 }
 
-/// It is of four peers with a million floats in x and in g, and what a round sends and averages.
+/// Four peers with a million floats in x and in g, and the buffers to send and average.
 TEST_F(TrialMemory, IsMeasuredWhereATrialWouldRun) {
-  constexpr double vector = 4 * 1e6 * sizeof(float);  // of all four peers
+  constexpr double vector = 4 * 1e6 * sizeof(float);  // for all four peers
   const auto bytes = [&](const std::string& dimension) {
     const SweepPlan sweep = plan("vary: { data.dimension: [" + dimension + "] }\nseeds: 1\n");
     return memory_room(sweep, grapevine_program()).trial_bytes;
@@ -38,7 +38,7 @@ TEST_F(TrialMemory, IsMeasuredWhereATrialWouldRun) {
   EXPECT_GE(bytes("16, 1000000"), 0.8 * large) << "the largest counts";
 }
 
-/// The trials will say what is wrong: nobody else's is held up.
+/// The trials themselves will report the error, and the memory does not limit other trials.
 TEST_F(TrialMemory, ThatCannotBeMeasuredLimitsNothing) {
   write("broken", "#!/bin/sh\nread job\necho 'no such data' >&2\nexit 1\n");
   std::filesystem::permissions(path("broken"), std::filesystem::perms::owner_all);

@@ -20,8 +20,8 @@ constexpr const char* networks =
     "target: { loss: 0.1 }\n"
     "tune: { with: { train.optimizer.lr: { log: [0.01, 0.3] } }, trials: 4, by: random }\n";
 
-/// A synchronous method computes the same on every network: it is tuned once. An asynchronous one
-/// does not.
+/// A synchronous method computes the same on every network and is tuned once, unlike an
+/// asynchronous method.
 TEST_F(TrialPlan, FamiliesAreCellsThatComputeTheSame) {
   const SweepPlan p = plan(networks);
   ASSERT_EQ(p.families.size(), 3U);
@@ -41,7 +41,7 @@ TEST_F(TrialPlan, TuningHasSeedsOfItsOwnAndComesFirst) {
     EXPECT_EQ(p.slots[s].number, s + 1);
     EXPECT_EQ(p.slots[s].stage == TrialSlot::Stage::tune, s < 24);
   }
-  // Seed by seed across methods, so that drift falls on all of them.
+  // Seeds alternate between the methods, so that drift affects all methods equally.
   for (std::size_t s = 24; s < p.slots.size(); ++s) EXPECT_EQ(p.slots[s].seed, 5 + (s - 24) / 4);
   EXPECT_EQ(p.slots[24].folder, "0025-gossip-near-s5");
 }
@@ -52,7 +52,7 @@ TEST_F(TrialPlan, ItIsTheSameEachTime) {
   for (std::size_t s = 0; s < a.slots.size(); ++s) EXPECT_EQ(a.slots[s].folder, b.slots[s].folder);
 }
 
-/// Numbers stay where they are; what a changed file adds comes behind.
+/// Numbers never change. A changed file gets further numbers at the end.
 TEST_F(TrialPlan, NumbersNeverMove) {
   const std::string text = networks;
   SweepPlan before = plan(text);
@@ -87,7 +87,7 @@ TEST_F(TrialPlan, WhatIsTunedOnlySomewhereMakesNoTrialsElsewhere) {
                 "algorithm={kind: easgd, alpha: 0.1}", "algorithm.alpha=0.15", "seed=5"}));
 }
 
-/// All values of each list and no other trial, in families of unlike knobs.
+/// All values of each list and no other trial, in families with different knobs.
 TEST_F(TrialPlan, AGridIsAsLargeAsTheKnobsOfTheFamily) {
   const SweepPlan p = plan(
       "vary: { method: { a: { algorithm: all-reduce }, e: { algorithm: { kind: easgd, alpha: 0.1 } "
@@ -109,7 +109,7 @@ TEST_F(TrialPlan, AGridIsAsLargeAsTheKnobsOfTheFamily) {
   EXPECT_EQ(places[1].size(), 6U * 2);
 }
 
-/// A run that stops at its target stops where the clock has it.
+/// A run with a target may stop in another round on another network.
 TEST_F(TrialPlan, ATargetInTheFleetFileTiesBitsToTheClock) {
   const SweepPlan p = plan(networks);
   const Fleet near = read_fleet(p.file.base, p.sets_of(0, {}, 5), nullptr);

@@ -17,7 +17,7 @@ TrialScore costs(double rounds) {
   return {.cost = rounds, .last = 1};
 }
 
-/// Later places are better.
+/// Returns better scores for later places.
 TrialScore falling(std::size_t place) {
   return costs(10 - static_cast<double>(place));
 }
@@ -55,7 +55,7 @@ TEST(TuningRace, HalvingWaitsUntilARungIsWhole) {
   EXPECT_EQ(race.finalists()[0].score.cost, 3.5);
 }
 
-/// The race knows from whose checkpoints somebody may still go on.
+/// The race knows which checkpoints may still be needed.
 TEST(TuningRace, WhoIsNotPromotedIsDoneWith) {
   const TuningBracket nine = bracket(9, "halving");
   TuningRace halving(nine, 1);
@@ -77,7 +77,7 @@ TEST(TuningRace, WhoIsNotPromotedIsDoneWith) {
   EXPECT_TRUE(asha.may_be_promoted(0, 0)) << "until the race is over";
 }
 
-/// Algorithm 2 of Li et al. 2020: one of three that are done goes on at once.
+/// Algorithm 2 of Li et al. 2020: the best of three finished trials continues at once.
 TEST(TuningRace, AshaPromotesAsSoonAsThreeAreDone) {
   const TuningBracket nine = bracket(9, "asha");
   TuningRace race(nine, 1);
@@ -91,7 +91,7 @@ TEST(TuningRace, AshaPromotesAsSoonAsThreeAreDone) {
   EXPECT_EQ(open_in(race, 1, 9), Places{0}) << "nobody has begun 5, and 0 is better";
 }
 
-/// Whoever has begun finishes, also where better ones come later; and it is over only then.
+/// A trial that began is finished, even if better ones come later. The race ends only then.
 TEST(TuningRace, AshaKeepsWhatWasBegun) {
   const TuningBracket nine = bracket(9, "asha");
   TuningRace race(nine, 1);
@@ -113,7 +113,7 @@ TEST(TuningRace, AshaKeepsWhatWasBegun) {
   EXPECT_EQ(race.finalists().size(), 2U);
 }
 
-/// One after the other it costs what halving costs, give or take whom it promotes early.
+/// With one process it costs what halving costs, apart from early promotions.
 TEST(TuningRace, AshaAloneTriesEverythingAndEndsWithABest) {
   const TuningBracket all = bracket(27, "asha");
   TuningRace race(all, 1);

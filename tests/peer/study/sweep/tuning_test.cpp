@@ -11,7 +11,7 @@ namespace {
 
 constexpr TargetSpec accuracy{.figure = TargetSpec::Figure::accuracy, .value = 0.8};
 
-/// A trial with these (round, accuracy) pairs; a round takes a tenth of a second.
+/// Returns the score of a trial with these (round, accuracy) pairs, a tenth of a second a round.
 TrialScore score_of_lines(const std::vector<std::pair<int, std::string>>& lines,
                           const std::optional<TargetSpec>& target,
                           bool by_rounds,
@@ -44,7 +44,7 @@ TEST(Tuning, CostIsInterpolatedAtTheTarget) {
   EXPECT_EQ(score({{10, "0.5"}, {20, "0.7"}}).cost, TrialScore::never);
 }
 
-/// `for: 2`: the first of two in a row counts, and one that falls back does not.
+/// The first of two in a row counts with `for: 2`. An accuracy that falls back does not count.
 TEST(Tuning, ARowOfEvaluationsCountsFromItsFirst) {
   EXPECT_EQ(score({{10, "0.85"}, {20, "0.5"}, {30, "1.1"}, {40, "0.9"}}, true, 2).cost, 25);
   EXPECT_EQ(score({{10, "0.85"}, {20, "0.5"}, {30, "0.9"}}, true, 2).cost, TrialScore::never);
@@ -59,7 +59,7 @@ TEST(Tuning, WhoMissesRanksBehindAndWhoDivergesLast) {
   EXPECT_EQ(ranking(scores), (std::vector<std::size_t>{4, 3, 2, 0, 1}));
 }
 
-/// What counts is the accuracy of the last line, and where the data have none the loss.
+/// The accuracy of the last line counts, or the loss if the data have no accuracy.
 TEST(Tuning, WithoutATargetTheEndCounts) {
   const auto end = [](const std::string& accuracy, const std::string& loss) {
     return score_of_lines({{10, "0.9"}, {20, accuracy}}, {}, true, loss);
@@ -92,7 +92,7 @@ TEST(Tuning, EdgesOfTheRangeAreNamed) {
   EXPECT_TRUE(edges_of({lr}, tried, 0).empty());
 }
 
-/// Half as wide again, beyond the end at which a best value lies.
+/// Widens a range by half, beyond the end at which the best value lies.
 TEST(Tuning, RangesAreWidenedBeyondTheirEdge) {
   TuningKnob lr;
   lr.key = "lr";

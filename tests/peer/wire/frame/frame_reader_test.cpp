@@ -9,11 +9,11 @@ namespace {
 
 constexpr std::uint32_t every_kind = ~0U;
 
-/// A reader and what came out of it.
+/// A reader and its output.
 struct Reading {
   explicit Reading(const FrameBounds& bounds) { reader.set_bounds(bounds); }
 
-  /// The bytes come in pieces of at most `piece`.
+  /// Feeds the bytes in pieces of at most `piece`.
   void feed(std::span<const std::byte> bytes, std::size_t piece) {
     while (!bytes.empty() && wrong.empty()) {
       const FrameReader::Space space = reader.space();
@@ -116,7 +116,7 @@ TEST(FrameReader, KindsThatTheFleetDoesNotSendAreRefused) {
   EXPECT_EQ(another.wrong, "a message of kind 33, which this fleet does not send");
 }
 
-/// `bytes` with a payload of so many bytes, and the checks of one who knows how they are made.
+/// Adds a payload of `payload_bytes` to `bytes`, with valid checks as a sender would make.
 std::vector<std::byte> laden(std::vector<std::byte> bytes, std::size_t payload_bytes) {
   const std::vector<std::byte> like = message_bytes(Kind::contribution, payload_bytes);
   std::memcpy(bytes.data() + 8, like.data() + 8, 16);  // payload_bytes and payload_hash
@@ -165,7 +165,7 @@ TEST(FrameReader, FillIsZero) {
   }
 }
 
-/// It does whatever the sizes, so that payloads lie as they do in memory.
+/// Frames of all sizes end there, so that payloads are aligned as in memory.
 TEST(FrameReader, EveryFrameEndsAtAMultipleOfTheUnit) {
   for (std::size_t bytes = 0; bytes < 130; ++bytes)
     EXPECT_EQ(message_bytes(Kind::contribution, bytes).size() % frame_unit, 0U) << bytes;

@@ -13,7 +13,7 @@ std::shared_ptr<Buffer> payload(std::size_t bytes) {
   return buffer;
 }
 
-/// The receiver's whole judgement of one frame; empty when it would be believed.
+/// Returns the receiver's full verdict on one frame, empty if the frame is accepted.
 std::string judge(std::span<const std::byte> stream, std::uint64_t max_payload, Frame& frame) {
   if (stream.size() < prefix_bytes) return "truncated";
   const auto raw = stream.first<prefix_bytes>();

@@ -13,7 +13,7 @@ namespace {
 
 constexpr RegionShape usual{8, 2, 1 << 16};
 
-/// A device that copies from regions by jobs in a lane, and looks at each whether it may.
+/// A device that copies from regions by jobs in a lane, and checks that each copy is permitted.
 class Device : public PageLock {
  public:
   bool lock(std::span<const std::byte> pages, bool only_read) override {
@@ -28,7 +28,7 @@ class Device : public PageLock {
   }
 
   void take(std::function<void()> job) { jobs_.push_back({nullptr, std::move(job)}); }
-  /// Copies from what a neighbour lends, later, and holds it until then.
+  /// Copies from a neighbour's loan later, and holds the loan until then.
   void copy_from(const Region& region) {
     const std::byte* const pages = region.memory + region.shape.blocks_begin();
     const auto copy = [this, pages, keep = region.keep] {
@@ -46,12 +46,12 @@ class Device : public PageLock {
   }
 
   bool refuses = false;
-  bool locks_late = false;  ///< a mistake that must be found: copies go before a job
+  bool locks_late = false;  ///< a planted bug: copies go before a job
   std::map<const std::byte*, bool> locked;
   int findings = 0;
 
  private:
-  using Job = std::pair<const std::byte*, std::function<void()>>;  ///< from where it copies
+  using Job = std::pair<const std::byte*, std::function<void()>>;  ///< the source of a copy
   bool copies_under_way(const std::byte* pages) const {
     return std::ranges::any_of(jobs_, [&](const Job& job) { return job.first == pages; });
   }
@@ -61,7 +61,7 @@ class Device : public PageLock {
 
 enum class Mistake : std::uint8_t { none, locks_late, unlocks_early };
 
-/// A neighbour's memory, which says when it is mapped no more.
+/// Returns a neighbour's memory, which counts its unmapping.
 Region region_of(const RegionShape& shape, int& unmapped) {
   Region region = private_region(shape);
   region.keep = std::shared_ptr<const void>(
@@ -113,8 +113,8 @@ TEST(LockedRegions, SaysWhereOursIsRefused) {
   EXPECT_FALSE(regions.lock_ours());
 }
 
-/// Neighbours come, lend, and end, in drawn orders; the device's lane is behind by a drawn number
-/// of jobs.
+/// Neighbours come, lend and end in random order, and the device's lane lags by a random number of
+/// jobs.
 int findings_of_a_drawn_life(std::uint64_t seed, Mistake mistake) {
   Rng rng(seed);
   int unmapped = 0;

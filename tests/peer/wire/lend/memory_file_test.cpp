@@ -42,7 +42,7 @@ TEST(MemoryFile, NobodyChangesItsSize) {
   EXPECT_NE(::ftruncate(file->descriptor(), 1 << 22), 0);
 }
 
-/// A neighbour that could shrink its file would end our process with the next read.
+/// If a neighbour shrank its file, the next read would end our process.
 TEST(MemoryFile, AFileThatCanShrinkIsRefused) {
   Descriptor file(::memfd_create("test", MFD_ALLOW_SEALING));
   ASSERT_EQ(::ftruncate(file.get(), static_cast<off_t>(shape.size())), 0);
@@ -62,8 +62,8 @@ TEST(MemoryFile, AFileOfAnotherSizeIsRefused) {
             "a region of no sane size");
 }
 
-/// The writer is killed while it writes: what it had lent before is whole, what it was writing was
-/// never lent, and its memory stays until its neighbour lets go of it.
+/// The writer is killed while it writes. Its earlier loans are whole, the unfinished one was never
+/// lent, and its memory stays until its neighbour releases it.
 TEST(MemoryFile, AWriterThatIsKilledLeavesWhatItLent) {
   const auto file = MemoryFile::make(shape);
   int ends[2];

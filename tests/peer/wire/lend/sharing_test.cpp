@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t most = 1 << 20;
 
-/// Two processes of one machine, and a pool of the first one's payloads.
+/// Two processes of one machine, and a pool of the first process's payloads.
 struct Pair {
   explicit Pair(std::uint64_t bytes = 1 << 16) : Pair(RegionShape{8, 2, bytes}) {}
   explicit Pair(const RegionShape& shape)
@@ -80,13 +80,12 @@ TEST(Sharing, WhatIsOnItsWayIsNotWrittenEither) {
   Pair pair;
   std::shared_ptr<Buffer> sent = pair.payload('x');
   const Loan loan = pair.lend(sent);
-  sent.reset();  // nothing of the kind happens before it is acknowledged
+  sent.reset();  // does not happen before the acknowledgement
   pair.payload('y');
   EXPECT_EQ(text(pair.borrow(loan)), 'x');
 }
 
-/// A frame that comes over a connection that no longer counts is read, and dropped. The message
-/// comes again.
+/// A frame from a connection that no longer counts is read and dropped. The message comes again.
 TEST(Sharing, WhatCameBeforeAndWasDroppedIsHeldAgain) {
   Pair pair;
   std::shared_ptr<Buffer> sent = pair.payload('x');
@@ -161,7 +160,7 @@ TEST(Sharing, AFullRegionAndSmallPayloadsFallBackToBytes) {
   EXPECT_FALSE(pair.a.lend(1, Buffer(4096))) << "it lies elsewhere";
 }
 
-/// Memory that counts what lies in it.
+/// Memory that counts its allocations.
 struct CountedMemory : BufferMemory {
   std::byte* allocate(std::size_t bytes) override {
     ++here;
@@ -204,7 +203,7 @@ TEST(Sharing, AProcessThatEndedHoldsNothing) {
   EXPECT_FALSE(pair.a.lend(1, *pair.payload('y')));
 }
 
-/// A payload of the old one that is still held says nothing about the blocks of the new one.
+/// A held payload of the old process does not affect the blocks of the new one.
 TEST(Sharing, ASuccessorBeginsAnew) {
   Pair pair;
   for (int use = 0; use < 3; ++use) pair.payload('o');  // its first block is in its third use

@@ -8,8 +8,8 @@
 #include "tests/gossip/link/memory_net.h"
 #include "tests/peer/wire/link/link_net.h"
 
-// What every carrier of the link layer must hold to: the same cases in memory, over the network of
-// the swarm, and over sockets.
+// Rules for every carrier of the link layer: the same cases in memory, over the network of the
+// swarm, and over sockets.
 
 namespace gv {
 
@@ -32,7 +32,7 @@ std::ostream& operator<<(std::ostream& out, const CarrierKind& kind) {
 
 class Conformance : public testing::TestWithParam<CarrierKind> {
  protected:
-  /// Process `id` of the two, in its `life`.
+  /// Returns the settings of process `id` of the two, in its `life`.
   static LinkSettings settings(PeerId id, int life = 1) {
     LinkSettings settings = settings_of(id, 2, {1 - id}, life);
     settings.times.heartbeat = milliseconds(50);
@@ -93,7 +93,7 @@ TEST_P(Conformance, LargePayloadsComeWholeThoughTheirConnectionBreaks) {
   EXPECT_EQ(net->seen(1).bytes, 8 * bytes);
 }
 
-/// Whoever notices first begins another connection, so that the other end need not notice.
+/// The end that notices first opens another connection, so the other end need not notice.
 TEST_P(Conformance, ASilentConnectionIsReplacedAndNothingIsLost) {
   start_both();
   net->swallow();
@@ -139,13 +139,12 @@ TEST_P(Conformance, ASuccessorHearsNothingThatWasMeantForTheDead) {
 
 TEST_P(Conformance, WhoIsDialledDiesToo) {
   start_both();
-  net->kill(0);  // it has dialled the other one, which therefore asks at its address
+  net->kill(0);  // it dialled the other, which therefore calls its address
   EXPECT_TRUE(net->until([&] { return net->seen(1).was_told("died 0"); }));
 }
 
-/// Whoever knows that its own last word has arrived goes at once, without the other's; and whoever
-/// has heard the other's goes when the connection ends, since that one needs nothing any more. So
-/// one of the two may not hear the last word of the other, and never both.
+/// A process leaves as soon as its own goodbye is acknowledged, or when the connection ends after
+/// it received the other's goodbye. So one of the two may miss the other's goodbye, but never both.
 TEST_P(Conformance, BothLeaveWhenNothingIsOwed) {
   for (const bool broken : {false, true}) {
     SCOPED_TRACE(broken);

@@ -7,47 +7,47 @@
 
 #include "gossip/link/link_settings.h"
 
-// What the conformance suite does with processes that talk over link layers, whatever carries them.
+// The conformance suite's view of two processes and their link layers, for any carrier.
 
 namespace gv {
 
-/// The things that a test sees of one process.
+/// Observations of one process.
 struct Seen {
   bool begun = false;
-  bool left = false;              ///< nothing is owed to anybody any more
-  std::string failure;            ///< why it can never begin
-  std::vector<Round> taken;       ///< the numbers of the messages that came, in order
-  std::size_t bytes = 0;          ///< of their payloads
+  bool left = false;              ///< it owes no peer anything
+  std::string failure;            ///< reason why it can never begin
+  std::vector<Round> taken;       ///< the numbers of the received messages, in order
+  std::size_t bytes = 0;          ///< payload bytes received
   std::vector<std::string> told;  ///< "away 1", "back 1", "died 1", "replaced 1"
 
   bool was_told(const std::string& what) const;
 };
 
-/// Two processes, 0 and 1, and what joins them. It runs only in until().
+/// Two processes, 0 and 1, and the network between the two. Time passes only in until().
 class LinkNet {
  public:
   virtual ~LinkNet() = default;
 
-  /// Another process takes the place of the one that `settings.self` had here.
+  /// Starts a process, which replaces any earlier one with the number `settings.self`.
   virtual void start(LinkSettings settings) = 0;
   virtual void send(PeerId from, Round number, std::size_t bytes = 0) = 0;
   virtual void say_goodbye(PeerId from, Round number) = 0;
-  virtual void end(PeerId id) = 0;  ///< it has said its last words
+  virtual void end(PeerId id) = 0;  ///< lets the process end after its goodbye
   virtual void kill(PeerId id) = 0;
   virtual void break_connection() = 0;
-  /// Nothing that is sent over the present connection arrives, and nobody is told.
+  /// Drops what is sent over the present connection, without an error.
   virtual void swallow() = 0;
-  /// Neither makes a connection for so long.
+  /// Prevents connections for this time.
   virtual void cut(Time length) = 0;
   virtual Seen seen(PeerId id) = 0;
-  /// Runs until it is so; false: it was not within a minute.
+  /// Runs until `so` holds. Returns false if it does not hold within a minute.
   virtual bool until(const std::function<bool()>& so) = 0;
 };
 
 std::unique_ptr<LinkNet> memory_link_net();
 std::unique_ptr<LinkNet> sim_link_net();
 std::unique_ptr<LinkNet> tcp_link_net();
-std::unique_ptr<LinkNet> shared_link_net();  ///< the same, and payloads in shared memory
+std::unique_ptr<LinkNet> shared_link_net();  ///< over sockets, with payloads in shared memory
 std::unique_ptr<LinkNet> tls_link_net();     ///< encrypted
 
 }  // namespace gv

@@ -4,7 +4,7 @@
 namespace gv {
 namespace {
 
-/// Frames as they are, in virtual time.
+/// Frames without encoding, in virtual time.
 class MemoryLinkNet : public LinkNet {
  public:
   void start(LinkSettings settings) override {

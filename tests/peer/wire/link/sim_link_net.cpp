@@ -8,7 +8,7 @@
 namespace gv {
 namespace {
 
-/// Bytes through the real codec, in virtual time: the network of the swarm.
+/// Bytes through the real codec in virtual time, over the network of the swarm.
 class SimLinkNet : public LinkNet {
  public:
   SimLinkNet()
@@ -20,7 +20,7 @@ class SimLinkNet : public LinkNet {
     shared_.finished.assign(2, false);
     shared_.work.resize(2);
     shared_.peers.assign(2, nullptr);
-    for (PeerId id = 0; id < 2; ++id) processes_.die(id);  // nobody is there yet
+    for (PeerId id = 0; id < 2; ++id) processes_.die(id);  // no process runs yet
     network_.emplace(shared_, injector_, processes_, parts_);
     network_->start();
   }
@@ -80,7 +80,7 @@ class SimLinkNet : public LinkNet {
     std::size_t bytes = 0;
   };
 
-  /// A process that cannot begin says so in its log, and nowhere else.
+  /// A process that cannot begin reports this only in its log.
   void hear(const std::string& line) {
     for (PeerId id = 0; id < 2; ++id) {
       const std::string words = "peer " + std::to_string(id) + " logs: cannot begin: ";

@@ -14,10 +14,10 @@ namespace {
 /// The way in which payloads travel.
 struct Way {
   bool shares = false;
-  std::vector<PeerKeys> keys{};  ///< none: in plain frames
+  std::vector<PeerKeys> keys{};  ///< empty for plain frames
 };
 
-/// One process: a loop of its own, on a thread of its own, behind a proxy.
+/// One process with its own loop and thread, reached through a proxy.
 class TcpProcess {
  public:
   TcpProcess(LinkSettings settings, const Way& way)
@@ -43,9 +43,9 @@ class TcpProcess {
       }
     });
   }
-  /// Posts on its loop, which stands while it is not running.
+  /// Posts to its loop, which is idle unless run.
   void post(std::function<void()> f) { world_->post(std::move(f)); }
-  /// Returns it with its payload in the memory from which peers take theirs. On its loop.
+  /// Copies the payload of a message into the memory that peers use. Runs on its loop.
   Message in_its_memory(Message message) {
     if (!message.payload) return message;
     if (!pool_) pool_ = std::make_unique<BufferPool>(world_->memory());
@@ -59,7 +59,7 @@ class TcpProcess {
     killed_ = true;
     world_->post([this] { world_->abandon(); });
     if (thread_.joinable()) thread_.join();
-    proxy_.reset();  // nobody listens where it was
+    proxy_.reset();  // its old address is closed
     world_.reset();
   }
   void end() {
@@ -77,7 +77,7 @@ class TcpProcess {
   }
 
  private:
-  /// Its link layer tells it on the loop's thread, and the test asks on its own.
+  /// A user that the link layer calls on the loop's thread and the test reads on its own.
   struct LockedUser : ScriptedUser {
     bool deliver(Message message) override {
       const std::lock_guard lock(mutex);
@@ -127,7 +127,7 @@ class TcpProcess {
   std::size_t bytes_ = 0;
 };
 
-/// Sockets on loopback, each process behind a proxy that can break or swallow.
+/// Sockets on loopback. Each process is reached through a proxy that can break or swallow.
 class TcpLinkNet : public LinkNet {
  public:
   explicit TcpLinkNet(Way way) : way_(std::move(way)) {}
@@ -140,7 +140,7 @@ class TcpLinkNet : public LinkNet {
       other->post([other, address] { other->world().readdress(address); });
       return processes_[id]->run({other->address()});
     }
-    // Where the other one will be is said when it is there; until then nobody listens.
+    // The other's address is unknown until it starts. Until then this port is closed.
     processes_[id]->run({{1 - id, "127.0.0.1", nobody_}});
   }
   void send(PeerId from, Round number, std::size_t bytes) override {

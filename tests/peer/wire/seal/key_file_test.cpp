@@ -53,8 +53,8 @@ TEST_F(KeyFile, IsNeverWrittenOver) {
   EXPECT_EQ(text_of(read_key_file(path("keys/peer-1.pem"))), text_of(first[1]));
 }
 
-/// Found by the fuzzer: a text with a backslash was taken for keys, and was another word of JSON
-/// when the launcher said it again.
+/// A text with a backslash was once accepted as keys, but the launcher repeated it as another JSON
+/// string.
 TEST_F(KeyFile, HoldsNothingButPem) {
   const Secret whole = text_of(make_keys(1).front());
   EXPECT_EQ(text_of(parse_keys(whole, "keys")), whole);

@@ -4,7 +4,7 @@
 
 #include "peer/wire/seal/peer_keys.h"
 
-// Processes of one run know each other within a machine.
+// Processes of one run recognize each other within a machine.
 
 namespace gv {
 namespace {
@@ -30,7 +30,7 @@ TEST(RunTokens, AreDrawnAnewForEachRun) {
   }
 }
 
-/// What is true of one connection, end, run or time is not of another.
+/// A proof is valid for one connection, end, run and time only.
 TEST(RunTokens, ProveNothingElsewhere) {
   const RunToken token;
   const std::string proof = token.proof(Side::dials, ends, 7);

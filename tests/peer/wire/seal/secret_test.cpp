@@ -12,7 +12,7 @@
 namespace gv {
 namespace {
 
-/// Its memory is still there to be looked at.
+/// Memory that stays readable after the wipe.
 struct Watched {
   alignas(char) std::array<char, 256> memory{};
 };
@@ -27,7 +27,7 @@ TEST(Secrets, LeaveNothingWhereTheyLay) {
   EXPECT_TRUE(text.empty());
 }
 
-/// The test is of a process of its own, since there is no way back.
+/// Runs in its own process, because the setting cannot be undone.
 TEST(Secrets, KeepCoreDumpsOff) {
   const pid_t child = ::fork();
   if (child == 0) {

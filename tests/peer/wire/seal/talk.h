@@ -19,14 +19,14 @@ inline std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text));
 }
 
-/// Says `text` over a secured session.
+/// Sends `text` over a secured session.
 inline void say(TlsSession& from, const std::string& text) {
   const std::span<const std::byte> piece = bytes_of(text);
   from.write({&piece, 1});
 }
 
-/// Carries what `from` has to send to `to`, in pieces of at most `piece` bytes; gives what `to`
-/// could read of it.
+/// Carries the output of `from` to `to`, in pieces of at most `piece` bytes. Returns the text that
+/// `to` could read.
 inline std::string carry(TlsSession& from, TlsSession& to, std::size_t piece = 1 << 20) {
   std::string read;
   const std::vector<std::byte> all = from.take_output({});
@@ -56,7 +56,7 @@ struct TlsPair {
         is_dialled(
             std::make_shared<TlsContext>(dialled), TlsSession::Role::is_dialled, fits_dialling) {}
 
-  /// Shakes hands until neither has anything to say.
+  /// Shakes hands until neither side has output.
   void shake(std::size_t piece = 1 << 20) {
     dials.shake();
     while (dials.has_output() || is_dialled.has_output()) {

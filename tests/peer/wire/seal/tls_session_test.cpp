@@ -63,7 +63,7 @@ TEST(Tls, CarriesEverythingInWhateverPieces) {
   EXPECT_TRUE(came == sent);
 }
 
-/// A full record carries 16 KiB, whatever pieces the bytes came in.
+/// A full record carries 16 KiB, in whatever pieces the bytes were written.
 TEST(Tls, RecordsAreAsFullAsCanBe) {
   TlsPair pair(fleet_keys()[0], fleet_keys()[1]);
   pair.shake();
@@ -90,7 +90,7 @@ TEST(Tls, AFarewellIsHeardBehindWhatWasSaid) {
   EXPECT_FALSE(pair.dials.has_output()) << "it is said once";
 }
 
-/// The other end is OpenSSL's own, with memory instead of a socket.
+/// An end of OpenSSL's own, with memory instead of a socket.
 class OpenSslEnd {
  public:
   explicit OpenSslEnd(const PeerKeys& keys)
@@ -112,7 +112,7 @@ class OpenSslEnd {
     give(with);
     take(with);
   }
-  /// Takes what `from` has to say, and gives what can be read of it.
+  /// Takes the output of `from` and returns the readable text.
   std::string take(TlsSession& from) {
     const std::vector<std::byte> said = from.take_output({});
     BIO_write(in_, said.data(), static_cast<int>(said.size()));
@@ -123,7 +123,7 @@ class OpenSslEnd {
       heard.append(some.data(), count);
     return heard;
   }
-  /// Does the same the other way.
+  /// Sends output to `to` and returns the text that `to` could read.
   std::string give(TlsSession& to) {
     std::string heard;
     std::vector<std::byte> out(70'000);
@@ -146,7 +146,7 @@ class OpenSslEnd {
   BIO *in_, *out_;
 };
 
-/// A member that asks for a new key is answered with one, and every byte comes through behind it.
+/// A member that requests a new key gets one, and all bytes after it arrive.
 TEST(Tls, NewKeysAreTakenInBothDirections) {
   OpenSslEnd openssl(fleet_keys()[1]);
   TlsSession ours(std::make_shared<TlsContext>(fleet_keys()[0]), TlsSession::Role::dials, anybody);
@@ -167,7 +167,7 @@ TEST(Tls, NewKeysAreTakenInBothDirections) {
   EXPECT_TRUE(ours.ended());
 }
 
-/// Counts the new keys that an end is told to take.
+/// Counts the key updates that an end receives.
 void count_new_keys(
     int writes, int, int type, const void* data, std::size_t size, SSL*, void* counted) {
   if (writes == 0 && type == SSL3_RT_HANDSHAKE && size > 0 &&
@@ -175,7 +175,7 @@ void count_new_keys(
     ++*static_cast<int*>(counted);
 }
 
-/// OpenSSL 3.0 does not count the records of a key, so the session does.
+/// OpenSSL 3.0 does not count a key's records, so the session does.
 TEST(Tls, AKeyIsReplacedAfterItsRecords) {
   OpenSslEnd openssl(fleet_keys()[1]);
   int new_keys = 0;
@@ -194,7 +194,7 @@ TEST(Tls, AKeyIsReplacedAfterItsRecords) {
   EXPECT_EQ(new_keys, 2) << "before the fifth record and before the ninth";
 }
 
-/// Who makes us answer without end, and does not read the answers, is no neighbour.
+/// A member that requests answers without end and does not read them is disconnected.
 TEST(Tls, WhoAsksForKeyAfterKeyIsLeft) {
   OpenSslEnd openssl(fleet_keys()[1]);
   TlsSession ours(std::make_shared<TlsContext>(fleet_keys()[0]), TlsSession::Role::dials, anybody);
@@ -219,13 +219,13 @@ TEST(Tls, WhoHasOtherKeysIsRefusedByBothEnds) {
   EXPECT_NE(pair.dials.why().find("of other keys"), std::string::npos) << pair.dials.why();
   EXPECT_FALSE(pair.secured());
 
-  // The authority's certificate is public: who shows it with a key of other ones gains nothing.
+  // The authority's certificate is public. A key of another authority must not pass with it.
   PeerKeys forged = others[0];
   forged.authority = fleet_keys()[0].authority;
   EXPECT_THROW(TlsContext{forged}, std::runtime_error);
 }
 
-/// A dialler that believes anybody is still refused.
+/// The dialled end refuses a dialler even if that dialler accepts every certificate.
 TEST(Tls, TheDialledEndJudgesForItself) {
   PeerKeys trusting = make_keys(1).front();
   const std::vector<PeerKeys>& ours = fleet_keys();
@@ -258,8 +258,8 @@ TEST(Tls, KeysThatDoNotBelongTogetherAreNoneToBeginWith) {
   EXPECT_THROW(TlsContext({"", ours[0].certificate, ours[0].authority}), std::runtime_error);
 }
 
-/// The dialling end's first flight, and everything it says later, with one bit flipped: never does
-/// the other end come to believe it, and never does it read a byte of what was said.
+/// Flips one bit of the dialling end's first flight or of its later bytes. The other end never
+/// accepts them and never reads a byte.
 TEST(Tls, NoFlippedBitIsBelieved) {
   for (int flight = 0; flight < 2; ++flight) {
     for (std::size_t bit = 0; bit < 8 * 2000; bit += 61) {
@@ -280,7 +280,7 @@ TEST(Tls, NoFlippedBitIsBelieved) {
       std::vector<std::byte> out(1000);
       const std::size_t read = pair.is_dialled.read(out);
       EXPECT_EQ(read, 0U) << "flight " << flight << ", bit " << bit;
-      // A bit of the legacy version or of a list of which one is taken may be any; then the
+      // A bit of the legacy version, or of a list of choices, may pass at first. Then the
       // transcripts differ, and the Finished does not fit.
       if (flight == 0) carry(pair.is_dialled, pair.dials);
       if (flight == 0) carry(pair.dials, pair.is_dialled);
@@ -289,7 +289,7 @@ TEST(Tls, NoFlippedBitIsBelieved) {
   }
 }
 
-/// Everything that one end heard in a session, heard again by a new one.
+/// Replays all bytes that one end received in a session to a new one.
 TEST(Tls, ARecordedSessionIsWorthNothing) {
   TlsPair pair(fleet_keys()[0], fleet_keys()[1]);
   pair.dials.shake();

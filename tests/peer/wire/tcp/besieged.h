@@ -24,7 +24,7 @@ inline Fleet secured_fleet(PeerId n) {
   return fleet;
 }
 
-/// Peer 1 of two, which waits for peer 0, and is come upon by others instead.
+/// Peer 1 of two, which waits for peer 0 while strangers connect to it.
 class Besieged {
  public:
   explicit Besieged(SecurityMode mode = SecurityMode::tls,

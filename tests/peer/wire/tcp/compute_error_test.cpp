@@ -9,7 +9,7 @@
 namespace gv {
 namespace {
 
-/// Returns what the world throws when a job of so many flops does; few are done on the loop.
+/// Returns the world's error when a job of `flops` flops throws. Short jobs run on the loop.
 std::string thrown_by_a_job_of(double flops, Lane lane = Lane::home) {
   TcpOptions options;
   options.links.self = {.fleet = "", .model = "", .peer = 0, .incarnation = 1, .peers = 1};

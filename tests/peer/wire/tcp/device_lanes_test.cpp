@@ -5,8 +5,8 @@
 #include "tests/peer/fleet/test_fleet.h"
 #include "tests/peer/wire/tcp/loopback_fleet.h"
 
-// What peers of one host lend each other when some of them, or all, train on a device: the memory
-// that they share is locked for it, so that no byte is copied twice.
+// Loans between peers of one host, of which some or all train on a device. Their shared memory is
+// locked for the device, so that no byte is copied twice.
 
 namespace gv {
 namespace {
@@ -17,7 +17,7 @@ using host_cuda::refusals;
 
 constexpr Round rounds = 60;
 
-/// A ring whose peers learn blobs on these devices.
+/// Returns a ring whose peers learn blobs on these devices.
 Fleet ring_of(const std::vector<std::string>& devices, LocalTransport local) {
   Fleet fleet = quadratic_fleet(static_cast<PeerId>(devices.size()), "ring", "d-psgd", "lian");
   fleet.data = {};
@@ -31,7 +31,7 @@ Fleet ring_of(const std::vector<std::string>& devices, LocalTransport local) {
   return fleet;
 }
 
-/// What a fleet did, and what crossed the bus for it.
+/// Results of a fleet, and the bytes that crossed the bus.
 struct Course {
   std::string hash;
   std::uint64_t sent = 0;
@@ -62,7 +62,7 @@ class DeviceLanes : public testing::Test {
  protected:
   void TearDown() override { refusals() = {}; }
 
-  /// What a fleet of these devices does over shared memory, and what it does over TCP.
+  /// Runs a fleet on these devices over shared memory, and once more over TCP.
   void run_both(const std::vector<std::string>& devices) {
     const Assembly shared_fleet(ring_of(devices, LocalTransport::shared));
     shared = run(shared_fleet);
@@ -81,7 +81,7 @@ class DeviceLanes : public testing::Test {
   std::size_t dimension_bytes = 0;
 };
 
-/// Only loans lie in memory that is locked to be read: bytes that came lie in the device's own.
+/// Only loans lie in memory that is locked for reading. Received bytes lie in the device's own.
 TEST_F(DeviceLanes, BetweenDevicesHalvesAreCopiedWhereTheyAreLent) {
   run_both({"cuda", "cuda", "cuda", "cuda"});
   const std::size_t halves = 4 * rounds * dimension_bytes;
@@ -111,7 +111,7 @@ TEST_F(DeviceLanes, WhereMemoryIsNotLockedHalvesTravelAsBytesAndEachPeerSaysSo) 
   EXPECT_EQ(over_tcp.said, "");
 }
 
-/// A peer's own half goes and two come; beside them samples, losses, and models that are reported.
+/// One half leaves each device and two come. Samples, losses and reported models add a little.
 TEST_F(DeviceLanes, EveryHalfCrossesTheBusOnce) {
   run_both({"cuda", "cuda", "cuda", "cuda"});
   const std::size_t halves = 4 * rounds * 3 * dimension_bytes;
@@ -121,7 +121,7 @@ TEST_F(DeviceLanes, EveryHalfCrossesTheBusOnce) {
   }
 }
 
-/// Nobody there could read what is lent, and locked memory is taken from the whole machine.
+/// No peer there could read a loan, and locked memory is taken from the whole machine.
 TEST_F(DeviceLanes, APeerAloneOnItsHostLocksNothing) {
   Fleet fleet = ring_of({"cuda", "cpu"}, LocalTransport::shared);
   fleet.hosts = {{.name = "a"}, {.name = "b"}};

@@ -39,7 +39,7 @@ TEST(LentThread, AJobThatAsksForATurnEndsBehindIt) {
   EXPECT_EQ(lent.done(), 3U);
 }
 
-/// A program that has said goodbye takes no more turns, and the peer still settles what it owes.
+/// After a goodbye a program takes no turns, but the peer still settles its debts.
 TEST(LentThread, BehindTheLastTurnJobsEndAtOnce) {
   HeldTurns turns;
   LentThread lent(turns);
@@ -54,7 +54,7 @@ TEST(LentThread, BehindTheLastTurnJobsEndAtOnce) {
   EXPECT_EQ(ended, 2);
 }
 
-/// A figure of an earlier model is not said of the last one.
+/// An evaluation of an earlier model must not be reported for the last one.
 TEST(LentThread, NobodyEvaluatesBehindTheLastTurn) {
   for (const bool at_hand : {false, true}) {
     HeldTurns turns;
@@ -96,7 +96,7 @@ TEST(LentThread, AnInterruptEndsAWaitAndNoJob) {
   EXPECT_TRUE(ran);
 }
 
-/// Makes tiny results and operands zero on this thread.
+/// Flushes denormal results and operands to zero on this thread.
 void flush_tiny() {
 #if defined(__x86_64__)
   __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040);
@@ -107,8 +107,8 @@ void flush_tiny() {
 #endif
 }
 
-/// A program may round downwards, or flush what is tiny to zero: the flows of its peer are as those
-/// of all others, and its own mode is given back.
+/// A program may round downwards or flush denormals to zero. Its peer must compute as all others
+/// do, and must restore the program's mode.
 TEST(LentThread, JobsRoundAsOursAndTheProgramAsBefore) {
   HeldTurns turns;
   LentThread lent(turns);
@@ -140,7 +140,7 @@ TEST(LentThread, TakesJobsFromAnotherThread) {
   HeldTurns turns;
   LentThread lent(turns);
   constexpr int jobs = 2000;
-  int sum = 0;  // of jobs and turns alike: all on this thread
+  int sum = 0;  // counts jobs and turns, all on this thread
   int ended = 0;
   std::thread loop([&] {
     for (int k = 0; k < jobs; ++k) {

@@ -15,14 +15,14 @@
 #include "peer/runtime/tcp_peer.h"
 #include "peer/sim/simulation.h"
 
-// One fleet in both worlds.
+// One fleet over TCP and in virtual time.
 
 namespace gv {
 
 /// All peers of a fleet over loopback TCP, each with its own loop thread in this process.
 class LoopbackFleet {
  public:
-  /// `parts`: of each peer, instead of the real ones.
+  /// `parts` returns the parts of each peer, if not the real ones.
   explicit LoopbackFleet(const Assembly& fleet, const std::function<PeerParts(PeerId)>& parts = {})
       : observer(fleet.fleet.size(), fleet.evaluator(), [this](const FleetRecord& record) {
           records.push_back(record);
@@ -33,7 +33,7 @@ class LoopbackFleet {
     for (PeerId i = 0; i < n; ++i) {
       TcpPeerOptions options;
       options.on_report = [this](Report report) {
-        // A peer's buffers go back to its own pool, on its own loop.
+        // A peer's buffers return to its own pool, on its own loop.
         const auto copy = std::make_shared<Buffer>(report.model->size());
         std::ranges::copy(report.model->floats(), copy->floats().begin());
         report.model = copy;
@@ -57,7 +57,7 @@ class LoopbackFleet {
     for (std::thread& thread : threads) thread.join();
   }
 
-  std::vector<FleetRecord> records;  ///< their times count from when this was made
+  std::vector<FleetRecord> records;  ///< times count from this object's construction
   Observer observer;
   std::vector<std::unique_ptr<TcpPeer>> peers;
   std::vector<PeerAddress> addresses;

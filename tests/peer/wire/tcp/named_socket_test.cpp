@@ -42,7 +42,7 @@ TEST(NamedSockets, OfOneFamilyAreOfThatAlone) {
   EXPECT_EQ(hosts_of(listening_sockets("127.0.0.1", 0)), std::set<std::string>{"127.0.0.1"});
 }
 
-/// No other machine comes there.
+/// No other machine can connect to these addresses.
 TEST(NamedSockets, OfLocalhostAreBothLoopbackAddresses) {
   std::set<std::string> expected{"127.0.0.1"};
   if (has_ipv6()) expected.insert("::1");
@@ -81,7 +81,7 @@ TEST(NamedSockets, TakeTheFamiliesInTurns) {
   EXPECT_EQ(turns({}), Texts{});
 }
 
-/// `localhost` has two addresses, and one listens at one of them alone.
+/// `localhost` has two addresses, of which only one listens.
 TEST(NamedSockets, TryTheNextAddressWhereOneIsClosed) {
   if (!has_ipv6()) GTEST_SKIP() << "this machine has one family alone";
   for (const char* one : {"127.0.0.1", "::1"}) {

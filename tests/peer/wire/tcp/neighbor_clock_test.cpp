@@ -19,7 +19,7 @@ TEST(NeighborClock, OfThisMachineIsOurs) {
 
 TEST(NeighborClock, OfAnotherMachineCountsFromTheQuickestMessage) {
   NeighborClock clock(false);
-  const Time apart = seconds(1000);  // their clock is behind ours by so much
+  const Time apart = seconds(1000);  // their clock lags ours by this much
   const auto sent_at = [&](Time sent, Time way) {
     return clock.sent_at(sent - apart, sent + way) - sent;
   };
@@ -31,7 +31,7 @@ TEST(NeighborClock, OfAnotherMachineCountsFromTheQuickestMessage) {
 TEST(NeighborClock, ForgetsTheQuickestMessageAfterTwoWindows) {
   NeighborClock clock(false);
   clock.sent_at(seconds(0), seconds(0));
-  // Their clock is slow: what is apart grows by a second, as if all were so long on their way.
+  // Their clock is slow: the difference grows by a second, as if messages took that much longer.
   for (int second = 1; second < 200; ++second) clock.sent_at(seconds(second - 1), seconds(second));
   EXPECT_EQ(clock.sent_at(seconds(199), seconds(200)), seconds(200));
 }

@@ -15,7 +15,7 @@
 
 namespace gv {
 
-/// A program of this machine that connects to a port of it, and says what it likes.
+/// A program of this machine that connects to one of its ports and can send anything.
 class PlainClient {
  public:
   explicit PlainClient(std::uint16_t port)
@@ -30,7 +30,7 @@ class PlainClient {
         ::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&there), sizeof there) == 0;
   }
   bool connected() const { return connected_; }
-  /// Names the connection as both ends do.
+  /// Returns the name of the connection as both ends form it.
   std::string ends() const {
     sockaddr_in own{};
     socklen_t size = sizeof own;
@@ -41,7 +41,7 @@ class PlainClient {
     return ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
            static_cast<ssize_t>(bytes.size());
   }
-  /// Counts the bytes that came until it was hung up on.
+  /// Returns the number of bytes received until the peer hung up.
   std::size_t heard() {
     std::vector<char> some(4096);
     std::size_t all = 0;

@@ -13,14 +13,14 @@
 #include "tests/peer/sim/method_runs.h"
 #include "tests/peer/sim/program_peers.h"
 
-// Programs over TCP, each of which lends the thread that trains.
+// Programs over TCP, each of which lends its training thread.
 
 namespace gv {
 namespace {
 
 using std::chrono::milliseconds;
 
-/// Asks /proc: a call with a descriptor that another thread closes meanwhile would be a race.
+/// Asks /proc, because another thread may close the descriptor during a system call.
 bool is_inherited_socket(int fd) {
   const std::string number = std::to_string(fd);
   std::error_code none;
@@ -35,8 +35,8 @@ bool is_inherited_socket(int fd) {
   return (flags & O_CLOEXEC) == 0;
 }
 
-/// Sockets of this process that a program started by it would hold. One that is accepted just now
-/// is marked a moment later.
+/// Returns the number of sockets that a program started by this process would inherit. A socket
+/// accepted at this moment is marked a little later.
 int inherited_sockets() {
   int inherited = 0;
   for (int fd = 3; fd < 1024; ++fd) {
@@ -47,8 +47,7 @@ int inherited_sockets() {
   return inherited;
 }
 
-/// A program that trains as a built-in replica does, and its peer, whose loop has a thread of its
-/// own.
+/// A program that trains as a built-in replica does, and its peer, whose loop has its own thread.
 class TcpProgram {
  public:
   TcpProgram(const Assembly& fleet, PeerId id, std::function<void(Report)> on_report)
@@ -85,7 +84,7 @@ class TcpProgram {
     if (trains_) own_.join();
   }
   std::uint64_t turns() const { return turns_; }
-  /// Descriptors that a child of the program would get, as it was in its last turn.
+  /// Returns the number of sockets that a child would inherit, as of the last turn.
   int inherited() const { return inherited_; }
 
  private:
@@ -110,7 +109,7 @@ class TcpProgram {
   std::thread loop_, own_;
 };
 
-/// Returns the hash of what they end with; expects of each peer its turns.
+/// Returns the hash of the last models. Expects each peer to have its turns.
 std::string hash_over_tcp(const Assembly& fleet) {
   std::mutex mutex;
   Observer observer(fleet.fleet.size(), fleet.evaluator(), {});

@@ -17,7 +17,7 @@ struct Proxy::Pair {
   std::uint64_t stall_at = 0;
   std::uint64_t hole_at = 0;
 
-  /// Returns whether the bytes passed since `before` reach over `at`.
+  /// Returns whether the position `at` was passed since `before` bytes.
   bool passes(std::uint64_t at, std::uint64_t before) const { return at > before && at <= passed; }
   void reset() {
     asio::error_code ignored;
@@ -102,7 +102,7 @@ asio::awaitable<void> Proxy::pass(std::shared_ptr<Pair> pair, bool forth) {
     const auto [error, count] = co_await from.async_read_some(
         asio::buffer(bytes, std::min(bytes.size(), harm_.slice)), as_result);
     if (error) {
-      if (swallows(*pair, forth)) co_return;  // the other end is not told of the end, either
+      if (swallows(*pair, forth)) co_return;  // the other end does not learn of the end either
       asio::error_code ignored;
       if (error == asio::error::eof) to.shutdown(tcp::socket::shutdown_send, ignored);
       if (error != asio::error::eof) pair->reset();

@@ -14,27 +14,27 @@
 
 namespace gv {
 
-/// The harm that a proxy does to each connection, in bytes passed since its beginning; 0: never.
+/// The harm that a proxy does to each connection, in bytes since its beginning. 0 means never.
 struct Harm {
-  std::uint32_t cut_after = 0;    ///< at most: a reset after a random number of bytes up to this
-  std::uint32_t flip_after = 0;   ///< at most: one bit is flipped, likewise
-  std::uint32_t stall_after = 0;  ///< at most: nothing is read for `stall`, likewise
-  /// A random number of bytes up to this: from then on everything is swallowed, and nobody is told.
+  std::uint32_t cut_after = 0;    ///< maximum: resets after a random number of bytes up to this
+  std::uint32_t flip_after = 0;   ///< maximum: flips one bit, likewise
+  std::uint32_t stall_after = 0;  ///< maximum: stops reading for `stall`, likewise
+  /// After a random number of bytes up to this, everything is swallowed without an error.
   std::uint32_t hole_after = 0;
-  bool hole_one_way = false;  ///< only what goes to the target
+  bool hole_one_way = false;  ///< only toward the target
   std::chrono::milliseconds stall{300};
-  std::chrono::milliseconds latency{0};  ///< of every chunk
-  std::size_t slice = 16384;             ///< bytes of a chunk, at most
+  std::chrono::milliseconds latency{0};  ///< delay of every chunk
+  std::size_t slice = 16384;             ///< maximum bytes of a chunk
 };
 
-/// Stands in front of one peer, passes bytes both ways, and does harm by a seed.
+/// Stands in front of one peer, passes bytes both ways, and does harm according to a seed.
 class Proxy {
  public:
   Proxy(std::uint16_t target, Harm harm, std::uint64_t seed);
   ~Proxy();
-  /// Every present connection is reset.
+  /// Resets every present connection.
   void reset_all();
-  /// Every present connection swallows what comes, both ways, and nobody is told.
+  /// Swallows everything on every present connection, in both directions, without an error.
   void swallow_all();
   std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
   int cuts() const { return cuts_; }

@@ -84,7 +84,7 @@ TEST(Shaper, WhatALostConnectionNeverSentTakesNobodysTime) {
   EXPECT_EQ(shaper.arrival(1, 1000, milliseconds(20)), milliseconds(21)) << "all had left";
 }
 
-/// Connections that end again and again, with all that was handed over for them.
+/// Connections that end again and again, with all frames queued on them.
 TEST(Shaper, AddsUpNothingOverLostConnections) {
   NetworkSpec network = megabyte_network(NetworkShape::per_link);
   network.latency = milliseconds(7);

@@ -24,7 +24,7 @@ namespace {
 
 constexpr RegionShape shape{16, 1, 1 << 20};
 
-/// A process: what it shares, and the loop that it runs in.
+/// A process: its shared memory and its loop.
 struct Process {
   Process(PeerId self, std::uint64_t incarnation, PeerId neighbor)
       : edges(SharedEdges::make(
@@ -42,7 +42,7 @@ struct Process {
   }
 
   asio::io_context io;
-  std::unique_ptr<SharedEdges> edges;  ///< goes before the loop whose coroutines refer to it
+  std::unique_ptr<SharedEdges> edges;  ///< destroyed before the loop, which its coroutines use
   BufferPool pool;
 };
 
@@ -51,7 +51,7 @@ void meet(Process& a, Process& b) {
   b.edges->met(a.edges->sharing().self(), a.hello());
 }
 
-/// Runs both until `done` says so. False: nothing happened for so long that nothing will.
+/// Runs both until `done` holds. Returns false if it does not hold within 30 s.
 bool until(Process& a, Process& b, const std::function<bool()>& done) {
   const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (!done() && std::chrono::steady_clock::now() < last) {
@@ -61,7 +61,7 @@ bool until(Process& a, Process& b, const std::function<bool()>& done) {
   return done();
 }
 
-/// Long enough for whatever could happen.
+/// Runs both long enough for any effect.
 void run_a_while(Process& a, Process& b) {
   for (int k = 0; k < 50; ++k) {
     a.io.run_for(std::chrono::milliseconds(1));
@@ -73,7 +73,7 @@ bool open(const Process& process, PeerId neighbor) {
   return process.edges->sharing().is_open(neighbor);
 }
 
-/// A stranger on the machine, who found the door.
+/// Connects as a stranger of the machine that found the socket's name.
 void visit(Process& process, const std::string& words) {
   using Local = asio::local::stream_protocol;
   Local::socket socket(process.io);
@@ -82,9 +82,9 @@ void visit(Process& process, const std::string& words) {
   asio::write(socket, asio::buffer(words));
 }
 
-/// Another process of this machine, of this user, comes to the door of peer 1 as its neighbour 0,
-/// and knows everything that is to be known. 3: it was given memory; 0: nothing; else: it could not
-/// come.
+/// Connects from another process of this machine, as `user`, to peer 1's socket, and claims to be
+/// its neighbour 0 with all correct data. Returns 3 if it got memory, 0 if not, and another number
+/// if it could not connect.
 int fate_of_visitor(Process& one, uid_t user) {
   const std::string name = std::string(1, '\0') + "grapevine-" + one.edges->door();
   const pid_t pid = ::fork();
@@ -161,7 +161,7 @@ TEST(SharedEdges, ASuccessorOpensTheEdgeAgain) {
   EXPECT_TRUE(until(*a, b, [&] { return open(*a, 1) && open(b, 0); }));
 }
 
-/// Counts what is locked, at once.
+/// Counts locked regions, immediately.
 struct CountedLocks : PageLock {
   bool lock(std::span<const std::byte>, bool only_read) override {
     if (refuses) return false;
@@ -228,7 +228,7 @@ TEST(SharedEdges, WhoTellsNoneOfItsDoorsIsNotVisited) {
   }
 }
 
-/// The door is another process's than the one that was met over the link.
+/// The process at the socket is not the one that the link met.
 TEST(SharedEdges, AnotherProcessBehindTheDoorIsNotBelieved) {
   Process a(0, 10, 1);
   Process b(1, 11, 0);

@@ -24,8 +24,8 @@ inline std::uint16_t closed_port() {
   return address_of_socket(listening_sockets("127.0.0.1", 0).front().get()).port();
 }
 
-/// An address of this machine that answers nothing, as one behind a firewall that drops packets:
-/// its queue is full, and the system drops whoever comes.
+/// An address of this machine that does not answer, as if a firewall dropped packets: its queue is
+/// full, so the system drops new connections.
 class SilentAddress {
  public:
   explicit SilentAddress(std::uint16_t port = 0) {

@@ -15,7 +15,7 @@ TEST(Standstill, IsNotWhatABusyLoopIsLateBy) {
   }
 }
 
-/// A process that was stopped hears of a message before its own beat.
+/// A process that was stopped may receive a message before its own beat.
 TEST(Standstill, IsKnownBeforeTheBeatThatWasDueAndAfterIt) {
   Standstill standstill(Time{0});
   standstill.beat(milliseconds(10), Time{0});
@@ -25,8 +25,8 @@ TEST(Standstill, IsKnownBeforeTheBeatThatWasDueAndAfterIt) {
   EXPECT_EQ(standstill.total(milliseconds(6030), Time{0}), milliseconds(6000));
 }
 
-/// A twentieth of a processor, in turns of a tenth of a second: none of its stops was noticed, and
-/// those who waited for it were said to wait for its network.
+/// With a twentieth of a processor, in turns of a tenth of a second, no stop was once noticed.
+/// Peers that waited for such a process seemed to wait for its network.
 TEST(Standstill, IsAShortStopToo) {
   Standstill standstill(Time{0});
   Time now{0};
@@ -41,7 +41,7 @@ TEST(Standstill, IsAShortStopToo) {
   EXPECT_LE(standstill.total(now, worked), 95 * now / 100);
 }
 
-/// Others have the processor while the loop has work to do.
+/// Time that other processes use while the loop has work counts too.
 TEST(Standstill, IsWhatIsMissingBesideTheLoopsOwnWork) {
   Standstill standstill(Time{0});
   standstill.beat(milliseconds(310), milliseconds(100));

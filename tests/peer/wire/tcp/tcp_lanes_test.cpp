@@ -37,10 +37,10 @@ class TcpLanes : public testing::Test {
   void run(std::function<void()> begin) { world->run({}, *peer, std::move(begin)); }
 
   static constexpr double long_work = 1e9;  ///< too much for the loop's own thread
-  Journal nobody;                           ///< hears what the peer has to say
+  Journal nobody;                           ///< takes the peer's reports
   std::unique_ptr<TcpWorld> world;
   std::unique_ptr<Replica> replica;
-  const Replica* asked = nullptr;  ///< whether a job may run inline
+  const Replica* asked = nullptr;  ///< the replica asked whether a job may run inline
   std::unique_ptr<Peer> peer;
 };
 
@@ -48,7 +48,7 @@ TEST_F(TcpLanes, JobsOfALaneAreDoneInTheOrderOfTheCalls) {
   std::string order;
   run([&] {
     for (const char name : {'a', 'b', 'c', 'd'}) {
-      // Short work waits for the long one before it.
+      // Short work waits for the long job before it.
       world->offload(
           Lane::home,
           name == 'a' ? long_work : 1,
@@ -61,7 +61,7 @@ TEST_F(TcpLanes, JobsOfALaneAreDoneInTheOrderOfTheCalls) {
   EXPECT_EQ(order, "abcd");
 }
 
-/// Each job ends only when the other one has begun.
+/// Each job ends only after the other has begun.
 TEST_F(TcpLanes, TheTwoLanesRunAtTheSameTime) {
   std::binary_semaphore home(0);
   std::binary_semaphore beside(0);
@@ -85,7 +85,7 @@ TEST_F(TcpLanes, TheTwoLanesRunAtTheSameTime) {
   EXPECT_TRUE(met_beside);
 }
 
-/// The thread that does a job of so many flops.
+/// Returns the thread that runs a job of `flops` flops.
 std::thread::id thread_of_a_job(TcpWorld& world, Peer& peer, double flops) {
   std::thread::id thread;
   world.run({}, peer, [&] {
@@ -103,7 +103,7 @@ TEST_F(TcpLanes, TheLoopDoesNoLongWork) {
   EXPECT_NE(thread_of_a_job(*world, *peer, long_work), std::this_thread::get_id());
 }
 
-/// A replica whose work waits for copies, however short it is.
+/// A replica whose jobs all wait for copies, even short ones.
 class DeviceReplica : public AccountedReplica {
  public:
   using AccountedReplica::AccountedReplica;
@@ -120,14 +120,14 @@ TEST_F(TcpLanes, TheLoopDoesNoWorkOfADevice) {
 /// State that the replicas of one fleet share.
 struct Race {
   static constexpr std::uint32_t rounds = 40;
-  static constexpr std::uint32_t enough = 10;  ///< a peer may end with its neighbours
+  static constexpr std::uint32_t enough = 10;  ///< a peer may end together with its neighbours
   std::counting_semaphore<3> through{0};       ///< peers that have done enough rounds
-  std::atomic<int> waited_for = 0;             ///< by the slow peer, within its first gradient
+  std::atomic<int> waited_for = 0;             ///< peers that finished in its first gradient
   std::atomic<int> averages = 0;  ///< averages of the slow peer during its first gradient
   std::atomic<bool> computing = false;
 };
 
-/// The first gradient lasts until the three others have done all their rounds.
+/// Its first gradient lasts until the three others have done all their rounds.
 class SlowReplica : public AccountedReplica {
  public:
   SlowReplica(std::unique_ptr<Replica> real, Race& race)
@@ -166,7 +166,7 @@ class QuickReplica : public AccountedReplica {
   std::uint32_t steps_ = 0;
 };
 
-/// Found so: a peer answered between its gradients alone, and those that had drawn it waited.
+/// A peer once answered only between its gradients, and the peers that had drawn it waited.
 TEST(AdPsgdOverTcp, AnswersWhileItComputesAndKeepsNobodyWaiting) {
   Fleet file = quadratic_fleet(4, "ring", "ad-psgd", "");
   file.stop.rounds = Race::rounds;

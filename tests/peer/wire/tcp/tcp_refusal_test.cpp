@@ -11,7 +11,7 @@
 namespace gv {
 namespace {
 
-/// Runs a peer until it throws; gives what it said. `others` stand in for the rest of the fleet.
+/// Runs a peer until it throws, and returns the error. `others` stand in for the rest of the fleet.
 std::string failure_of(TcpPeer& peer, const std::vector<PeerAddress>& addresses) {
   try {
     peer.run(addresses);
@@ -21,7 +21,7 @@ std::string failure_of(TcpPeer& peer, const std::vector<PeerAddress>& addresses)
   return "";
 }
 
-/// One peer of `fleet` whose log is kept.
+/// One peer of `fleet`, with its log.
 struct LonePeer {
   LonePeer(const Assembly& fleet, PeerId id, Time deadline) {
     TcpPeerOptions options;
@@ -36,8 +36,8 @@ struct LonePeer {
   std::uint16_t port = 0;
 };
 
-/// Peers 0 and 1 of two fleets that do not fit: what the dialling side threw, and the accepting
-/// side.
+/// Returns the errors of peers 0 and 1 of two fleets that do not match: the dialling side's and the
+/// accepting side's.
 std::pair<std::string, std::string> meet(const Fleet& dialling, const Fleet& accepting) {
   const Assembly fleet0(dialling);
   const Assembly fleet1(accepting);
@@ -91,7 +91,7 @@ TEST(Tcp, ATakenPortIsNamed) {
   }
 }
 
-/// A stranger who writes `bytes` to peer 1 of two and reads until it is closed.
+/// Sends `bytes` as a stranger to peer 1 of two, and reads until the connection is closed.
 std::string strangers_fate(const std::vector<std::byte>& bytes) {
   const Assembly fleet(quadratic_fleet(2, "complete", "d-psgd", "lian"));
   LonePeer one(fleet, 1, std::chrono::milliseconds(200));

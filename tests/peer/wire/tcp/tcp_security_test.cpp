@@ -31,7 +31,7 @@ TEST(TcpSecurity, AnEncryptedFleetEndsWithTheSameBits) {
   }
 }
 
-/// Without keys nothing starts, and the reason says what to do.
+/// Without keys the peer does not start, and the error has a remedy.
 TEST(TcpSecurity, NothingGoesToAnotherMachineWithoutKeys) {
   Fleet file = quadratic_fleet(2, "complete", "d-psgd", "lian");
   const auto said = [&file] {
@@ -91,7 +91,7 @@ TEST(TcpSecurity, PlainFramesAndGarbageAreNotLookedAt) {
   EXPECT_EQ(peer.log().find("Hello"), std::string::npos) << peer.log();
 }
 
-/// The right keys, and the words of somebody else or of another connection.
+/// The keys are right, but the Hello is that of another peer or of another connection.
 TEST(TcpSecurity, AHelloMustBeOfItsConnectionAndOfItsCertificate) {
   Besieged peer;
   TlsClient captured(peer.port, &peer.keys[0]);
@@ -122,8 +122,8 @@ TEST(TcpSecurity, WhoSaysNothingIsHungUpOn) {
   EXPECT_TRUE(peer.says("no Hello in time"));
 }
 
-/// A member that had said it went on with records that nobody read, and each of their bytes was a
-/// sign of life: its link never ended.
+/// A member that had said farewell once sent unread records without end. Each byte counted as a
+/// sign of life, so its link never ended.
 TEST(TcpSecurity, AFarewellEndsTheLinkAndIsAnswered) {
   Besieged peer;
   TlsClient member(peer.port, &peer.keys[0]);
@@ -142,8 +142,8 @@ TEST(TcpSecurity, AFarewellEndsTheLinkAndIsAnswered) {
   EXPECT_TRUE(member.heard_farewell());
 }
 
-/// A stranger may come through a program of our own machine, such as a tunnel: its plain frames
-/// come from here, and its name is that of a neighbour that lives elsewhere.
+/// A stranger may use a program of our machine, such as a tunnel. Its plain frames come from this
+/// machine, with the name of a neighbour that lives elsewhere.
 TEST(TcpSecurity, ANeighbourFromElsewhereCannotComePlainly) {
   Besieged peer(SecurityMode::automatic, "192.0.2.1");
   TlsClient tunnel(peer.port, nullptr);
@@ -151,7 +151,7 @@ TEST(TcpSecurity, ANeighbourFromElsewhereCannotComePlainly) {
   EXPECT_EQ(tunnel.heard(), 0U);
   EXPECT_TRUE(peer.says("peer 0 must come through TLS"));
   EXPECT_FALSE(peer.ready);
-  // It can if it proves who it is, from wherever it comes.
+  // The real neighbour can connect from anywhere if it proves its identity.
   TlsClient itself(peer.port, &peer.keys[0]);
   ASSERT_TRUE(itself.shake());
   itself.say(wire::encode(peer.hello_of(0, itself.channel())));
@@ -171,7 +171,7 @@ TEST(TcpSecurity, ANeighbourOfThisMachineMayComePlainly) {
   EXPECT_TRUE(comes_true([&] { return peer.ready.load(); })) << peer.log();
 }
 
-/// Both ends say that their keys were not made together, and neither waits for long.
+/// Both ends report that their keys do not belong together, and neither waits long.
 TEST(TcpSecurity, PeersWithOtherKeysSayWhatToMend) {
   const Assembly fleet(secured_fleet(2));
   std::vector<std::string> said(2);
@@ -201,7 +201,7 @@ TEST(TcpSecurity, PeersWithOtherKeysSayWhatToMend) {
   EXPECT_NE(said[1].find("it refuses our certificate"), std::string::npos) << said[1];
 }
 
-/// Strangers of every kind, for as long as a fleet trains: not a bit of it changes.
+/// Strangers of all kinds connect while a fleet trains. No bit changes.
 TEST(TcpSecurity, StrangersOfEveryKindChangeNoBit) {
   Fleet file = secured_fleet(4);
   file.data.quadratic.dimension = 5000;

@@ -12,9 +12,9 @@
 namespace gv {
 namespace {
 
-/// The emulated network takes its time, and only that. Two runs side by side, so that what else the
-/// machine does slows both: with a hundred times the latency and a hundredth of the bandwidth the
-/// second one is still under way when the first one ends.
+/// The emulated network only takes time. Two runs share the machine, so that other load slows both.
+/// With a hundred times the latency and a hundredth of the bandwidth, the second is still running
+/// when the first ends.
 TEST(Tcp, TheEmulatedNetworkTakesTimeAndChangesNoBit) {
   const auto fleet_on = [](Time latency, double bandwidth) {
     Fleet fleet = quadratic_fleet(4, "ring", "d-psgd", "atc");
@@ -59,7 +59,7 @@ TEST(Tcp, ADeviceThatIsNotThereIsNamedAndTheSimulatorNeedsNone) {
   EXPECT_EQ(in_virtual_time(fleet).hash, on_cpu);
 }
 
-/// Peer 0 of two breaks off in the middle of the run; peer 1 goes on alone and finishes.
+/// Peer 0 of three breaks off in the middle of the run. The two others continue and finish.
 TEST(Tcp, ALostNeighbourDoesNotStopTheOthers) {
   Fleet file = quadratic_fleet(3, "complete", "d-psgd", "lian");
   file.stop.rounds = 2'000'000;
@@ -73,7 +73,7 @@ TEST(Tcp, ALostNeighbourDoesNotStopTheOthers) {
       all.peers[0]->run(all.addresses);
       ADD_FAILURE() << "peer 0 was to die";
     } catch (const std::domain_error&) {
-      all.peers[0].reset();  // as a killed process: its sockets close, no goodbye
+      all.peers[0].reset();  // like a killed process: its sockets close, without a goodbye
     }
   });
   std::function<void(Round)> die_at_round_ten = [&](Round step) {

@@ -20,14 +20,14 @@ std::uint64_t nanoseconds_now() {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
 
-/// A peer that was given a token, and whoever comes to it plainly.
+/// A peer with a token, and plain connections to it.
 class TcpToken : public testing::Test {
  protected:
   void say_hello(PlainClient& client, const std::string& channel) {
     ASSERT_TRUE(client.connected());
     ASSERT_TRUE(client.say(wire::encode(peer_.hello_of(0, channel))));
   }
-  /// It is hung up on without a word, the peer says why, and nobody is taken for a neighbour.
+  /// Expects the peer to hang up without an answer, to log why, and to accept no neighbour.
   void expect_refused(PlainClient& client, const char* why) {
     EXPECT_EQ(client.heard(), 0U) << why;
     EXPECT_TRUE(peer_.says(why));
@@ -39,7 +39,7 @@ class TcpToken : public testing::Test {
   Besieged peer_{SecurityMode::automatic, "127.0.0.1", token_};
 };
 
-/// They know everything that the fleet file says, and the digests that run.json holds.
+/// Strangers know the whole fleet file, and the digests in run.json.
 TEST_F(TcpToken, StrangersOfTheMachineAreRefused) {
   PlainClient empty(peer_.port);
   say_hello(empty, "");
@@ -49,8 +49,8 @@ TEST_F(TcpToken, StrangersOfTheMachineAreRefused) {
   expect_refused(other_run, "it is not a process of this run");
 }
 
-/// He took the port of a peer that died, heard what another one said to it, and says it to the
-/// successor of the dead one: on another connection, or (by a rare chance) on one of equal ends.
+/// The stranger took a dead peer's port and recorded a proof that was sent there. It repeats the
+/// proof to the successor, on another connection or (by rare chance) on one with equal ends.
 TEST_F(TcpToken, WhatWasSaidToSomebodyElseIsRefused) {
   PlainClient handed_on(peer_.port);
   say_hello(handed_on, token_->proof(Side::dials, "127.0.0.1:1 127.0.0.1:2", nanoseconds_now()));
@@ -69,7 +69,7 @@ TEST_F(TcpToken, AProcessOfTheRunComesIn) {
   EXPECT_TRUE(comes_true([&] { return peer_.ready.load(); })) << peer_.log();
 }
 
-/// Payloads sent and in shared memory; and where the file wants no encryption anywhere.
+/// Payloads go over TCP and through shared memory, also if the file turns encryption off.
 TEST(TcpTokens, OfARunLeaveItsBitsAsTheyAre) {
   for (const LocalTransport local : {LocalTransport::tcp, LocalTransport::shared})
     for (const SecurityMode mode : {SecurityMode::automatic, SecurityMode::plaintext}) {
@@ -87,7 +87,7 @@ TEST(TcpTokens, OfARunLeaveItsBitsAsTheyAre) {
     }
 }
 
-/// Peers of two runs of one fleet: neither is taken for the other's neighbour, and it is said why.
+/// Peers of two runs of one fleet: each refuses the other and reports why.
 TEST(TcpTokens, OfTwoRunsDoNotFit) {
   const Assembly fleet(quadratic_fleet(2, "complete", "d-psgd", "lian"));
   std::atomic<bool> refused = false;

@@ -18,15 +18,15 @@
 
 namespace gv {
 
-/// Somebody with an OpenSSL of their own, who believes everything and waits for everything. Where
-/// nobody listens nothing happens.
+/// A client with OpenSSL of its own, which accepts every certificate and waits for every answer. If
+/// the port is closed, it does nothing.
 class TlsClient {
  public:
-  /// `keys`: what it shows; null: nothing. `version`: the newest TLS that it speaks.
+  /// Shows `keys`, or no certificate if null. `version` is the newest TLS version that it offers.
   TlsClient(std::uint16_t port, const PeerKeys* keys, int version = TLS1_3_VERSION)
       : context_(SSL_CTX_new(TLS_client_method())), socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes to whoever has hung up
-    // The kernel still takes connections for a peer that has finished, and nobody answers them.
+    std::signal(SIGPIPE, SIG_IGN);  // OpenSSL may write to a closed connection
+    // The kernel still accepts connections for a finished peer, which never answers.
     const timeval patience{.tv_sec = 10, .tv_usec = 0};
     ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     SSL_CTX_set_security_level(context_, 0);
@@ -53,13 +53,13 @@ class TlsClient {
   void say(std::span<const std::byte> bytes) {
     SSL_write(ssl_, bytes.data(), static_cast<int>(bytes.size()));
   }
-  /// Says that nothing more comes; the connection stays.
+  /// Announces that no more data come; the connection stays.
   void say_farewell() { SSL_shutdown(ssl_); }
   bool heard_farewell() const { return (SSL_get_shutdown(ssl_) & SSL_RECEIVED_SHUTDOWN) != 0; }
   void say_plainly(std::span<const std::byte> bytes) {
     plain_ = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
   }
-  /// Counts the bytes that came until it was hung up on.
+  /// Returns the number of bytes received until the peer hung up.
   std::size_t heard() {
     std::size_t all = 0;
     std::vector<char> some(4096);
@@ -101,7 +101,7 @@ class TlsClient {
   SSL* ssl_ = nullptr;
   int socket_;
   bool connected_ = false;
-  ssize_t plain_ = 0;  ///< bytes that were said so
+  ssize_t plain_ = 0;  ///< bytes that were sent unencrypted
 };
 
 }  // namespace gv
