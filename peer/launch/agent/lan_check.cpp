@@ -216,9 +216,9 @@ std::string help_for(const std::string& host, const ProgramSpec& program, const 
 
 LanCheck check_lan(const Assembly& fleet, const LanOptions& options) {
   Machines machines(fleet, options);
-  PeerPaths paths(fleet, machines);
+  PeerPaths peer_paths(fleet, machines);
   machines.start();
-  paths.find();
+  peer_paths.find();
   LanCheck check;
   for (const Machine& machine : machines.all()) check.hosts.push_back(check_of(machine));
   std::vector<std::vector<std::string>> paths;
@@ -241,14 +241,14 @@ LanCheck check_lan(const Assembly& fleet, const LanOptions& options) {
          program_findings(machines, fleet.fleet, *options.introduction, options.say))
       check.findings.push_back(std::move(finding));
   }
-  for (const std::string& wrong : {machines.failures(), paths.missing()})
+  for (const std::string& wrong : {machines.failures(), peer_paths.missing()})
     if (!wrong.empty()) check.findings.push_back(wrong);
   std::vector<std::string> as_root;
   for (const HostCheck& host : check.hosts)
     if (is_lan(fleet.fleet) && host.facts && host.facts->root) as_root.push_back(host.name);
   if (const std::string note = root_note(as_root); !note.empty()) check.warnings.push_back(note);
-  check.paths = paths.texts();
-  const std::vector<std::string> one_way = paths.one_way();
+  check.roads = peer_paths.texts();
+  const std::vector<std::string> one_way = peer_paths.one_way();
   check.warnings.insert(check.warnings.end(), one_way.begin(), one_way.end());
   return check;
 }
