@@ -28,7 +28,7 @@ Task<> hogwild(Peer& me) {
 
 std::string objection(const Setup& setup, const MixingMatrix*) {
   if (!setup.shares_descent)
-    return "the threads of hogwild share x where few features of a sample are not zero: take data "
+    return "the threads of hogwild share x where few features of a sample are not zero: take "
            "data of kind `libsvm` or `sparse`, or `d-psgd` with `threads` of each peer";
   if (setup.optimizer.kind != "sgd" || setup.optimizer.momentum != 0 ||
       setup.optimizer.weight_decay != 0 || setup.optimizer.clip_norm != 0)

@@ -11,6 +11,7 @@
 #include "peer/fleet/reference/key_table.h"
 #include "peer/record/report/console.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/study/sweep/sweep_file.h"
 
 namespace gv::cli {
 namespace {
@@ -26,9 +27,11 @@ using Rows = std::vector<const KeyRow*>;
 /// for train.optimizer.lr.
 Rows rows_for(const std::string& key) {
   Rows found, endings;
-  for (const KeyRow& row : fleet_file_keys()) {
-    if (key.empty() || row.key == key || row.key.starts_with(key + ".")) found.push_back(&row);
-    if (row.key.ends_with("." + key)) endings.push_back(&row);
+  for (const std::vector<KeyRow>* file : {&fleet_file_keys(), &sweep_file_keys()}) {
+    for (const KeyRow& row : *file) {
+      if (key.empty() || row.key == key || row.key.starts_with(key + ".")) found.push_back(&row);
+      if (row.key.ends_with("." + key)) endings.push_back(&row);
+    }
   }
   return found.empty() ? endings : found;
 }

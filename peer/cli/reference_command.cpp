@@ -13,6 +13,7 @@
 #include "peer/cli/written_file.h"
 #include "peer/fleet/reference/key_table.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/study/sweep/sweep_file.h"
 
 namespace gv::cli {
 namespace {
@@ -152,19 +153,25 @@ std::string commands_reference(const std::vector<CommandFacts>& all) {
   return text;
 }
 
-/// Returns docs/fleet-file.md: every key of the fleet file.
-std::string keys_reference() {
-  std::string text =
-      "# The keys of a fleet file\n\nWritten by `grapevine reference keys`; a test compares. "
+std::string keys_table(const std::string& what, const std::vector<KeyRow>& rows) {
+  std::string text = fmt::format(
+      "# The keys of a {0} file\n\nWritten by `grapevine reference {1}`; a test compares. "
       "`grapevine explain KEY` shows the same.\n\n| key | meaning | values | default |\n"
-      "|---|---|---|---|\n";
-  for (const KeyRow& row : fleet_file_keys())
+      "|---|---|---|---|\n",
+      what,
+      what == "fleet" ? "keys" : what);
+  for (const KeyRow& row : rows)
     text += fmt::format("| `{}` | {} | {} | {} |\n",
-                        row.key,
+                        row.key.starts_with("sweep.") ? row.key.substr(6) : row.key,
                         row.kinds.empty() ? cell(row.meaning) : links_to(row.kinds),
                         cell(row.takes),
                         cell(row.usual));
-  return text + kinds_section("algorithm", "Options of methods") +
+  return text;
+}
+
+/// Returns docs/fleet-file.md: every key of the fleet file.
+std::string keys_reference() {
+  return keys_table("fleet", fleet_file_keys()) + kinds_section("algorithm", "Options of methods") +
          kinds_section("model", "Options of models") +
          kinds_section("topology", "Parameters of graphs and schedules");
 }
@@ -184,9 +191,10 @@ int write_pages(const std::string& folder) {
 
 int reference(const ReferenceArguments& arguments) {
   if (arguments.what == "man") return write_pages(arguments.folder);
-  fmt::print(
-      "{}",
-      arguments.what == "keys" ? keys_reference() : commands_reference(describe(whole_program())));
+  fmt::print("{}",
+             arguments.what == "keys"    ? keys_reference()
+             : arguments.what == "sweep" ? keys_table("sweep", sweep_file_keys())
+                                         : commands_reference(describe(whole_program())));
   return exit_code::done;
 }
 
@@ -194,9 +202,10 @@ void reference_options(Options& options, ReferenceArguments& arguments) {
   options
       .value("WHAT",
              arguments.what,
-             "Document to print: docs/fleet-file.md, docs/commands.md, or man pages")
+             "Document to print: docs/fleet-file.md, docs/sweep-file.md, docs/commands.md, or man "
+             "pages")
       .required()
-      .one_of({"keys", "commands", "man"});
+      .one_of({"keys", "sweep", "commands", "man"});
   options.value("FOLDER", arguments.folder, "Folder for man pages");
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "peer/fleet/file/source.h"
+#include "peer/fleet/reference/key_table.h"
 #include "peer/fleet/specs.h"
 
 namespace gv {
@@ -92,6 +93,9 @@ inline constexpr std::size_t most_tuning_trials = 10'000;
 
 /// Reads the content of `source` and adds problems to its diagnostics.
 SweepFile read_sweep_file(Source& source);
+
+/// Returns the reference rows of a sweep file's keys, each with `sweep.` before its name.
+const std::vector<KeyRow>& sweep_file_keys();
 
 /// Returns whether these labels match the pattern.
 bool matches(const CellPattern& pattern, const std::map<std::string, std::string>& labels);

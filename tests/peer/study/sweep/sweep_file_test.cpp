@@ -44,6 +44,25 @@ TEST_F(SweepFileTest, APictureNamesAnAxisOfNumbers) {
   EXPECT_TRUE(p.file.picture->model);
 }
 
+/// Each key that the reader asks for has a row, and each row is asked for.
+TEST_F(SweepFileTest, TheReferenceHasTheReadersKeys) {
+  write("all.yaml",
+        "version: 1\nbase: base.yaml\nvary: { peers: [4, 8] }\ntarget: { loss: 0.5 }\n"
+        "tune: { with: { train.optimizer.lr: { log: [0.01, 0.1] } } }\n"
+        "picture: { x: peers }\n");
+  Source source(path("all.yaml"));
+  read_sweep_file(source);
+  std::set<std::string> asked{"sweep"}, rows;
+  for (std::string key : source.asked_keys()) {
+    if (key.starts_with("target.")) continue;  // keys of a fleet file's `stop.target`
+    if (const auto at = key.find("train.optimizer.lr"); at != std::string::npos)
+      key.replace(at, 18, "KEY");
+    asked.insert("sweep." + key);
+  }
+  for (const KeyRow& row : sweep_file_keys()) rows.insert(row.key);
+  EXPECT_EQ(asked, rows);
+}
+
 struct BadSweep {
   const char* name;
   const char* text;
