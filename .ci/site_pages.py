@@ -4,6 +4,8 @@ In the tree, docs/answers.md links to ../experiments/map/README.md, as GitHub an
 root, so ARCHITECTURE.md, experiments/ and configs/ become its neighbours, and every relative link is turned to where its
 target has gone. A link to a file that is none of the site's (a source) leads to a copy of that file.
 """
+import glob
+import json
 import os
 import posixpath
 import re
@@ -57,3 +59,22 @@ def on_page_markdown(markdown, page, config, files):
 
     parts = FENCE.split(markdown)
     return "".join(part if part.startswith("```") else LINK.sub(turned, part) for part in parts)
+
+
+def on_post_page(output, page, config):
+    """site.js acts before the page is drawn, so it is in the head; mkdocs would put it at the end."""
+    root = posixpath.relpath(".", posixpath.dirname(page.file.dest_uri) or ".")
+    return output.replace("</head>", '<script src="%s/site.js"></script></head>' % root, 1)
+
+
+def on_post_build(config):
+    """search/folder.js: the index, and the theme's worker as text, because a page of a folder may not start a file's."""
+    site = config["site_dir"]
+    with open(os.path.join(site, "search", "search_index.json"), encoding="utf-8") as index:
+        found = index.read()
+    [worker] = glob.glob(os.path.join(site, "assets", "javascripts", "workers", "search.*.js"))
+    with open(worker, encoding="utf-8") as code:
+        program = json.dumps(re.sub(r"\n//# sourceMappingURL.*", "", code.read()))
+    with open(os.path.join(site, "search", "folder.js"), "w", encoding="utf-8") as script:
+        script.write("var __search = {index: Promise.resolve(%s),\n"
+                     "  worker: URL.createObjectURL(new Blob([%s], {type: 'text/javascript'}))};\n" % (found, program))
