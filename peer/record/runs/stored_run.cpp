@@ -366,4 +366,10 @@ std::optional<NumberedLabel> numbered_label(const std::string& label) {
   return NumberedLabel{label.substr(0, dash), *number};
 }
 
+LabelOrder label_order(const std::string& label) {
+  const auto numbered = numbered_label(label);
+  if (!numbered) return {label, "", 0, label};
+  return {numbered->name, numbered->number.unit, numbered->number.value, label};
+}
+
 }  // namespace gv

@@ -94,4 +94,16 @@ struct NumberedLabel {
 };
 std::optional<NumberedLabel> numbered_label(const std::string& label);
 
+/// The key by which labels are sorted: 5 ms is before 20 ms, and easgd-4 before easgd-16. A label
+/// without a number has its text as its name.
+struct LabelOrder {
+  std::string name;
+  std::string_view unit;
+  double number = 0;
+  std::string text;
+
+  auto operator<=>(const LabelOrder& other) const = default;
+};
+LabelOrder label_order(const std::string& label);
+
 }  // namespace gv

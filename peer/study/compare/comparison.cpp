@@ -237,13 +237,14 @@ Comparison compare_runs(const std::vector<StoredRun>& runs, const CompareOptions
     c.target.reset();
   }
   c.measure = c.target ? Measure::time : final_measure(runs);
-  std::map<std::vector<std::string>, Section> sections;
+  std::map<std::vector<LabelOrder>, Section> sections;
   for (const RunGroup& group : c.table.groups) {
-    std::vector<std::string> values;
-    for (const std::string& key : c.by) values.push_back(value_of(group, key));
+    std::vector<LabelOrder> values;
+    for (const std::string& key : c.by) values.push_back(label_order(value_of(group, key)));
     Section& section = sections[values];
     section.by.clear();
-    for (std::size_t k = 0; k < values.size(); ++k) section.by.emplace_back(c.by[k], values[k]);
+    for (std::size_t k = 0; k < values.size(); ++k)
+      section.by.emplace_back(c.by[k], values[k].text);
     section.contenders.push_back(make_contender(c.table, group, c.target, c.by));
   }
   for (auto& [values, section] : sections) {

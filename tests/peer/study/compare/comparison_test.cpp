@@ -261,6 +261,19 @@ TEST(Comparison, SaysWhichReturnNoAgentReaches) {
             std::string::npos);
 }
 
+/// 100 ms stood before 20 ms, and 1 s before both.
+TEST(Comparison, SectionsAreInTheOrderOfTheirNumbers) {
+  std::vector<StoredRun> runs;
+  for (const char* network : {"1 s", "100 ms", "20 ms", "3 ms"})
+    add(runs, method("d-psgd", network), 1);
+  const Comparison c = compare_runs(runs, {.target = half.target, .by = {"network"}});
+  ASSERT_EQ(c.sections.size(), 4U);
+  EXPECT_EQ(name_of(c.sections[0]), "network.latency 3 ms");
+  EXPECT_EQ(name_of(c.sections[1]), "network.latency 20 ms");
+  EXPECT_EQ(name_of(c.sections[2]), "network.latency 100 ms");
+  EXPECT_EQ(name_of(c.sections[3]), "network.latency 1 s");
+}
+
 std::vector<StoredRun> many() {
   std::vector<StoredRun> runs;
   for (const char* network : {"1 ms", "100 ms"})
