@@ -186,6 +186,7 @@ void read_plan(const std::string& path, StoredRun& run) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return;
   const JsonValue json = parse_json(file_bytes(path, largest_about), path);
+  if (json.find("name") != nullptr) run.sweep = stored_text(json, "name");
   if (json.find("target") != nullptr) run.sweep_target = stored_text(json, "target");
 }
 

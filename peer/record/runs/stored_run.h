@@ -26,6 +26,7 @@ struct StoredRun {
   std::vector<std::string> hosts;  ///< host of each peer; empty if all are on one machine
   std::map<std::string, std::string> labels;  ///< sweep's trial: its value on each axis
   bool tuning = false;                        ///< sweep's trial that only tuned a rate
+  std::string sweep;                          ///< name of the sweep of its trial, or ""
   std::string sweep_target;                   ///< sweep's trial: target as for `--target`, or ""
   std::vector<MetricsRow> evaluations;        ///< by round, at least one; each has sent_bytes
   std::uint64_t rounds = 0;                   ///< rounds of the whole run

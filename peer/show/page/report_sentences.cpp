@@ -95,9 +95,11 @@ std::string actors_sentence(const MetricsRow& end) {
 }  // namespace
 
 std::string title_of(const std::vector<StoredRun>& runs) {
-  const std::string& name = runs.front().name;
-  const auto same = [&](const StoredRun& run) { return run.name == name; };
-  if (std::ranges::all_of(runs, same) && !name.empty()) return name;
+  for (const auto name : {&StoredRun::sweep, &StoredRun::name}) {
+    const std::string& first = runs.front().*name;
+    const auto same = [&](const StoredRun& run) { return run.*name == first; };
+    if (std::ranges::all_of(runs, same) && !first.empty()) return first;
+  }
   return fmt::format("{} runs", runs.size());
 }
 

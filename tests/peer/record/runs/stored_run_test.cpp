@@ -299,11 +299,14 @@ TEST(RunList, LeavesOutWhatCannotBeUsedAndWhatOnlyTuned) {
   std::ofstream(sweep + "/trials/2/trial.json") << R"({"stage":"tune"})";
   std::ofstream(sweep + "/trials/3/trial.json")
       << R"({"stage":"measure","values":{"network":"wifi"}})";
+  std::ofstream(sweep + "/plan.json") << R"({"name":"rivals","target":"loss=0.3"})";
   const RunList list =
       read_runs({sweep, sweep + "/trials/0/", sweep + "/trials/../trials/0"}, [](auto, auto) {});
   ASSERT_EQ(list.runs.size(), 2U);
   EXPECT_EQ(list.runs[0].path, sweep + "/trials/0");
   EXPECT_EQ(list.runs[1].labels.at("network"), "wifi");
+  EXPECT_EQ(list.runs[1].sweep, "rivals");
+  EXPECT_EQ(list.runs[1].sweep_target, "loss=0.3");
   ASSERT_EQ(list.left_out.size(), 1U);
   EXPECT_NE(list.left_out[0].find("trials/1/summary.json"), std::string::npos);
   EXPECT_EQ(read_runs({sweep + "/trials"}, [](auto, auto) {}).runs.size(), 2U);

@@ -58,6 +58,16 @@ void expect_whole(const std::string& page) {
   EXPECT_EQ(page.find("\"inf"), std::string::npos);
 }
 
+/// It was that of the base file, such as digits-torus16, whatever the sweep varied.
+TEST(Report, ItsTitleIsTheSweepsName) {
+  const ScratchFolder folder;
+  std::vector<StoredRun> runs = two_methods(folder, 1);
+  for (StoredRun& run : runs) run.sweep = "rivals";
+  EXPECT_EQ(make_report(runs, {}).title, "rivals");
+  runs.front().sweep = "other";
+  EXPECT_EQ(make_report(runs, {}).title, runs.front().name);
+}
+
 TEST(Report, OneRunSaysHowItWent) {
   const ScratchFolder folder;
   FolderOfRun{}.write(folder.path() + "/a");
