@@ -156,7 +156,8 @@ table.words td, table.words th { text-align: left; white-space: normal; vertical
   dd { margin-bottom: 8px; } body { padding: 18px 10px 36px; } h1 { font-size: 21px; }
   figure.panel { padding: 12px 10px 8px; } .picture svg text { font-size: 17px; }
   .picture svg .tick { font-size: 16.5px; } .picture svg .id { font-size: 12px; }
-  .picture svg .name { font-size: 14.5px; } .wide .picture > svg text { font-size: 14px; }
+  .picture { margin: 0 -10px; padding: 0 10px; } .picture svg { overflow: visible; }
+  .picture svg .name { font-size: 13.5px; } .wide .picture > svg text { font-size: 14px; }
   figure.panel.wide .picture > svg { min-width: 720px; }
   .tiles { grid-template-columns: repeat(auto-fit, minmax(135px, 1fr)); } }
 @media print { .panels { grid-template-columns: 1fr 1fr; } .tiles, .panel { break-inside: avoid; }
