@@ -15,7 +15,8 @@ constexpr double width = 460, tall = 240, left = 64, right = 12, top = 32, botto
 
 std::string bars_figure(const std::vector<Bar>& bars,
                         const std::string& x_title,
-                        const std::string& y_title) {
+                        const std::string& y_title,
+                        std::size_t series) {
   double most = 0;
   for (const Bar& bar : bars)
     if (std::isfinite(bar.height)) most = std::max(most, bar.height);
@@ -32,7 +33,7 @@ std::string bars_figure(const std::vector<Bar>& bars,
     const double from = left + step * static_cast<double>(k);
     if (bars[k].height > 0)
       content += svg::group(
-          "s0",
+          svg::series(series),
           fmt::format("{} {}: {:.6g} {}", bars[k].name, x_title, bars[k].height, y_title),
           svg::rect({from + 0.12 * step, y.at(bars[k].height)},
                     0.76 * step,

@@ -24,7 +24,8 @@ struct Bar {
 /// Bars over names on a common axis from zero. Empty if all heights are 0.
 std::string bars_figure(const std::vector<Bar>& bars,
                         const std::string& x_title,
-                        const std::string& y_title);
+                        const std::string& y_title,
+                        std::size_t series = 0);
 
 /// Draws how fast pure averaging removes a disagreement: the root of disagreement_after, relative
 /// to the start, over rounds; one line per topology (slem^k if modes are not known). A circle marks

@@ -114,7 +114,9 @@ WaitGraph waiting_of(const std::vector<PeerTotals>& peers,
 Figure waiting_figure(const WaitGraph& waiting, const std::string& name);
 
 /// Shows the age, in rounds, of the models that a peer mixed with.
-Figure staleness_figure(const std::vector<PeerTotals>& peers, const std::string& name);
+Figure staleness_figure(const std::vector<PeerTotals>& peers,
+                        const std::string& name,
+                        std::size_t series = 0);
 
 /// Returns the values that a sweep tried: for each method and each numeric key that differs among
 /// its tuning trials, the value against the median over the seeds of the rounds to the target
@@ -136,6 +138,8 @@ struct QueueRounds {
 /// Shows the number of messages waiting at peers that serve and do not train, against time: the
 /// maximum of each row of rounds. At most eight servers, those with the longest queues. No picture
 /// if no message ever waited.
-Figure queue_figure(std::vector<QueueRounds> peers, const std::string& name);
+Figure queue_figure(std::vector<QueueRounds> peers,
+                    const std::string& name,
+                    std::size_t series = 0);
 
 }  // namespace gv

@@ -298,7 +298,9 @@ Figure waiting_figure(const WaitGraph& w, const std::string& name) {
   return figure;
 }
 
-Figure staleness_figure(const std::vector<PeerTotals>& peers, const std::string& name) {
+Figure staleness_figure(const std::vector<PeerTotals>& peers,
+                        const std::string& name,
+                        std::size_t series) {
   Figure figure{.title = name.empty() ? "Staleness of what was mixed" : name};
   std::vector<Bar> bars;
   for (const PeerTotals& peer : peers) {
@@ -309,7 +311,7 @@ Figure staleness_figure(const std::vector<PeerTotals>& peers, const std::string&
   }
   while (!bars.empty() && bars.back().height <= 0) bars.pop_back();
   if (bars.size() < 2) return figure;  // nothing was ever stale
-  figure.picture = bars_figure(bars, "rounds behind", "exchanges");
+  figure.picture = bars_figure(bars, "rounds behind", "exchanges", series);
   figure.numbers.heads = {"rounds behind", "exchanges"};
   for (const Bar& bar : bars)
     figure.numbers.rows.push_back({bar.name, fmt::format("{:.0f}", bar.height)});

@@ -195,7 +195,7 @@ std::vector<Figure> tuning_figures(const std::vector<Tuning>& tunings) {
   return figures;
 }
 
-Figure queue_figure(std::vector<QueueRounds> peers, const std::string& name) {
+Figure queue_figure(std::vector<QueueRounds> peers, const std::string& name, std::size_t series) {
   Figure figure{.title = name.empty() ? "Messages that waited for the servers" : name};
   double first = std::numeric_limits<double>::infinity();
   for (const QueueRounds& peer : peers)
@@ -213,7 +213,7 @@ Figure queue_figure(std::vector<QueueRounds> peers, const std::string& name) {
       .x_title = "time", .y_title = "messages, the most of a row", .x_is = Quantity::seconds};
   figure.numbers.heads = {"server", "longest queue", "mean over time of each row's longest"};
   for (std::size_t k = 0; k < peers.size(); ++k) {
-    plot.lines.push_back(line_of(peers[k], k, first));
+    plot.lines.push_back(line_of(peers[k], peers.size() == 1 ? series : k, first));
     figure.numbers.rows.push_back({fmt::format("{}", peers[k].peer),
                                    fmt::format("{:.0f}", longest(peers[k])),
                                    fmt::format("{:.2f}", mean(peers[k]))});

@@ -88,18 +88,21 @@ std::uint64_t first_actor(const StoredRun& run) {
 }
 
 /// Adds the data, other than metrics, in the folder of one run of a group.
-void add_run_figures(const StoredRun& run, const std::string& name, Sections& s) {
+void add_run_figures(const StoredRun& run,
+                     const std::string& name,
+                     std::size_t series,
+                     Sections& s) {
   const std::vector<PeerTotals> totals = read_peer_totals(run.path);
   if (!totals.empty()) {
     add_few(s.waiting, waiting_figure(waiting_of(totals, run.hosts, run.topology), name));
-    add_few(s.staleness, staleness_figure(totals, name));
+    add_few(s.staleness, staleness_figure(totals, name, series));
   }
   // Servers have the highest numbers.
   std::vector<QueueRounds> queues;
   for (const PeerTotals& peer :
        totals | std::views::drop(totals.size() - std::min(totals.size(), most_queues)))
     queues.push_back({peer.peer, read_peer_rounds(run.path, peer.peer)});
-  add_few(s.queue, queue_figure(std::move(queues), name));
+  add_few(s.queue, queue_figure(std::move(queues), name, series));
   std::vector<LaneMoments> moments;
   for (const PeerTotals& peer : totals)
     if (auto rows = read_peer_moments(run.path, peer.peer); !rows.empty())
@@ -265,7 +268,7 @@ RunReport make_report(const std::vector<StoredRun>& runs,
     for (const GroupView& view : row.groups) {
       if (looked_at++ >= open_groups + folded_groups) break;
       const std::string name = single ? "" : name_in(row, view);
-      add_run_figures(*view.group().runs.front(), name, s);
+      add_run_figures(*view.group().runs.front(), name, view.series, s);
       add_ratios(*view.group().runs.front(), name, s);
     }
   }

@@ -29,6 +29,13 @@ TEST(QueueFigure, IsOfThoseThatServe) {
   EXPECT_EQ(figure.numbers.rows[0][2], "2.67") << "the last row has no end";
 }
 
+/// It was blue, as another method was in the race.
+TEST(QueueFigure, OneServerHasItsMethodsColour) {
+  const std::string picture = queue_figure({rounds_of(8, {4, 2, 2}, 0)}, "", 3).picture;
+  EXPECT_NE(picture.find("s3"), std::string::npos) << picture;
+  EXPECT_EQ(picture.find("s0"), std::string::npos) << picture;
+}
+
 TEST(QueueFigure, WhereNothingWaitedThereIsNone) {
   EXPECT_EQ(queue_figure({}, "").picture, "");
   EXPECT_EQ(queue_figure({rounds_of(0, {5}, 1), rounds_of(1, {0, 0}, 0)}, "").picture, "");
