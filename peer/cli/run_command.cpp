@@ -59,7 +59,8 @@ RunTitle title_of(const Assembly& fleet, const RunFolder& folder) {
                  .folder = folder.path(),
                  .method = fmt::format("{} {}", fleet.algorithm->kind, fleet.algorithm->order),
                  .graph = mixing_figures(fleet).name,
-                 .hosts = host_names(fleet.fleet)};
+                 .hosts = host_names(fleet.fleet),
+                 .own_shares = have_own_shares(fleet.fleet)};
   if (fleet.fleet.stop.time) title.stop_seconds = in_seconds(*fleet.fleet.stop.time);
   return title;
 }

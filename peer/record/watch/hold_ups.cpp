@@ -60,18 +60,19 @@ std::string with_help(const std::string& text, const std::string& help) {
   return help.empty() ? said : said + "\n" + wrapped("help:  " + help, indent);
 }
 
+}  // namespace
+
 bool have_own_shares(const Fleet& fleet) {
   const auto unequal = [&](const PeerSpec& peer) { return peer.batch != fleet.peers[0].batch; };
   return !fleet.own_steps.empty() || std::ranges::any_of(fleet.peers, unequal);
 }
 
-/// Returns a remedy for this culprit in this fleet, or "" if none is known.
-std::string help_for(const Culprit& culprit, const Fleet& fleet) {
+std::string help_for(const Culprit& culprit, bool several_hosts, bool own_shares) {
   constexpr double clearly = 1.3;
   if (culprit.kind == Culprit::Kind::link || culprit.kind == Culprit::Kind::network)
-    return fleet.hosts.size() > 1 ? "`grapevine bench links FILE` measures it, and `grapevine plan "
-                                    "FILE --place` then finds which peers should be neighbours"
-                                  : "";
+    return several_hosts ? "`grapevine bench links FILE` measures it, and `grapevine plan FILE "
+                           "--place` then finds which peers should be neighbours"
+                         : "";
   if (culprit.activity == Activity::evaluate) return "a longer `evaluate.every` saves it";
   if (culprit.activity == Activity::checkpoint) return "a longer `checkpoint.every` saves it";
   if (culprit.activity == Activity::code) return "a peer with a fast network needs no codec";
@@ -79,12 +80,10 @@ std::string help_for(const Culprit& culprit, const Fleet& fleet) {
     return "`grapevine doctor` there shows how many processors it may use; end other programs on "
            "them, or give the peer less work with `train.batch`";
   const bool slow = culprit.activity == Activity::compute && culprit.slower >= clearly;
-  if (!slow || have_own_shares(fleet)) return "";
+  if (!slow || own_shares) return "";
   return "`grapevine bench speeds FILE` measures each peer's speed, and `train.batch: auto` gives "
          "each peer work in proportion";
 }
-
-}  // namespace
 
 std::vector<PeerTimes> times_of(const std::vector<PeerState>& peers, Round first) {
   std::vector<PeerTimes> all;
@@ -120,8 +119,9 @@ std::vector<HoldUp> hold_ups(const Fleet& fleet, const FleetState& state) {
   bool link = false;
   for (const Culprit& culprit : culprits(times_of(state.peers, state.first))) {
     link = link || culprit.kind != Culprit::Kind::peer;
-    found.push_back(
-        {name_of(culprit, hosts), with_help(text_of(culprit, hosts), help_for(culprit, fleet))});
+    found.push_back({name_of(culprit, hosts),
+                     with_help(text_of(culprit, hosts),
+                               help_for(culprit, fleet.hosts.size() > 1, have_own_shares(fleet)))});
   }
   // If no link stands out, all may still be slower than the file states.
   if (const auto slow = slow_link(fleet.network, state); slow && !link)

@@ -76,6 +76,11 @@ struct SlowLink {
 /// a twentieth of the receiver's time. Only links with stated figures count.
 std::optional<SlowLink> slow_link(const NetworkSpec& network, const FleetState& state);
 
+/// Returns whether each peer has its own amount of work already.
+bool have_own_shares(const Fleet& fleet);
+/// Returns a remedy for this culprit, or "" if none is known.
+std::string help_for(const Culprit& culprit, bool several_hosts, bool own_shares);
+
 struct HoldUp {
   std::string who;   ///< name of the cause, constant over time
   std::string text;  ///< text for the user, with a remedy

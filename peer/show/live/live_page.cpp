@@ -63,6 +63,7 @@ progress { width: 100%; height: 10px; accent-color: var(--p0); }
 .cards.curves .legend { gap: 2px 16px; margin: 0 0 4px; font-size: 12.5px; }
 .gone td { color: var(--soft); } .gone td:nth-child(2) { color: var(--p1); font-weight: 600; }
 #peers td:first-child { min-width: 0; }
+.hold { margin: 10px 0 0; padding-left: 12px; border-left: 3px solid var(--p1); max-width: none; }
 th.share { text-align: left; } .share { min-width: 150px; }
 .share svg { width: 150px; height: 12px; }
 @media (max-width: 600px) { body { padding: 16px 12px 32px; } h1 { font-size: 21px; }
@@ -145,6 +146,18 @@ std::string row(const RunView& view, const PeerView& peer, bool activities) {
                        p.activities ? share_bar(*p.activities) : "",
                        waits_for(view, peer));
   return out + "</tr>\n";
+}
+
+/// Returns what the fleet waits for, each with a remedy if one is known.
+std::string hold_ups_of(const RunView& view) {
+  std::string out;
+  for (const Culprit& culprit : worst_culprits(view)) {
+    out += "<p class=\"hold\">" + svg::escape(text_of(culprit, view.title.hosts));
+    const std::string help = help_for(culprit, !view.title.hosts.empty(), view.title.own_shares);
+    if (!help.empty()) out += "<br/>help: " + svg::escape(help);
+    out += "</p>\n";
+  }
+  return out;
 }
 
 /// Shows the figures of a fleet whose actors are peers of their own.
@@ -268,15 +281,14 @@ std::string live_head(const RunView& view) {
 
 std::string live_peers(const RunView& view) {
   const bool activities = any_activities(view);
-  std::string out =
+  std::string out = hold_ups_of(view);
+  out +=
       "<div class=\"scroll\"><table><thead><tr><th>peer</th><th>state</th><th>round</th>"
       "<th>behind</th><th>CPU</th><th>memory</th><th>sent</th><th>out</th>";
   if (activities) out += "<th class=\"share\">where its time went</th><th>waited most for</th>";
   out += "</tr></thead>\n<tbody>\n";
   for (const PeerView& peer : view.peers) out += row(view, peer, activities);
   out += "</tbody></table></div>\n";
-  for (const std::string& text : hold_up_texts(view))
-    out += "<p class=\"note\">" + svg::escape(text) + "</p>\n";
   return activities ? out + states_legend(false) : out;
 }
 

@@ -28,6 +28,7 @@ struct RunTitle {
   std::string graph{};                   ///< "ring"
   std::vector<std::string> hosts{};      ///< by peer; empty if all are on one machine
   std::optional<double> stop_seconds{};  ///< limit of training time; none if unlimited
+  bool own_shares = false;               ///< each peer has its own amount of work (help_for)
 };
 
 /// A peer for display.

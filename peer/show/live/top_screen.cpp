@@ -166,14 +166,13 @@ std::vector<const PeerView*> chosen(const RunView& view, std::size_t most) {
 
 }  // namespace
 
-std::vector<std::string> hold_up_texts(const RunView& view) {
+std::vector<Culprit> worst_culprits(const RunView& view) {
   constexpr std::size_t most = 3;
   std::vector<PeerState> peers;
   for (const PeerView& peer : view.peers) peers.push_back(peer.state);
-  std::vector<std::string> texts;
-  for (const Culprit& culprit : culprits(times_of(peers, view.first)))
-    if (texts.size() < most) texts.push_back(short_text_of(culprit, view.title.hosts));
-  return texts;
+  std::vector<Culprit> found = culprits(times_of(peers, view.first));
+  if (found.size() > most) found.resize(most);
+  return found;
 }
 
 std::string sparkline(const std::vector<double>& values) {
@@ -199,7 +198,7 @@ std::string sparkline(const std::vector<double>& values) {
 
 std::string top_screen(const RunView& view, std::size_t columns, std::size_t lines) {
   const bool activities = any_activities(view);
-  const std::vector<std::string> hints = hold_up_texts(view);
+  const std::vector<Culprit> hints = worst_culprits(view);
   const std::size_t taken = 3 + hints.size();
   std::size_t room = lines - std::min(lines, taken);
   if (view.peers.size() > room) room = std::max<std::size_t>(room, 2) - 1;
@@ -210,7 +209,7 @@ std::string top_screen(const RunView& view, std::size_t columns, std::size_t lin
   if (peers.size() < view.peers.size())
     text.push_back(
         fmt::format("and {} more peers, none with a larger lag", view.peers.size() - peers.size()));
-  for (const std::string& hint : hints) text.push_back("! " + hint);
+  for (const Culprit& hint : hints) text.push_back("! " + short_text_of(hint, view.title.hosts));
   std::string out;
   for (const std::string& line : text) out += cut_to_columns(line, columns) + "\n";
   out.pop_back();

@@ -12,8 +12,8 @@ namespace gv {
 /// than peers, it lists the lost and the slowest peers. No newline at the end.
 std::string top_screen(const RunView& view, std::size_t columns, std::size_t lines);
 
-/// Names at most three peers, the worst first, for which others wait a large part of the time.
-std::vector<std::string> hold_up_texts(const RunView& view);
+/// Returns what a large part of the fleet waits for, the worst first; three at most.
+std::vector<Culprit> worst_culprits(const RunView& view);
 
 /// The values as characters of eight heights.
 std::string sparkline(const std::vector<double>& values);

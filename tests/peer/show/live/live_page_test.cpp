@@ -76,8 +76,13 @@ TEST(LivePage, NamesWhoHoldsTheOthersUp) {
     peer.state.waits = {{.peer = 2, .late = slow ? 0.0 : 7.0}};
     if (slow) peer.state.waits.clear();
   }
-  EXPECT_NE(live_peers(view).find("peer 2 holds the others up"), std::string::npos)
-      << live_peers(view);
+  const std::string peers = live_peers(view);
+  EXPECT_NE(peers.find("peer 2 holds the others up"), std::string::npos) << peers;
+  EXPECT_NE(peers.find("<br/>help: `grapevine bench speeds FILE`"), std::string::npos) << peers;
+  EXPECT_LT(peers.find("holds the others up"), peers.find("<table")) << "it is seen first";
+  view.title.own_shares = true;
+  EXPECT_EQ(live_peers(view).find("help: "), std::string::npos)
+      << "each peer has its share already";
 }
 
 TEST(LivePage, SaysWhatActorsAndMemoriesDo) {
