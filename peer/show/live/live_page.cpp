@@ -102,7 +102,7 @@ std::string share_bar(const ActivitySeconds& seconds) {
     label += fmt::format("{} {} ", activity_names[k], percent(seconds[k] / all));
     at += length;
   }
-  return svg::image(width, 12, label, bars);
+  return svg::image(width, 12, label, svg::group("", label, bars));
 }
 
 /// "3 (carl)" if the run has several hosts.
@@ -117,7 +117,7 @@ std::string waits_for(const RunView& view, const PeerView& peer) {
       peer.state.waits, {}, [](const NeighborWait& w) { return w.late + w.wire; });
   if (longest == peer.state.waits.end()) return "-";
   return fmt::format(
-      "{}, {}", id_text(view, longest->peer), seconds_text(longest->late + longest->wire));
+      "peer {}, {}", id_text(view, longest->peer), seconds_text(longest->late + longest->wire));
 }
 
 std::string row(const RunView& view, const PeerView& peer, bool activities) {
@@ -211,15 +211,22 @@ std::string draw(const std::vector<MetricsRow>& curve,
                  const svg::Axis& x,
                  const svg::Axis& y,
                  std::size_t k) {
+  constexpr std::size_t most_named = 60;
+  const std::size_t every = curve.size() / most_named + 1;
   std::vector<svg::Point> points;
-  for (const MetricsRow& row : curve) {
-    const auto value = line.value(row);
+  std::string named;
+  for (std::size_t at = 0; at < curve.size(); ++at) {
+    const auto value = line.value(curve[at]);
     if (!value || !std::isfinite(*value)) continue;
-    points.push_back({x.at(static_cast<double>(row.round)), y.at(*value)});
+    points.push_back({x.at(static_cast<double>(curve[at].round)), y.at(*value)});
+    if (at % every == 0 || at + 1 == curve.size())
+      named += svg::group("",
+                          fmt::format("{}, round {}: {:.4g}", line.name, curve[at].round, *value),
+                          svg::circle(points.back(), 7, "hidden"));
   }
   if (points.empty()) return "";
   return svg::polyline(points, "curve " + svg::series(k)) +
-         svg::circle(points.back(), 3, "node " + svg::series(k));
+         svg::circle(points.back(), 3, "node " + svg::series(k)) + named;
 }
 
 std::string key(const Line& line, const MetricsRow& last, std::size_t k) {

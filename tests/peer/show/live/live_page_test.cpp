@@ -50,7 +50,9 @@ TEST(LivePage, PeersHaveBarsWhereTheirTimeIsKnown) {
   EXPECT_EQ(live_peers(a_view(2)).find("<svg"), std::string::npos);
   const std::string peers = live_peers(a_view(2, true));
   EXPECT_NE(peers.find("aria-label=\"compute 40 % mix 10 %"), std::string::npos) << peers;
+  EXPECT_NE(peers.find("<title>compute 40 % mix 10 %"), std::string::npos) << "under the pointer";
   EXPECT_NE(peers.find("waited most for"), std::string::npos);
+  EXPECT_NE(peers.find("<td>peer 1, 2.0 s</td>"), std::string::npos) << peers;
 }
 
 /// A run that ends by time once had no bar.
@@ -96,6 +98,16 @@ TEST(LivePage, SaysWhatActorsAndMemoriesDo) {
   for (const char* figure :
        {"<b>8</b>actors alive", "<b>20000</b>transitions kept", "<b>15.96</b>samples a transition"})
     EXPECT_NE(head.find(figure), std::string::npos) << figure << "\n" << head;
+}
+
+/// The policy forbids other scripts, so that values under the pointer are titles.
+TEST(LiveFigures, TellTheirValuesUnderThePointer) {
+  std::vector<MetricsRow> curve(200, *a_view(1).latest);
+  for (std::size_t k = 0; k < curve.size(); ++k) curve[k].round = 10 * k;
+  const std::string figures = live_figures(curve);
+  EXPECT_NE(figures.find("<title>mean model, round 1990: 0.331</title>"), std::string::npos);
+  EXPECT_EQ(figures.find("<title>mean model, round 10: "), std::string::npos)
+      << "no more than some sixty a line";
 }
 
 TEST(LiveFigures, StandWhatIsNotFiniteAndWhatIsOne) {
