@@ -111,7 +111,12 @@ std::string decay_figure(const std::vector<GraphRow>& rows) {
     lines.push_back(svg::polyline(points, ""));
     const auto twins = std::ranges::count(lines, lines.back()) - 1;
     const std::string style = svg::series(k);
-    content += svg::polyline(points, (twins > 0 ? "curve twin " : "curve ") + style);
+    content += svg::group(
+        "",
+        fmt::format(
+            "{}: rounds to a thousandth: {}", rows[k].topology.name, rounds_cell(rows[k].spectrum)),
+        svg::polyline(points, (twins > 0 ? "curve twin " : "curve ") + style) +
+            svg::polyline(points, "hit"));
   }
   content += circles(rows, x, y.at(1e-3));
   return svg::image(width, tall, "disagreement left over rounds of averaging", content);

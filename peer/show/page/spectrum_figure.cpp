@@ -67,7 +67,13 @@ std::string one_row(const GraphRow& r, std::size_t k, const svg::Axis& x) {
   const bool moduli = r.topology.directed;
   std::string out = free_part(r.spectrum, x, bottom);
   out += svg::line({x.from(), bottom}, {x.to(), bottom}, "axis");
-  out += bars(r.modes ? bins_of(*r.modes, moduli) : bins_of(r.spectrum), x, bottom, k);
+  out += svg::group("",
+                    fmt::format("{}: lambda_2 {}, lambda_n {}, slem {:.6f}",
+                                r.topology.name,
+                                eigenvalue_cell(r.spectrum.lambda2),
+                                eigenvalue_cell(r.spectrum.lambda_n),
+                                r.spectrum.slem),
+                    bars(r.modes ? bins_of(*r.modes, moduli) : bins_of(r.spectrum), x, bottom, k));
   out += svg::text({names - 14, bottom - 18}, "end", "name", svg::shortened(r.topology.name, 25));
   std::string gap = fmt::format("gap {:.4g}", r.spectrum.gap);
   if (moduli) gap += ", moduli";

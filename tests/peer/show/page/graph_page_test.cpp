@@ -129,12 +129,17 @@ TEST(SpectrumFigure, BarsStandWhereTheEigenvaluesAre) {
   const std::string figure = spectrum_figure({row_of("ring", 4)});
   const auto path = figure.find("<path");
   EXPECT_EQ(count_of(figure.substr(path, figure.find("/>", path) - path), "M"), 2U);
+  EXPECT_NE(
+      figure.find("<title>ring: lambda_2 0.333333, lambda_n -0.333333, slem 0.333333</title>"),
+      std::string::npos)
+      << figure;
 }
 
 TEST(DecayFigure, LeavesWhatTheSpectrumSays) {
   const GraphRow ring = row_of("ring", 4);  // 1/3, 1/3, -1/3: every mode alike
   EXPECT_NEAR(disagreement_left(ring, 0), 1, 1e-15);
   EXPECT_NEAR(disagreement_left(ring, 3), 1.0 / 27, 1e-12);
+  EXPECT_NE(decay_figure({ring}).find("<title>ring: rounds to a thousandth: "), std::string::npos);
   GraphRow unknown = row_of("ring", 16);
   unknown.modes.reset();
   EXPECT_NEAR(disagreement_left(unknown, 10), std::pow(0.949253021674, 10), 1e-9);
