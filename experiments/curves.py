@@ -4,6 +4,18 @@ A script in a folder beside this file finds it as it finds fleets.py.
 """
 import math
 
+# A page with dark colours has a dark picture.
+STYLE = """<style>
+:root { color-scheme: light dark; }
+@media screen and (prefers-color-scheme: dark) {
+  svg > rect[fill="white"] { fill: #191918; } text:not([fill]) { fill: #f2f1ed; }
+  [stroke="#ccc"] { stroke: #43423e; } [fill="#222222"] { fill: #e4e3de; } [stroke="#222222"] { stroke: #e4e3de; }
+  [fill="#2563a8"] { fill: #5b94d6; } [stroke="#2563a8"] { stroke: #5b94d6; }
+  [fill="#7b3fa0"] { fill: #a874c9; } [stroke="#7b3fa0"] { stroke: #a874c9; }
+  [fill="#a63603"] { fill: #d8693a; } [stroke="#a63603"] { stroke: #d8693a; }
+}
+</style>"""
+
 WIDE, TALL, LEFT, TOP, GAP = 460, 260, 60, 40, 70  # of a panel, and where it is
 COLOURS = ["#222222", "#2563a8", "#4fa3d9", "#7b3fa0", "#2e8540", "#8bc34a", "#dd6b20", "#a63603", "#f4c27a", "#999999", "#0b7285"]
 
@@ -57,7 +69,7 @@ def picture(panels):
     names = max(len(name) for panel in panels for name in panel.curves)
     size = f'width="{LEFT + WIDE + 24 + 7 * names}" height="{TOP + (TALL + GAP) * len(panels)}"'
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">',
-           f'<rect {size} fill="white"/>']
+           STYLE, f'<rect {size} fill="white"/>']
     for row, panel in enumerate(panels):
         out += drawn(TOP + (TALL + GAP) * row, panel)
     return "\n".join(out + ["</svg>"]) + "\n"

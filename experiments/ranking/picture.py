@@ -6,6 +6,9 @@ import sys
 
 from ranking import ranks
 
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from curves import STYLE  # noqa: E402
+
 
 def panel(x0, y0, title, points, label):
     """points: (x rank, y rank, name)."""
@@ -37,7 +40,7 @@ def table_of(path):
 def picture(paths):
     size = f'width="520" height="{20 + 275 * len(paths)}"'
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">',
-           f'<rect {size} fill="white"/>']
+           STYLE, f'<rect {size} fill="white"/>']
     for row, path in enumerate(paths):
         table, numbers = table_of(path)
         problem = os.path.splitext(os.path.basename(path))[0]
