@@ -12,7 +12,8 @@ STYLE = """<style>
   [stroke="#ccc"] { stroke: #43423e; } [fill="#222222"] { fill: #e4e3de; } [stroke="#222222"] { stroke: #e4e3de; }
   [fill="#2563a8"] { fill: #5b94d6; } [stroke="#2563a8"] { stroke: #5b94d6; }
   [fill="#7b3fa0"] { fill: #a874c9; } [stroke="#7b3fa0"] { stroke: #a874c9; }
-  [fill="#a63603"] { fill: #d8693a; } [stroke="#a63603"] { stroke: #d8693a; }
+  [fill="#0b7285"] { fill: #2ba3b8; } [stroke="#0b7285"] { stroke: #2ba3b8; }
+  [fill="#a63603"] { fill: #b5491a; } [stroke="#a63603"] { stroke: #b5491a; }
 }
 </style>"""
 
