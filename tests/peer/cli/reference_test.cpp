@@ -42,10 +42,9 @@ class Reference : public testing::Test {
 };
 
 TEST_F(Reference, TheDocumentsAreThoseOfTheProgram) {
-  for (const auto& [what, file] :
-       {std::pair<std::string, std::string>{"keys", "fleet-file.md"},
-        {"sweep", "sweep-file.md"},
-        {"commands", "commands.md"}})
+  for (const auto& [what, file] : {std::pair<std::string, std::string>{"keys", "fleet-file.md"},
+                                   {"sweep", "sweep-file.md"},
+                                   {"commands", "commands.md"}})
     EXPECT_EQ(run({"reference", what}).output(), text_of(source_folder() + "/docs/" + file))
         << "grapevine reference " << what << " > docs/" << file;
 }
