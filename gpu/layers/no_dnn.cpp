@@ -1,7 +1,7 @@
 #include "gpu/device/cuda_error.h"
 #include "gpu/layers/layer.h"
 
-// Built instead of convolution_layer.cpp if cuDNN is missing: the same function, with a clear error.
+// Built instead of convolution_layer.cpp if cuDNN is missing: the function with a clear error.
 
 namespace gv::gpu {
 
