@@ -249,7 +249,7 @@ class Attached:
         info = self._process.session.info()
         if info.get("left_by") is None:
             raise Stopped()
-        raise PeerLost(f"peer {info['left_by']} has left, and {info['algorithm']} cannot go on without it\n"
+        raise PeerLost(f"peer {info['left_by']} has left, and {info['algorithm']} cannot continue without it\n"
                        "help: all scripts make equally many steps: gv.Sampler and gv.running see to that")
 
     def _told(self) -> Told:

@@ -71,7 +71,7 @@ class EndsTest(unittest.TestCase):
         for other in others:
             code, output = self.finished(other)
             self.assertEqual(code, 1, output)
-            self.assertRegex(output, "PeerLost: peer [0-2] has left, and all-reduce cannot go on without it")
+            self.assertRegex(output, "PeerLost: peer [0-2] has left, and all-reduce cannot continue without it")
 
     def test_inside_running_the_loop_ends_when_another_has_fewer_steps(self):
         first, *others = self.started({"only": 5}, {}, {}, algorithm="all-reduce")

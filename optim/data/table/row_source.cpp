@@ -191,8 +191,8 @@ class CsvFile final : public RowSource {
     split(record);
     if (words_.size() != names_.size())
       throw RowError(place() + ": " + std::to_string(words_.size()) +
-                     " values, and the header has " + std::to_string(names_.size()) + " names" +
-                     remedy);
+                     (words_.size() == 1 ? " value" : " values") + ", and the header has " +
+                     std::to_string(names_.size()) + " names" + remedy);
     return true;
   }
 

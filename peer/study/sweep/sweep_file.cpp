@@ -292,8 +292,7 @@ class SweepFileReader : Readers {
 // clang-format off
 const std::vector<KeyRow>& sweep_file_keys() {
   static const std::vector<KeyRow> rows{
-      {"sweep", "a map", "",
-       "Sweep file: a fleet file, keys to vary, seeds, tuning and expectations.",
+      {"sweep", "a map", "", "Sweep file: a fleet file, and keys to vary and to tune.",
        "grapevine sweep configs/sweeps/rivals.yaml"},
       {"sweep.version", "1", "", "Version of the format. Required.", "version: 1"},
       {"sweep.name", "a word", "the file's name", "Name of the sweep.", "name: networks"},
@@ -304,14 +303,13 @@ const std::vector<KeyRow>& sweep_file_keys() {
       {"sweep.parallel", "1 to 1,024", "1",
        "Number of simultaneous runs, with `in: run`.", "parallel: 2"},
       {"sweep.vary", "axes", "one cell",
-       "Axes. An axis is a key of the fleet file with a list of values, or a name with named patches of the fleet file. Each combination of values is a cell.",
+       "Axes. An axis is a key of the fleet file with a list of values, or a name with named "
+       "patches of the fleet file. Each combination of values is a cell.",
        "vary: { train.batch: [16, 32] }"},
       {"sweep.skip", "a list of patterns", "none",
-       "Cells to leave out: maps from axes to a label or a list of labels.",
-       "skip: [{ method: server, network: dsl }]"},
+       "Cells to leave out: maps from axes to labels.", "skip: [{ method: server, peers: 64 }]"},
       {"sweep.seeds", "1 to 1,000, or a list", "1",
-       "Number of seeds for each cell, counted from the fleet file's seed; or the seeds.",
-       "seeds: 6"},
+       "Number of seeds of each cell, from the fleet file's seed on; or a list.", "seeds: 6"},
       {"sweep.target", "as `stop.target`", "none",
        "Figure whose cost in time, rounds and bytes is compared.", "target: { accuracy: 0.9 }"},
       {"sweep.tune", "a map", "none", "Tuning of keys for each cell's method before the trials.",
@@ -355,6 +353,7 @@ const std::vector<KeyRow>& sweep_file_keys() {
        "Draws the prediction as well.", "picture: { x: peers, model: true }"},
       {"sweep.keep", "figures, model", "figures",
        "What stays of each trial besides its figures.", "keep: model"},
+      {"sweep.output", "a map", "", "Place of the sweep's files.", "output: { dir: runs/tuned }"},
       {"sweep.output.dir", "a path", "runs/{name}",
        "Folder of the sweep; {name} is its name.", "output: { dir: runs/tuned }"},
   };

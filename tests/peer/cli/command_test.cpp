@@ -77,7 +77,7 @@ TEST(Command, RefusesWhatIsUnknownOrOutOfRange) {
 TEST(Command, NamesTheOptionThatWasProbablyMeant) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(call({"act", "--cuont=3"}), exit_code::usage);
-  EXPECT_EQ(call({"act", "--quite-another", "3"}), exit_code::usage);
+  EXPECT_EQ(call({"act", "--quite-another=3"}), exit_code::usage);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "error: unknown option `--cuont`\n"
             "help:  did you mean `--count`?\n"

@@ -140,7 +140,7 @@ TEST_F(DirtyTables, AllProblemsAreToldInOneGo) {
   for (const char* part : {"a.csv:2: `2,5` in column `b` looks like a number with a decimal comma",
                            "a.csv:3: `k.A.` in column `a` is no number",
                            "a.csv:3: no value in column `b`",
-                           "a.csv:4: 1 values, and the header has 3 names",
+                           "a.csv:4: 1 value, and the header has 3 names",
                            "4 errors in "})
     EXPECT_TRUE(has(ended.err, part)) << part << "\n" << ended.err;
 }

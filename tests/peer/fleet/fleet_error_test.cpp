@@ -229,7 +229,7 @@ constexpr Wrong training[] = {
      "not one of sgd, adagrad",
      ""},
     {"attackers: { count: 4 }\n", ":5:12", "leave no honest peer", ""},
-    {"attackers: { count: 1, kind: alien }\n", ":5:30", "not one of sign-flip", "alie"},
+    {"attackers: { count: 1, kind: alien }\n", ":5:30", "not one of", "alie"},
     {"algorithm: { kind: d-psgd, codec: top-k }\n", ":5:35", "never makes up for it", ""},
     {"algorithm: { kind: local-sgd, codec: int8 }\n", ":5:38", "takes no codec", ""},
     {"version: 1\npeers: 4\nstop: { rounds: 1 }\ndata: { kind: idx, dir: nowhere }\n",

@@ -83,7 +83,7 @@ TEST_F(TableFleet, WhatIsWrongIsSaidWithItsPlace) {
   EXPECT_TRUE(has(problem("file: a.csv, target: kind, standardize: { }"), "needs `file`"));
   write("bad.csv", "size,kind\n1,u\n2\nx,v\n");
   const std::string bad = problem("file: bad.csv, target: kind");
-  EXPECT_TRUE(has(bad, "bad.csv:3: 1 values, and the header has 2 names")) << bad;
+  EXPECT_TRUE(has(bad, "bad.csv:3: 1 value, and the header has 2 names")) << bad;
 }
 
 /// Peers whose files differ in a byte belong to different fleets.
@@ -135,7 +135,7 @@ TEST_F(TableFleet, WithFilesOfTheirOwnNothingDependsOnTheOthersSizes) {
   const std::string data = "file: \"part-{id}.csv\", test: t.csv, target: kind, standardize: false";
   EXPECT_TRUE(has(problem(data, "stop: { epochs: 2 }\n"), "take `stop: { rounds: N }`"));
   EXPECT_TRUE(has(problem(data, "stop: { rounds: 2 }\nevaluate: { every: 1 epochs }\n"),
-                  "say it in rounds"));
+                  "write it in rounds"));
   EXPECT_TRUE(has(problem(data, "stop: { rounds: 2 }\nalgorithm: fedavg\n"), "take `local-sgd`"));
   EXPECT_TRUE(has(problem(data + ", servers: 1"), "leave out `servers`"));
   EXPECT_TRUE(has(problem(data + ", partition: iid"), "leave out `partition`"));

@@ -75,7 +75,7 @@ TEST(LocalSteps, BadInputIsRefusedWithItsPlace) {
   expect(problem("{ kind: auto, mean: 0 }"), ":5:43");
   expect(problem("[1, 2]"), ":5:23");
   expect(problem("auto", "peers: [{ speed: 1e6 }, { speed: 1e-6 }]\n"),
-         ":5:23 beside one step of the slowest peer there would be more than 1000000 on average");
+         ":5:23 for each step of the slowest peer there would be more than 1000000 on average");
   expect(problem("{ kind: auto, mean: 1000000 }", "peers: [{ speed: 1000 }, { count: 999 }]\n"),
          ":5:23 the fastest peer would get 5e+08 local steps, and may have 1e+08");
   expect(first_problem([] {

@@ -48,7 +48,7 @@ TEST_F(Csv, QuotesHoldSeparatorsQuotesAndLines) {
       plain("a,\"the, target\"\n1,\"x \"\"y\"\", z\"\n2,\"w\"\n", "the, target"), Rng(1));
   EXPECT_EQ(read.train->facts->classes, (std::vector<std::string>{"w", "x \"y\", z"}));
   const std::string after = wrong("a,b,y\n1,\"2\n\n\",u\n1,x\n");
-  EXPECT_TRUE(after.starts_with("a.csv:5: 2 values ")) << after;
+  EXPECT_TRUE(after.starts_with("a.csv:5: 2 values, ")) << after;
 }
 
 /// A line break or a tab within quotes was once refused as "no UTF-8 text".
@@ -238,10 +238,10 @@ TEST_F(Csv, TheTaskIsGuessedFromTheTarget) {
 }
 
 TEST_F(Csv, SaysInWhichLineWhatIsWrong) {
-  EXPECT_EQ(wrong("a,y\n1,u\n2\n").substr(0, 52),
-            "a.csv:3: 1 values, and the header has 2 names; a ta");
+  EXPECT_EQ(wrong("a,y\n1,u\n2\n").substr(0, 51),
+            "a.csv:3: 1 value, and the header has 2 names; a tab");
   EXPECT_EQ(wrong("a,y\n1,u\n\n2,v,w\n").substr(0, 52),
-            "a.csv:4: 3 values, and the header has 2 names; a ta");
+            "a.csv:4: 3 values, and the header has 2 names; a tab");
   EXPECT_EQ(wrong("a,y\n1,u\ntwo,v\n").substr(0, 60),
             "a.csv:3: `two` in column `a` is no number, and others are; c");
   EXPECT_NE(wrong("a,y\n1,u\n1e60,v\n").find("a.csv:3: the number in column `a` is beyond"),
@@ -252,7 +252,7 @@ TEST_F(Csv, SaysInWhichLineWhatIsWrong) {
   EXPECT_NE(wrong(",y\n1,u\n").find("column 1 has no name; if it counts"), std::string::npos);
   EXPECT_NE(wrong("y,y\n1,u\n").find("two columns are called `y`"), std::string::npos);
   EXPECT_NE(wrong("a,y\n1,\"u\n2,v\n").find("a.csv:2: a quote is opened"), std::string::npos);
-  EXPECT_NE(wrong("a,y\n1,\"u\"v\n").find("a.csv:2: text goes on after a closing quote"),
+  EXPECT_NE(wrong("a,y\n1,\"u\"v\n").find("a.csv:2: text continues after a closing quote"),
             std::string::npos);
   EXPECT_NE(wrong("\xFF\xFE"
                   "a")

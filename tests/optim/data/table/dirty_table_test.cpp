@@ -191,7 +191,7 @@ TEST_F(DirtyTable, AllProblemsAreToldInOneGo) {
     has(1, " (and in 1 row more: `unklar`)");
     has(2, "a.csv:3: no value in column `b`");
     has(2, " (and in 1 row more)");
-    has(3, "a.csv:4: 1 values, and the header has 4 names");
+    has(3, "a.csv:4: 1 value, and the header has 4 names");
     has(3, " (and in 1 row more)");
     has(4, "a.csv:5: the number in column `c` is beyond");
   }

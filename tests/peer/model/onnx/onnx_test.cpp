@@ -238,7 +238,7 @@ TEST_F(Onnx, WhatCannotBeExportedIsSaid) {
     EXPECT_EQ(ended.code, code) << ended.err;
     EXPECT_NE(ended.err.find(said), std::string::npos) << ended.err;
   };
-  refused({"export", path("run")}, 2, "--onnx FILE says what is wanted");
+  refused({"export", path("run")}, 2, "--onnx FILE selects what is exported");
   refused({"export", path("run"), path("run"), "--onnx", path("x")}, 2, "name one RUN");
   refused({"export", path("a.csv"), "--onnx", path("x")}, 5, "neither safetensors");
   refused({"export", path("run"), "--onnx", path("none/x.onnx")}, 5, "none/x.onnx: cannot be");

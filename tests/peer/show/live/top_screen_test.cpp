@@ -93,7 +93,7 @@ TEST(TopScreen, ShowsThoseInTroubleWhenNotAllFit) {
   ASSERT_EQ(screen.size(), 6U);
   EXPECT_NE(screen[3].find("   33 "), std::string::npos) << screen[3];
   EXPECT_NE(screen[4].find("killed by signal 9"), std::string::npos) << screen[4];
-  EXPECT_EQ(screen[5], "and 98 more peers, none of them further behind");
+  EXPECT_EQ(screen[5], "and 98 more peers, none with a larger lag");
 }
 
 TEST(TopScreen, NamesThePeerThatHoldsOthersUp) {

@@ -77,7 +77,7 @@ TEST(TcpAddresses, OfIPv6TrainToTheSameBits) {
 /// last words of a peer that has left; the other peer then waits for them in vain.
 TEST(TcpAddresses, ANeighbourLivesWhileOneOfThemAnswers) {
   Fleet file = two_peers("all-reduce", "");
-  file.stop.rounds = 20000;
+  file.stop.rounds = 4000;
   const Assembly fleet(file);
   LoopbackFleet real(fleet);
   Proxy proxy(real.addresses[1].port, {}, 7);

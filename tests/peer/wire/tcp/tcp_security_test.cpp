@@ -108,7 +108,7 @@ TEST(TcpSecurity, AHelloMustBeOfItsConnectionAndOfItsCertificate) {
     ASSERT_TRUE(lying.shake());
     lying.say(wire::encode(peer.hello_of(1, lying.channel())));
     EXPECT_EQ(lying.heard(), 0U);
-    EXPECT_TRUE(peer.says("its certificate is that of peer 0, and it says that it is peer 1"));
+    EXPECT_TRUE(peer.says("its certificate is that of peer 0, and it claims to be peer 1"));
   }
   EXPECT_FALSE(peer.ready);
   captured.say(wire::encode(peer.hello_of(0, captured.channel())));
