@@ -1,6 +1,6 @@
 """A script's model, optimizers and state as a peer."""
 
-from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
 import torch
 
@@ -22,7 +22,7 @@ class Attached:
     """What DistributedOptimizer makes: the hooks of the last optimizer end the turns of the peer."""
 
     def __init__(self, process: Process, optimizers: Optimizers, trained: TrainedSet,
-                 model: Optional[torch.nn.Module], evaluate: Optional[Callable], calibrate: Optional[Iterable],
+                 model: Optional[torch.nn.Module], evaluate: Optional[Callable], calibrate: Any,
                  state: Sequence[Any]) -> None:
         objections(process.info, optimizers)
         self._servers = ServersStep(process.info)
@@ -88,6 +88,10 @@ class Attached:
         random = random_state()
         if self._evaluate is not None:
             self._evaluated(self._evaluations.tried)
+        elif self._process.info["task"] == "ask":
+            failed = self._statistics.objection()
+            if failed:
+                self._process.session.say(text=f"model.pt will not be written: {failed}")
         packed(self._state_now())
         be_random(random)
 

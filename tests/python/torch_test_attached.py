@@ -71,6 +71,26 @@ class AttachedTest(unittest.TestCase):
             self.assertTrue(torch.equal(written[name], value), name)
         self.assertTrue(torch.allclose(written["1.running_mean"], model[0](calibrate[0]).mean(0)))
 
+    def test_two_networks_get_statistics_by_a_function_and_without_one_it_is_said_before_the_start(self):
+        torch.manual_seed(1)
+        first, second = torch.nn.Sequential(torch.nn.BatchNorm1d(3)), torch.nn.Sequential(torch.nn.BatchNorm1d(3))
+        both, data = torch.nn.ModuleList([first, second]), torch.randn(64, 3) * 2 + 5
+        for calibrate, words in ((lambda: second(first(data)), []), ([data], ["model.pt will not be written: the batch "
+                                 "norms of the fleet's model have no statistics; calibrate= failed: "])):
+            with self.subTest(words), tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "model.pt")
+                process = ScriptedProcess(ScriptedSession([lib.SAVE], task="ask", tries=True, save_to=path))
+                sgd = torch.optim.SGD(both.parameters(), lr=0.5)
+                with self.assertRaises(Stopped):
+                    Attached(process, [sgd], TrainedSet(both, None, [sgd]), both, None, calibrate, ())
+                said = [call[1]["text"] for call in process.session.calls if call and call[0] == "say"]
+                self.assertEqual(len(said), 2 * len(words), said)       # at the start, and when it was to be written
+                for text, begins in zip(said, words):
+                    self.assertTrue(text.startswith(begins), text)
+                self.assertEqual(os.path.exists(path), not words)
+                if not words:
+                    self.assertTrue(torch.allclose(torch.load(path)["0.0.running_mean"], data.mean(0), atol=1e-5))
+
     def test_a_model_that_cannot_be_written_is_told(self):
         with tempfile.TemporaryDirectory() as folder:
             process = ScriptedProcess(ScriptedSession([lib.SAVE], task="ask", save_to=folder))
