@@ -88,10 +88,6 @@ class Attached:
         random = random_state()
         if self._evaluate is not None:
             self._evaluated(self._evaluations.tried)
-        elif self._process.info["task"] == "ask":
-            failed = self._statistics.objection()
-            if failed:
-                self._process.session.say(text=f"model.pt will not be written: {failed}")
         packed(self._state_now())
         be_random(random)
 
@@ -345,6 +341,8 @@ class Attached:
             for name, value in state.items():
                 state[name] = value.cpu() if isinstance(value, torch.Tensor) else value
             torch.save(state, path)
+        except Error as why:
+            self._process.session.say(text=f"the model could not be written: {why}")
         except Exception:
             import traceback
             self._process.session.say(text="the model could not be written:\n" + traceback.format_exc())

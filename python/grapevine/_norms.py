@@ -25,8 +25,9 @@ class Statistics:
             self._ways.append(("calibrate=", lambda: self._by_evaluation(calibrate)))
         elif calibrate is not None:
             self._ways.append(("calibrate=", lambda: recalibrate(model, calibrate)))
-        self._ways += [("the data set of gv.Sampler", lambda data=data: recalibrate(model, batches_of(data)))
-                       for data in datasets]
+        if not isinstance(model, (torch.nn.ModuleList, torch.nn.ModuleDict)):       # which no data go through
+            self._ways += [("the data set of gv.Sampler", lambda data=data: recalibrate(model, batches_of(data)))
+                           for data in datasets]
         if evaluate is not None:
             self._ways.append(("the inputs of evaluate", lambda: self._by_evaluation(evaluate)))
 
@@ -36,18 +37,9 @@ class Statistics:
             return None
         if not self._ways:
             return ("the fleet's model gets no statistics of its batch norms, and is neither evaluated nor saved "
-                    "whole. help: DistributedOptimizer(..., calibrate=loader)")
+                    "whole. help: DistributedOptimizer(..., calibrate=loader), or a function that runs the model")
         return (f"the batch norms of the fleet's model get the statistics of {self._ways[0][0]}"
                 + ("" if self._ways[0][0] == "calibrate=" else "; calibrate=loader names other data"))
-
-    def objection(self) -> Optional[str]:
-        """Tries them. Returns why all data that are known fail; None if some work, or if described() says the rest."""
-        try:
-            if self._ways:
-                self.renew()
-        except Error as why:
-            return str(why)
-        return None
 
     def renew(self) -> None:
         """Computes them. Raises Error if no data is known on which the model runs."""
