@@ -17,6 +17,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 HERE = Path(__file__).resolve().parent
 BUILT = HERE.parent / "build" / "release"
 PROGRAM, LIBRARY = BUILT / "peer" / "grapevine", BUILT / "libgrapevine.so"
+STAMP = BUILT.parent / ".built-program"     # of the wrapper: when a build of both began that succeeded
 SOURCES = ["CMakeLists.txt", "cmake", "gossip", "gpu", "graph", "optim", "peer"]
 COMPILER = "scikit-build-core>=0.10"
 METADATA = """Metadata-Version: 2.1
@@ -39,14 +40,15 @@ def compiles() -> bool:
         return True
     if not PROGRAM.exists() or not LIBRARY.exists():
         refuse("nothing is built in build/release")
-    if newest() > min(PROGRAM.stat().st_mtime, LIBRARY.stat().st_mtime):
+    built = min(PROGRAM.stat().st_mtime, LIBRARY.stat().st_mtime)
+    if newest() > max(built, STAMP.stat().st_mtime if STAMP.exists() else 0):     # a build leaves what did not change
         refuse("sources are newer than build/release")
     return False
 
 
 def refuse(why: str) -> None:
-    raise SystemExit(f"error: {why}\nhelp: `./grapevine doctor` builds it and shows progress (18 minutes on two "
-                     "cores); installing then takes seconds. GRAPEVINE_COMPILE=1 compiles here")
+    raise SystemExit(f"error: {why}\nhelp: `./grapevine doctor` builds it (18 minutes on two cores, build/build.log "
+                     "shows how far); installing then takes seconds. GRAPEVINE_COMPILE=1 compiles here")
 
 
 def newest() -> float:

@@ -1,6 +1,6 @@
 """A script's model, optimizers and state as a peer."""
 
-from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
 import torch
 
@@ -22,7 +22,7 @@ class Attached:
     """What DistributedOptimizer makes: the hooks of the last optimizer end the turns of the peer."""
 
     def __init__(self, process: Process, optimizers: Optimizers, trained: TrainedSet,
-                 model: Optional[torch.nn.Module], evaluate: Optional[Callable], calibrate: Optional[Iterable],
+                 model: Optional[torch.nn.Module], evaluate: Optional[Callable], calibrate: Any,
                  state: Sequence[Any]) -> None:
         objections(process.info, optimizers)
         self._servers = ServersStep(process.info)
@@ -341,6 +341,8 @@ class Attached:
             for name, value in state.items():
                 state[name] = value.cpu() if isinstance(value, torch.Tensor) else value
             torch.save(state, path)
+        except Error as why:
+            self._process.session.say(text=f"the model could not be written: {why}")
         except Exception:
             import traceback
             self._process.session.say(text="the model could not be written:\n" + traceback.format_exc())

@@ -14,15 +14,20 @@ BATCH = 64          # samples of one, where a data set and no loader is known
 class Statistics:
     """Computes the statistics again before the fleet's model is evaluated or saved, from the best data there is."""
 
-    def __init__(self, model: Optional[torch.nn.Module], calibrate: Optional[Iterable], datasets: Sequence[Any],
+    def __init__(self, model: Optional[torch.nn.Module], calibrate: Any, datasets: Sequence[Any],
                  evaluate: Optional[Callable[[], Any]]) -> None:
-        """datasets: what samplers were made for. evaluate: calls the script's, whose inputs are the last resort."""
+        """calibrate: a loader, or a function that runs the model on some batches. datasets: what samplers were made
+        for. evaluate: calls the script's, whose inputs are the last resort.
+        """
         self._model = model
         self._ways: List[Tuple[str, Callable[[], None]]] = []
-        if calibrate is not None:
+        if callable(calibrate):
+            self._ways.append(("calibrate=", lambda: self._by_evaluation(calibrate)))
+        elif calibrate is not None:
             self._ways.append(("calibrate=", lambda: recalibrate(model, calibrate)))
-        self._ways += [("the data set of gv.Sampler", lambda data=data: recalibrate(model, batches_of(data)))
-                       for data in datasets]
+        if not isinstance(model, (torch.nn.ModuleList, torch.nn.ModuleDict)):       # which no data go through
+            self._ways += [("the data set of gv.Sampler", lambda data=data: recalibrate(model, batches_of(data)))
+                           for data in datasets]
         if evaluate is not None:
             self._ways.append(("the inputs of evaluate", lambda: self._by_evaluation(evaluate)))
 
@@ -32,7 +37,7 @@ class Statistics:
             return None
         if not self._ways:
             return ("the fleet's model gets no statistics of its batch norms, and is neither evaluated nor saved "
-                    "whole. help: DistributedOptimizer(..., calibrate=loader)")
+                    "whole. help: DistributedOptimizer(..., calibrate=loader), or a function that runs the model")
         return (f"the batch norms of the fleet's model get the statistics of {self._ways[0][0]}"
                 + ("" if self._ways[0][0] == "calibrate=" else "; calibrate=loader names other data"))
 

@@ -125,11 +125,22 @@ class Process:
         limit = time.monotonic() + INTERRUPTED_S if self.interrupted else float("inf")
         try:
             if not self.interrupted:
+                self._warn_without_step()
                 self.progress.behind()
             while not self.session.finish() and time.monotonic() < limit:
                 pass
         except (Error, KeyboardInterrupt):
             return
+
+
+    def _warn_without_step(self) -> None:
+        """Logs that the script ends without a step, so that nothing was averaged."""
+        if self.info["task"] not in ("peer", "alone") or self.progress.steps() != 0 or self.progress.over():
+            return
+        if not self.session.info()["rejoined"]:
+            self.session.say(text="ends without a step of the optimizer that DistributedOptimizer was given: nothing "
+                                  "is averaged\nhelp: a script that changes its parameters by hand calls "
+                                  "torch.optim.SGD(...).step() instead")
 
 
 _current: Optional[Process] = None

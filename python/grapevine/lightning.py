@@ -27,7 +27,7 @@ class Callback(Base):
         self._evaluate, self._calibrate = evaluate, calibrate
 
     def setup(self, trainer: Any, pl_module: Any, stage: str) -> None:
-        if not gv.is_initialized():
+        if stage == "fit" and not gv.is_initialized():     # Trainer.test after it trains nothing
             gv.init()
 
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:

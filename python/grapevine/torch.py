@@ -129,7 +129,7 @@ def batch(usual: int) -> int:
 
 
 def DistributedOptimizer(optimizer: Any, model: Any = None, *, named_parameters: Optional[Iterable] = None,
-                         evaluate: Optional[Callable] = None, calibrate: Optional[Iterable] = None,
+                         evaluate: Optional[Callable] = None, calibrate: Any = None,
                          state: Sequence[Any] = (), compression: str = Compression.none, op: str = Average,
                          backward_passes_per_step: int = 1, gradient_predivide_factor: float = 1.0) -> Any:
     """Joins the fleet with a model and its optimizer, and returns the same optimizer, whose step now is a peer's.
@@ -137,7 +137,8 @@ def DistributedOptimizer(optimizer: Any, model: Any = None, *, named_parameters:
     optimizer: one, or several, of which the last one's step ends the turn. model: a torch.nn.Module; or Horovod's
     second argument, the pairs of named_parameters. Without both the parameters are those of the optimizer.
     evaluate: evaluate(model) returns the test loss, (loss, accuracy) or a dictionary of numbers; without a model
-    evaluate(). calibrate: a loader, on which batch norms of the mean model are computed anew before it is evaluated.
+    evaluate(). calibrate: a loader, or a function that runs the model on some batches (a GAN's two networks): batch
+    norms of the mean model are computed from it before the model is evaluated or saved.
     state: what has state_dict and load_state_dict and belongs into a checkpoint: schedulers, scalers, averages.
     Called again with other optimizers of the same tensors, for another phase, it goes on with those; `state` is then
     theirs, and evaluate, calibrate and model are those of the first call.

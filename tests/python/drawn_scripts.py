@@ -67,6 +67,8 @@ def draw_script(seed: int, method: Optional[str] = None) -> Script:
     elif method != "all-reduce" and script.optimizer["kind"] == "SGD" and draw.random() < 0.2:
         script = script.changed(model={**script.model, "sparse": True})
         script = script.plain(weight_decay=0, momentum=0, nesterov=False)
+        if script.habits["clip"] == "value":        # PyTorch does not clip sparse gradients so
+            script = script.habit(clip="norm")
     if method in ("d-psgd", "ad-psgd") and sums_follow(script) and draw.random() < 0.25:
         script = script.habit(loop="counted", more=[draw.randrange(3) for _ in range(peers)], scheduler=None)
     return script

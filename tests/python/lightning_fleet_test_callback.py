@@ -4,6 +4,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import grapevine.lightning
+import grapevine.torch as gv
 from fleets import run_example, small_fashion
 
 
@@ -21,6 +23,11 @@ class CallbackTest(unittest.TestCase):
             summary = run_example("lightning.yaml", "--data", data, "--epochs", 50,
                                   sets=["train.batch=16", "stop.rounds=7"])
         self.assertEqual((summary["rounds"], summary["exit_code"]), (7, 0))
+
+    def test_a_trainer_that_tests_after_fitting_joins_no_fleet_again(self):
+        for stage in ("validate", "test", "predict"):
+            grapevine.lightning.Callback().setup(None, None, stage)
+            self.assertFalse(gv.is_initialized())
 
 
 if __name__ == "__main__":

@@ -4,12 +4,21 @@ import importlib.util
 import os
 import shutil
 import stat
+import subprocess
 import tempfile
 import unittest
 import zipfile
 from pathlib import Path
 
 PYTHON = Path(__file__).parents[2] / "python"
+CMAKE = """[ "$1" = --build ] || exit 0
+mkdir -p build/release/peer
+for word in "$@"; do
+  case $word in
+    grapevine) cp /bin/true build/release/peer/grapevine ;;
+    grapevine_library) : >build/release/libgrapevine.so ;;
+  esac
+done"""     # makes the targets that it is asked for
 
 
 class BuildTest(unittest.TestCase):
@@ -49,6 +58,17 @@ class BuildTest(unittest.TestCase):
             listed = [line.split(",")[0] for line in wheel.read(record).decode().splitlines()]
         self.assertEqual(listed, names)
 
+    def test_the_wrapper_builds_all_that_a_wheel_takes(self):
+        shutil.copy(PYTHON.parent / "grapevine", self.root)
+        tools = self.root / "tools"
+        tools.mkdir()
+        for name, body in (("dpkg-query", "printf installed"), ("cmake", CMAKE)):
+            (tools / name).write_text(f"#!/bin/sh\n{body}\n")
+            (tools / name).chmod(0o755)
+        subprocess.run([self.root / "grapevine", "doctor"], check=True, stderr=subprocess.DEVNULL, cwd=self.root,
+                       env={**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"})
+        self.assertEqual(self.backend.get_requires_for_build_wheel(), [])
+
     def test_an_editable_one_points_at_the_checkout(self):
         with zipfile.ZipFile(self.wheels / self.backend.build_editable(str(self.wheels))) as wheel:
             self.assertEqual(wheel.read("grapevine_learning.pth").decode().strip(), str(self.root / "python"))
@@ -57,6 +77,9 @@ class BuildTest(unittest.TestCase):
         with self.assertRaisesRegex(SystemExit, "nothing is built.*\nhelp: `./grapevine doctor` builds it"):
             self.backend.get_requires_for_build_wheel()
         self.built()
+        self.touch("peer/source.cpp", 2500)
+        self.touch("build/.built-program", 2600)        # the wrapper's build had nothing to change in the two
+        self.assertEqual(self.backend.get_requires_for_build_wheel(), [])
         self.touch("peer/source.cpp", 3000)
         with self.assertRaisesRegex(SystemExit, "sources are newer than build/release"):
             self.backend.get_requires_for_build_wheel()

@@ -123,6 +123,10 @@ class HabitsTest(unittest.TestCase):
                 for result in results:
                     self.assertAlmostEqual(result, 1.0, delta=0.2)      # the mean of 0, 1 and 2
 
+    def test_a_script_that_makes_no_step_is_told_that_nothing_is_averaged(self):
+        _, output = self.run_habit("by_hand")
+        self.assertEqual(output.count("ends without a step of the optimizer"), PEERS, output)
+
     def test_an_exit_code_of_a_script_is_not_lost_and_its_last_words_are_the_error(self):
         results, output = self.run_habit("leaves", code=3)
         self.assertRegex(output, r"peer 1 lost at round 2\d \(pid \d+, exit 3\)")

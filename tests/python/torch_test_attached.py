@@ -71,6 +71,18 @@ class AttachedTest(unittest.TestCase):
             self.assertTrue(torch.equal(written[name], value), name)
         self.assertTrue(torch.allclose(written["1.running_mean"], model[0](calibrate[0]).mean(0)))
 
+    def test_two_networks_get_statistics_by_a_function_and_without_one_it_is_said_before_the_start(self):
+        torch.manual_seed(1)
+        first, second = torch.nn.Sequential(torch.nn.BatchNorm1d(3)), torch.nn.Sequential(torch.nn.BatchNorm1d(3))
+        both, data = torch.nn.ModuleList([first, second]), torch.randn(64, 3) * 2 + 5
+        self.assertRegex(Statistics(both, None, [data], None).described(), "neither evaluated nor saved.*a function")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.pt")
+            with self.assertRaises(Stopped):
+                attached([lib.SAVE], both, [torch.optim.SGD(both.parameters(), lr=0.5)], task="ask", save_to=path,
+                         calibrate=lambda: second(first(data)))
+            self.assertTrue(torch.allclose(torch.load(path)["0.0.running_mean"], data.mean(0), atol=1e-5))
+
     def test_a_model_that_cannot_be_written_is_told(self):
         with tempfile.TemporaryDirectory() as folder:
             process = ScriptedProcess(ScriptedSession([lib.SAVE], task="ask", save_to=folder))

@@ -192,6 +192,15 @@ def leaves():
     trained(model, optimizer, 20)
 
 
+def by_hand():
+    """Changes its parameters without an optimizer, and gives one that makes no step."""
+    model = torch.nn.Linear(3, 1, bias=False)
+    gv.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.01), model)
+    for _ in range(5):
+        model.weight.sum().backward()
+        model.weight.data.add_(model.weight.grad, alpha=-0.01)
+
+
 def warm_up():
     """A rate that begins at 0, and a parameter without elements."""
     model = torch.nn.Linear(4, 1, bias=False)
