@@ -119,6 +119,7 @@ struct SimShared {
   Time before{0};                 ///< time before this part of a resumed run; the queue begins at 0
   std::vector<Costs> earlier;     ///< by peer: costs of earlier lives
   std::vector<Costs> told;        ///< by peer: costs of the present life in its newest report
+  std::map<PeerId, PeerId> left_by;  ///< see SimulationResult::left_by
   std::set<PeerId> broken_by;     ///< peers whose death or standstill ended a collective
   std::set<PeerId> chains_ended;  ///< peers that ended a chain which the fleet does not need
   bool does_without_chains = false;  ///< see Assembly

@@ -70,6 +70,7 @@ void SimJournal::tell(Report report) {
   if (report.broken_by)
     (shared_.does_without_chains ? shared_.chains_ended : shared_.broken_by)
         .insert(*report.broken_by);
+  if (report.left_by) shared_.left_by[id_] = *report.left_by;
   if (report.last) {
     shared_.finished[id_] = true;
     shared_.ended = now;
@@ -272,6 +273,7 @@ class Simulation {
     result.virtual_time = shared_.ended;
     result.events = shared_.queue.events();
     result.broken_by = shared_.broken_by;
+    result.left_by = shared_.left_by;
     result.chains_ended = shared_.chains_ended;
     if (trial_) return trial_->judge(result);
     for (OneLife& life : lives_) {

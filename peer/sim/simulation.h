@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -94,6 +95,7 @@ struct SimulationResult {
   std::vector<PeerId> lost{};    ///< peers dead at the end
   /// The peers whose death or standstill made a collective impossible.
   std::set<PeerId> broken_by{};
+  std::map<PeerId, PeerId> left_by{};  ///< Report::left_by, by the peer that reported it
   std::set<PeerId> chains_ended{};  ///< peers that ended a chain which the others do not need
   double drift = 0;                 ///< relative difference between a vector and its account
   bool interrupted = false;

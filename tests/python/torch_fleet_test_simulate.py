@@ -163,6 +163,21 @@ class SimulateTest(unittest.TestCase):
             gv.simulate(QUADRATIC, gv.init, step=0.001)
         self.assertFalse(gv.is_initialized())
 
+    def test_a_peer_that_makes_fewer_steps_is_named_as_in_a_fleet(self):
+        def uneven():
+            gv.init()
+            x = torch.nn.Parameter(torch.zeros(6))
+            optimizer = torch.optim.SGD([x], lr=0.5)
+            gv.DistributedOptimizer(optimizer, named_parameters=[("x", x)])
+            for _ in range(5 if gv.rank() == 2 else 9):
+                x.sum().backward()
+                optimizer.step()
+            return "through"
+        with self.assertRaisesRegex(gv.PeerLost, "peer 2 has left, and all-reduce cannot go on without it"):
+            gv.simulate({**QUADRATIC, "algorithm": "all-reduce", "stop": {}}, uneven, step=0.001)
+        without = gv.simulate({**QUADRATIC, "stop": {}}, uneven, step=0.001)       # d-psgd continues
+        self.assertEqual(without["returned"], ["through"] * 4)
+
     def test_plain_buffers_and_the_first_mistakes(self):
         fleet = Fleet(peers=3, algorithm="all-reduce")
         self.addCleanup(fleet.close)

@@ -354,6 +354,8 @@ std::string ProgramSimulation::simulated() {
     after_job(i, std::move(ended));
   };
   const SimulationResult result = simulate(fleet, observer, options);
+  for (const auto& [id, by] : result.left_by)
+    if (id < peers_.size() && !fleet_.fleet.stop.time) peers_[id]->left_by = by;
   return observer.summary() ? summary_of(fleet, observer, result) : "null";
 }
 

@@ -73,6 +73,7 @@ struct VirtualPeer {
   ProgramTensors tensors{};
   VirtualTurns turns{};
   std::atomic<bool> leaves = false;  ///< leaves after its round
+  std::optional<PeerId> left_by{};   ///< Report::left_by; set before `turns` end
   // For the simulator, while it runs:
   ProgramReplica* replica = nullptr;
   Peer* peer = nullptr;

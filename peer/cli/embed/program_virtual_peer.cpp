@@ -249,6 +249,7 @@ Turn ProgramSeat::turn(const gv_told* done, int timeout_ms) {
   const Turn turn = peer_.turns.wait(time_of(timeout_ms));
   if (turn == Turn::over) {
     if (const std::optional<Fault> failure = simulation_->failure()) throw Fault(*failure);
+    if (peer_.left_by) left_by_ = *peer_.left_by;
   } else if (turn != Turn::none && peer_.peer != nullptr) {
     round_ = peer_.peer->round;
   }
