@@ -15,8 +15,8 @@
 namespace gv {
 
 /// The things that a method needs from a program that brings its own gradients
-/// (optim/train/program_replica.h), in each of its local steps. The row of a plug-in does not
-/// declare them, so the defaults give it everything.
+/// (optim/train/program_replica.h), in each of its local steps. The defaults give everything to a
+/// plug-in's row that does not declare them.
 struct ProgramUse {
   enum class Turns : std::uint8_t {
     gradient_and_step,   ///< both in one turn; the last of several local steps may be apart
@@ -93,7 +93,7 @@ struct AlgorithmRow {
   /// Returns the vectors that averaging carries and moves. Null if it carries x as it is.
   Traffic (*traffic)(const Setup&) = nullptr;
   Codecs codecs = Codecs::none;
-  /// Returns the other peers that peer i has messages for, ascending. Null if there are none.
+  /// Returns the peers besides neighbours that peer i talks to, ascending. Null if there are none.
   std::vector<PeerId> (*links)(const Setup&, PeerId i) = nullptr;
   /// Returns the channels of the method's own messages, for models of d floats. Null if none.
   std::vector<Channel> (*channels)(const Setup&, std::size_t d) = nullptr;

@@ -28,11 +28,11 @@ std::vector<AttackRow> attacks();
 
 /// The row of the fleet's attackers.
 AttackRow attack_of(const Setup& setup);
-/// Returns whether i is an attacker: the last peers that train are, and they know each other.
+/// Returns whether i is an attacker: one of the last peers that train. They know each other.
 bool is_attacker(const Setup& setup, PeerId i);
 /// Returns whether i is an attacker that sends lies instead of models.
 bool forges_models(const Setup& setup, PeerId i);
-/// Returns the traffic of an attacker whose honest peers exchange `honest`.
+/// Returns the traffic of an attacker in a fleet whose honest peers have the traffic `honest`.
 Traffic attackers_traffic(Traffic honest);
 /// An attacker's whole life: it takes part in all rounds, and lies.
 Task<> attack(Peer& me);

@@ -20,8 +20,8 @@ inline constexpr Option consensus_gamma{
 /// Returns the step for step_by_codec. With too long a step for the codec's losses the models
 /// diverge (Koloskova et al. 2019, arXiv:1902.00340, theorem 2: the step is proportional to the
 /// part of a vector that arrives). Measured on quadratics of white noise, on a ring, a torus, a
-/// star and a complete graph: top-k of a fraction f diverges from 4 f on at 0.05, random-k from 1.5
-/// f on; so we use half, and 0.3 at most. BEER and MoTEF hold at these steps, too.
+/// star and a complete graph, at f = 0.05: top-k of a fraction f diverges from a step of 4 f on,
+/// random-k from 1.5 f on. So the step is 2 f, for random-k f, and 0.3 at most; BEER and MoTEF too.
 double usual_consensus_step(const std::optional<Codec>& codec);
 
 /// Returns the value of this option, or the usual step.

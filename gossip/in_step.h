@@ -38,7 +38,7 @@ class InStep {
   using Edges = std::map<PeerId, Edge>;
 
   const Peer& me_;
-  std::map<PeerId, ExchangeNumber> numbers_;  ///< number of the next one with each
+  std::map<PeerId, ExchangeNumber> numbers_;  ///< number of the next exchange, by neighbour
   std::optional<Edges> last_;
 };
 

@@ -93,7 +93,7 @@ class Peer : public PeerCore, public LinkUser {
                          std::uint64_t number) const {
     return post_.kept({from, channel, number, part});
   }
-  /// Returns whether `peer` was recently alive and has not left.
+  /// Returns whether `peer` is present, has not left and is not in quarantine.
   bool here(PeerId peer) const {
     const auto k = find(peer);
     return k && roster_.here(*k) && post_.expects(*k) && !roster_.quarantined(*k);
@@ -104,7 +104,7 @@ class Peer : public PeerCore, public LinkUser {
   void keep_company(bool owed = false);
   bool waiting(Kind channel) const { return post_.waiting(channel); }  ///< next() returns at once
   /// Returns whether neighbour `from` is beyond a round of the fleet's clock: everything that it
-  /// sent in that round is here, or was never sent.
+  /// sent in that round has come.
   bool beyond(PeerId from, Round round) const {
     const auto k = find(from);
     return k && pace_.heard(*k) > round;

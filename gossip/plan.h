@@ -50,7 +50,7 @@ struct Plan {
   /// W of every round, for a schedule over the neighbours above; null if one W holds in all rounds.
   std::shared_ptr<const MixingSchedule> schedule{};
   Traffic traffic{};  ///< traffic of averaging with the neighbours
-  /// Weight of this peer, 1 on average: a flow moves it by 1 / share. With push-sum: its least w.
+  /// Weight of this peer, 1 on average: a flow moves it 1 / share as far. Push-sum: its least w.
   double share = 1;
   /// The peer's place in a chain of peers that divide each model. None: it has all of one.
   std::optional<StagePlan> stage{};

@@ -181,7 +181,7 @@ class Post {
   /// The neighbour's knowledge about our waits.
   struct Told {
     std::optional<WaitChains::End> by;  ///< the peer that holds us up; none: no peer does
-    Time paid{0};                       ///< time of the words sent plus a pause for each
+    Time paid{0};                       ///< end of the pauses after all words sent
     bool farewell = false;              ///< we took leave and send it nothing more
   };
   std::vector<Told> told_each_;  ///< by neighbour

@@ -42,12 +42,12 @@ struct Attack {
 /// A method's knowledge of its fleet before it runs; the same on every peer.
 struct Setup {
   PeerId peers = 1;         ///< n, number that train, ids 0 .. n - 1; of chains: number of chains
-  PeerId servers = 0;       ///< the ids from n on
-  PeerId data_servers = 0;  ///< the ids after those; they hold the training samples
+  PeerId servers = 0;       ///< number of servers, ids from n on
+  PeerId data_servers = 0;  ///< number of data servers, the ids after those; they hold the samples
   /// Number of actors, the last ids, which act for peers that train: data_servers are then the
   /// memories that they fill (experience.h).
   PeerId actors = 0;
-  PeerId attackers = 0;  ///< the last peers that train
+  PeerId attackers = 0;  ///< number of attackers, the last peers that train
   Attack attack{};
   std::vector<std::uint32_t> hosts{};  ///< index of each peer's machine; empty means one machine
   /// Minibatches in one pass over its data, for each peer that trains; empty if there are no

@@ -108,8 +108,8 @@ struct LinkShared {
 ///   linked   --silence, too much is kept------> away      away()
 ///   broken   --a Hello that fits--------------> linked
 ///   broken   --reconnect_within, a refusal----> away      away()
-///   broken   --none listens at its address----> dead      away(), died()
-///   away     --none listens at its address----> dead      died()
+///   broken   --nothing listens at its address-> dead      away(), died()
+///   away     --nothing listens at its address-> dead      died()
 ///   away, dead --a Hello that fits------------> linked    back(), or clogged
 ///   clogged  --enough is acknowledged---------> linked    back()
 ///   clogged  --the connection ends------------> away

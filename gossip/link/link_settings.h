@@ -20,7 +20,7 @@ struct Farewell {
   bool told = false;    ///< the neighbour has acknowledged everything, our goodbye included
   bool heard = false;   ///< its goodbye is here
   bool linked = false;  ///< there is a connection
-  bool dead = false;    ///< its process has ended: none listens at its address
+  bool dead = false;    ///< its process has ended: nothing listens at its address
   bool away = false;
   Time since{0};  ///< begin of the absence, counted from our last words on
 };

@@ -33,7 +33,7 @@ constexpr Option options[] = {
      .help = "number of steps per round"}};
 
 /// v <- v + alpha (theirs - count ours), both as they were sent; theirs is a sum of `count`
-/// vectors. So one end gains what the other loses, in a codec too.
+/// vectors. So one end gains what the other loses, with a codec too.
 Task<> draw(Peer& me, Vector v, float alpha, Vector theirs, float count, Vector ours) {
   co_await me.axpby(alpha, theirs, 1, v);
   co_await me.axpby(-alpha * count, ours, 1, v);

@@ -73,7 +73,7 @@ void average_nearest(const Models& models, std::size_t liars, std::span<float> o
   }
 }
 
-/// Returns the own model if the liars may be all others.
+/// out <- the mean of the own model and the trimmed others; the own model if trimming leaves none.
 void average_trimmed(const Models& models, std::size_t liars, std::span<float> out) {
   const Vectors others = models.others();
   const std::span<const float> own = models.vectors[0];

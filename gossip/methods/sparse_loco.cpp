@@ -66,7 +66,6 @@ struct State {
   Vector e;      ///< the part of this peer's own steps that was not sent yet
 };
 
-/// theta <- theta - share times peer j's piece; `told` is our own piece. Returns false if j has
 /// theta <- theta - share times peer j's piece; our own piece, `told`, is also taken out of e.
 /// Returns false if j has gone or its piece is invalid.
 Task<bool> take(Peer& me, State s, PeerId j, std::uint32_t part, Payload told, float share) {

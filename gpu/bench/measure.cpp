@@ -9,7 +9,7 @@
 namespace gv::gpu {
 namespace {
 
-/// Returns a square factor of random numbers, float32 or bfloat16. Of zeros it would not do: a
+/// Returns a square factor of random numbers, float32 or bfloat16. Zeros would not do: a
 /// device multiplies zeros with less power, and so faster.
 DeviceArray<std::uint8_t> random_factor(std::size_t count, bool halves, const Stream& stream) {
   constexpr std::size_t drawn = std::size_t{1} << 20;

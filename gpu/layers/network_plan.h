@@ -22,7 +22,7 @@ struct Unit {
   std::array<bool, 2> adds{false, false};
 };
 
-/// Memory that each node of a network uses, in slots; their sizes are floats per row. Making a plan
+/// Slots of memory that the nodes of a network use, with sizes in floats per row. Making a plan
 /// needs no device.
 struct NetworkPlan {
   static constexpr std::size_t none = Unit::none;

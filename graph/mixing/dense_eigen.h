@@ -21,7 +21,7 @@ EigenPairs symmetric_pairs(const Eigen::MatrixXd& m);
 
 using Entries = Eigen::Ref<const Eigen::VectorXd>;
 
-/// Return those of a symmetric tridiagonal matrix: n entries on its diagonal, n - 1 next to it.
+/// Return them for a symmetric tridiagonal matrix: n entries on its diagonal, n - 1 next to it.
 Eigen::VectorXd tridiagonal_values(const Entries& diagonal, const Entries& side);
 EigenPairs tridiagonal_pairs(const Entries& diagonal, const Entries& side);
 

@@ -214,7 +214,7 @@ Krylov lanczos(const SymmetricOperator& apply, VectorXd q, Index m) {
   return k;
 }
 
-/// The Ritz pairs at both ends.
+/// Takes lambda_2 and lambda_n with their vectors from the ends of the Krylov space's spectrum.
 void take_pairs(const Krylov& k, ExtremePairs& pairs) {
   const Index m = k.diagonal.size();
   const auto [values, vectors] = tridiagonal_pairs(k.diagonal, k.off_diagonal.head(m - 1));

@@ -283,7 +283,7 @@ double LocalPredictor::cancelled(double h, const QuadraticFleet& f) const {
   return sum / (model_.peers - 1.0);
 }
 
-/// The largest curvature up to h at which no mode grows.
+/// Returns the largest curvature, h at most, at which no mode grows.
 double LocalPredictor::stable_curvature(double h, const QuadraticFleet& f) const {
   const auto shakes = [&](double at) {
     return grows(round_of(f, 1, at, true)) || std::ranges::any_of(distinct_, [&](const Mode& mode) {

@@ -78,9 +78,9 @@ bool is_stable(const Modes& modes, const QuadraticFleet& fleet);
 /// Returns the consensus distance and the excess losses without noise at rest, for known centres:
 /// centers[i][k] = b_ik, n rows with one number for each of fleet.hessian. All are 0 for an order
 /// that corrects the bias (corrects_bias), because it comes to rest at the minimum (Tang et al.
-/// 2018, arXiv:1803.07068). Ignores fleet.spread and fleet.noise; the fleet must be stable. The
-/// place of rest solves a linear system in W, so it costs no more near the limit of stability.
-/// Throws std::invalid_argument if the shape does not fit.
+/// 2018, arXiv:1803.07068). Ignores fleet.spread and fleet.noise; the fleet must be stable. Solves
+/// a linear system in W, so it costs no more near the limit of stability. Throws
+/// std::invalid_argument if the shape does not fit.
 Stationary rest_of_centers(const MixingMatrix& w,
                            const QuadraticFleet& fleet,
                            const std::vector<std::vector<double>>& centers);

@@ -32,7 +32,7 @@ class MixingSchedule {
   /// Returns ||E[W^T W] - J||_2 of a random schedule if it has a formula: the expected squared
   /// disagreement shrinks at least by this factor in each round.
   virtual std::optional<double> contraction() const { return std::nullopt; }
-  /// Returns the maximum error of contraction(), if an iteration computed it; 0 if it is exact.
+  /// Returns how far the true value may exceed contraction(); 0 if the latter is exact.
   virtual double contraction_error() const { return 0; }
 
   /// W_round, put together from its rows, and checked to be doubly stochastic.
@@ -126,9 +126,9 @@ class PeriodicSchedule final : public MixingSchedule {
 
 /// Returns how many rounds the others can complete, from `round` on, before peer i begins `round`,
 /// at most `limit`. A peer completes a round when it has received from all of its row. So the
-/// result is the number of rounds before the one in which the last peer depends on i (the light
-/// cone of Lamport's happened-before relation, Lamport 1978, "Time, clocks, and the ordering of
-/// events in a distributed system").
+/// result is the number of rounds until the last peer comes to depend on i, that round excluded
+/// (the light cone of Lamport's happened-before relation, Lamport 1978, "Time, clocks, and the
+/// ordering of events in a distributed system").
 std::uint64_t longest_lead(const MixingSchedule& schedule,
                            std::uint64_t round,
                            PeerId i,

@@ -48,7 +48,7 @@ std::int64_t diameter(const Topology& t);
 
 /// Maps peers to the stages of chains. The ids of a chain follow each other: the peers of its first
 /// stage, then those of its second one; then the next chain's. So stage s of chain c, with p
-/// stages of one peer each, is peer c p + s. All code uses this class.
+/// stages of one peer each, is peer c p + s. Nothing else computes these numbers.
 class ChainMap {
  public:
   /// Chains of `stages` stages, each with one peer.

@@ -56,9 +56,8 @@ class RunMeter {
   /// Call it now and then: see EnergyMeter.
   void sample();
   /// {"at": "..Z", "cpu_pressure": {"begin":..,"end":..,"during":..},
-  ///  "energy": {"joules":..,"of":".."}}; shares of the time. A figure that could not be measured
-  ///  is
-  /// "not measured".
+  ///  "energy": {"joules":..,"of":".."}}; shares of the time. "not measured" replaces a figure that
+  /// could not be measured.
   Json end();
 
  private:

@@ -94,7 +94,7 @@ class Processes {
   std::uint64_t life(PeerId peer) const { return all_[peer].life; }
   double slowness(PeerId peer) const { return all_[peer].slowness; }
   Time clock(PeerId peer) const;             ///< present time of its clock
-  Time when(PeerId peer, Time shown) const;  ///< real time at which its clock shows that
+  Time when(PeerId peer, Time shown) const;  ///< virtual time at which its clock shows that
 
  private:
   struct Process {
@@ -103,9 +103,9 @@ class Processes {
     Time paused_until{0};
     Time paused{0};  ///< sum of pauses, the present one up to its end
     double slowness = 1;
-    double rate = 1;                             ///< real seconds per clock second since `set_at`
-    Time set_at{0};                              ///< time of the last change of its rate
-    Time shown_then{0};                          ///< time that its clock showed then
+    double rate = 1;     ///< virtual seconds per clock second since `set_at`
+    Time set_at{0};      ///< time of the last change of its rate
+    Time shown_then{0};  ///< time that its clock showed then
     std::vector<std::function<void()>> waiting;  ///< events for the end of the pause
   };
   void resume(PeerId peer);

@@ -42,7 +42,7 @@ inline Floats there_and_back(const Codec& codec, const Floats& values) {
   return decoded(codec, encoded(codec, values), values.size());
 }
 
-/// Returns values of every size that floats have.
+/// Returns n normal values, each times 2^k for a k drawn from low to high - 1.
 inline Floats of_all_sizes(std::size_t n, std::uint64_t seed, int low, int high) {
   Floats values(n);
   Rng rng(seed);

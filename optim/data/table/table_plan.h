@@ -48,7 +48,7 @@ struct TableSpec {
   std::string file;         ///< CSV, NPY, NPZ or LIBSVM: see row_source.h
   std::string test;         ///< a file with the same columns; "" for a part of `file`
   double held_out = 0;      ///< part of the samples that is drawn as the test set
-  std::string target;       ///< the column to predict; "" for the last, without names
+  std::string target;       ///< the column to predict; "" for the last of a file without names
   bool regression = false;  ///< true if the target is a number, false for classes
   bool standardize = true;  ///< scales numbers to mean 0, deviation 1 in training
   std::optional<std::vector<std::string>> one_hot;  ///< the categories; none for columns of text

@@ -8,7 +8,7 @@
 
 namespace gv {
 
-/// Returns the words that a key takes, in the order of its row, as "auto, local or ssh" has three.
+/// Returns the words that a key takes, in the order of its row: three for "auto, local or ssh".
 /// Readers and options use these, so that only the row lists the words.
 std::vector<std::string> key_words(std::string_view key);
 

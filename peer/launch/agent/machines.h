@@ -68,8 +68,8 @@ class Machines {
   void give_file(std::size_t k, const std::string& folder, const std::string& name);
   /// Returns "--set" and its value for each key that differs there, for the peers' command.
   const std::vector<std::string>& sets(std::size_t k) const { return sets_.at(k); }
-  /// Starts the program of the machine's first peer that trains with the task `ask`
-  /// (program_words.h). Returns null if no peer trains there or the machine has failed.
+  /// Starts, with the task `ask` (program_words.h), the program of the machine's first peer that
+  /// trains. Returns null if no peer trains there or the machine has failed.
   std::unique_ptr<Process> ask_program(std::size_t k);
 
   /// Starts another agent on a machine whose first one has failed, with the same folder; messages

@@ -23,7 +23,7 @@ namespace gv {
 namespace {
 
 /// The answers of a run: `/` (its page), `/events` (the page's parts as server-sent events when
-/// they change; `/events?json`: whole states), `/state.json`, `/metrics`, `/healthz`; and through a
+/// they change; `/events?json`: whole states), `/state.json`, `/metrics`, `/healthz`; and through
 /// access with `control` also `POST /stop`, `POST /checkpoint` and `POST /record?rounds=N`. A text
 /// asked for twice is made once per state.
 class LiveRoutes {

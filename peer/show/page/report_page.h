@@ -71,7 +71,7 @@ struct RunReport {
   std::string title;
   std::string lead;  ///< one line on the runs
   std::vector<Finding> findings = {};
-  std::vector<std::pair<std::string, std::string>> tiles = {};  ///< a figure, and its name
+  std::vector<std::pair<std::string, std::string>> tiles = {};  ///< a value as text, and its name
   /// Names of the groups in the order of their colours; empty if there is one group.
   std::vector<std::pair<std::size_t, std::string>> legend = {};
   std::vector<ReportSection> sections = {};

@@ -103,7 +103,7 @@ std::string edge_path(Point a, Point b, double spacing, bool wraps) {
          stroke(b, {b.x - 0.5 * step.x, b.y - 0.5 * step.y});
 }
 
-/// `share` is that of the longest wait; `widest` is in pixels.
+/// `share`: this edge's wait as a fraction of the longest; `widest`: width of that one, pixels.
 std::string draw_edge(const EdgeWait& edge, const std::string& d, double share, double widest) {
   return fmt::format(
       "<g class=\"one\"><title>{}</title><path d=\"{}\" class=\"wait e{}\" "

@@ -70,7 +70,7 @@ class TcpConnection : public std::enable_shared_from_this<TcpConnection> {
   /// Returns the proved identity of the other end, or nothing without encryption or before its
   /// proof.
   std::optional<PeerId> proved() const;
-  /// Returns TlsSession::channel, or "" if the connection is not encrypted.
+  /// Returns TlsSession::channel, or "" as long as proved() returns nothing.
   std::string channel() const { return proved() ? tls_->channel() : ""; }
   void set_borrow(wire::FrameReader::Borrow borrow) { reader_.set_borrow(std::move(borrow)); }
   void send(Outgoing frame);

@@ -37,7 +37,7 @@ struct Recursion {
   }
   /// X <- X + gamma H (W - I) - eta V, M <- (1 - lambda) M + lambda g, V <- V + gamma G (W - I) + M
   /// - M before. The parts that the codec leaves out of X - H and V - G are sent later: Islamov et
-  /// al. 2024, algorithm 1, which is BEER's if lambda is 1. From H_0 = C(X_0) and G_0 = C(V_0).
+  /// al. 2024, algorithm 1, which is BEER's if lambda is 1. Starts at H_0 = C(X_0), G_0 = C(V_0).
   Rows after(const DrawnQuadratic& q, int rounds) const {
     const auto flowed = [&](const Rows& v, const Rows& known) {
       return q.sum(1, v, gamma, q.sum(1, q.mixed(known), -1, known));

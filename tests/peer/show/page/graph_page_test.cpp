@@ -125,7 +125,7 @@ TEST(TopologyFigure, SaysWhenThereAreTooMany) {
 }
 
 TEST(SpectrumFigure, BarsStandWhereTheEigenvaluesAre) {
-  // A ring of 4 has 1/3 twice and -1/3 once: two bars.
+  // A ring of 4 has the eigenvalue 1/3 twice and -1/3 once: two bars.
   const std::string figure = spectrum_figure({row_of("ring", 4)});
   const auto path = figure.find("<path");
   EXPECT_EQ(count_of(figure.substr(path, figure.find("/>", path) - path), "M"), 2U);
