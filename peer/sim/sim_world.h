@@ -114,14 +114,14 @@ struct SimShared {
   std::vector<bool> finished;  ///< has sent its last message
   NetworkSpec network;
   wire::FrameBounds bounds;
-  std::uint64_t seed = 1;         ///< seed of the fleet
-  Time ended{0};                  ///< time of the last message of the last peer
-  Time before{0};                 ///< time before this part of a resumed run; the queue begins at 0
-  std::vector<Costs> earlier;     ///< by peer: costs of earlier lives
-  std::vector<Costs> told;        ///< by peer: costs of the present life in its newest report
+  std::uint64_t seed = 1;      ///< seed of the fleet
+  Time ended{0};               ///< time of the last message of the last peer
+  Time before{0};              ///< time before this part of a resumed run; the queue begins at 0
+  std::vector<Costs> earlier;  ///< by peer: costs of earlier lives
+  std::vector<Costs> told;     ///< by peer: costs of the present life in its newest report
   std::map<PeerId, PeerId> left_by;  ///< see SimulationResult::left_by
-  std::set<PeerId> broken_by;     ///< peers whose death or standstill ended a collective
-  std::set<PeerId> chains_ended;  ///< peers that ended a chain which the fleet does not need
+  std::set<PeerId> broken_by;        ///< peers whose death or standstill ended a collective
+  std::set<PeerId> chains_ended;     ///< peers that ended a chain which the fleet does not need
   bool does_without_chains = false;  ///< see Assembly
   Observer* observer = nullptr;
   Faults* faults = nullptr;  ///< null in a world without faults

@@ -96,8 +96,8 @@ struct SimulationResult {
   /// The peers whose death or standstill made a collective impossible.
   std::set<PeerId> broken_by{};
   std::map<PeerId, PeerId> left_by{};  ///< Report::left_by, by the peer that reported it
-  std::set<PeerId> chains_ended{};  ///< peers that ended a chain which the others do not need
-  double drift = 0;                 ///< relative difference between a vector and its account
+  std::set<PeerId> chains_ended{};     ///< peers that ended a chain which the others do not need
+  double drift = 0;                    ///< relative difference between a vector and its account
   bool interrupted = false;
   bool abandoned = false;
   std::vector<std::vector<Round>> looks{};  ///< at FaultPlan::looks, by peer

@@ -132,7 +132,6 @@ class Process:
         except (Error, KeyboardInterrupt):
             return
 
-
     def _warn_without_step(self) -> None:
         """Logs that the script ends without a step, so that nothing was averaged."""
         if self.info["task"] not in ("peer", "alone") or self.progress.steps() != 0 or self.progress.over():

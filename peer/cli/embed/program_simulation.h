@@ -130,7 +130,7 @@ class ProgramSimulation {
   std::condition_variable changed_;
   std::optional<ProgramModel> model_;
   std::optional<double> step_seconds_;
-  std::vector<VirtualPeer*> peers_;  ///< seats of the peers that train, once they sit
+  std::vector<VirtualPeer*> peers_;  ///< the peers that train, once attached
   VirtualPeer* evaluator_ = nullptr;
   PeerId sitting_ = 0;
   bool over_ = false;
