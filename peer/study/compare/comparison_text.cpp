@@ -257,7 +257,9 @@ std::string few_seeds(const Contender& first, const Contender& second, const Pai
       fewest_seeds);
 }
 
-std::string untold(const Contender& first, const Contender& second, const PairResult& r) {
+/// Says so if only the correction for all pairs makes a difference insignificant.
+std::string untold(const Section& section, const PairResult& r) {
+  const Contender &first = section.contenders[0], &second = section.contenders[1];
   if (r.missed > 0)
     return fmt::format(
         "no significant difference between {} and {}: one misses the target with {} of {} seeds, "
@@ -267,10 +269,13 @@ std::string untold(const Contender& first, const Contender& second, const PairRe
         r.missed,
         r.seeds,
         fewest_with_misses);
-  std::string text = fmt::format("no significant difference between {} and {}: {}",
-                                 first.label,
-                                 second.label,
-                                 difference_text(r));
+  constexpr double significant = 0.05;
+  std::string text = fmt::format(
+      "no significant difference between {} and {}{}: {}",
+      first.label,
+      second.label,
+      r.p < significant ? fmt::format(" after correction for {} pairs", section.pairs.size()) : "",
+      difference_text(r));
   if (r.seeds_needed && *r.seeds_needed > r.seeds)
     text += fmt::format("; about {} seeds would be needed", *r.seeds_needed);
   return text + ".";
@@ -398,7 +403,7 @@ std::string verdict_of(const Comparison& comparison, const Section& section) {
     case PairOutcome::untold:
       break;
   }
-  return untold(first, second, r);
+  return untold(section, r);
 }
 
 std::optional<std::size_t> explained(const Section& section) {
@@ -413,9 +418,11 @@ std::vector<std::string> remarks_of(const Comparison& comparison, const Section&
   std::vector<std::string> remarks;
   if (!comparison.target) return remarks;
   if (const auto k = explained(section)) {
-    const Contender& slower = section.contenders[*k];
-    const auto why = explain(section.contenders[0], slower);
-    remarks.push_back(fmt::format("why: {} has {}.", slower.label, to_string(*why)));
+    const Contender &first = section.contenders[0], &slower = section.contenders[*k];
+    remarks.push_back(fmt::format("why: against {}, {} has {}.",
+                                  first.label,
+                                  slower.label,
+                                  to_string(*explain(first, slower))));
     if (const auto path = critical_path_of(*slower.entries.front().run))
       remarks.push_back(fmt::format(
           "critical path of {} in {}: {}.", slower.label, rounds_text(*path), to_string(*path)));
