@@ -170,7 +170,7 @@ def current() -> Process:
 
 
 def initialized() -> bool:
-    """Says whether this process is a peer, or this thread of a simulation."""
+    """Returns whether this process, or this thread of a simulation, is a peer."""
     return (virtual.current if virtual.open is not None else _current) is not None
 
 
