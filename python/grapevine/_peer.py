@@ -100,7 +100,7 @@ class Peer:
         self._process.session.say(log=scalars)
 
     def stop(self) -> None:
-        """Leaves after the round: `after` returns False in time."""
+        """Leaves the fleet after this round; `after` then returns False."""
         self._process.session.say(stop=True)
 
     def give(self) -> None:
