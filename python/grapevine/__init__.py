@@ -1,8 +1,8 @@
 """Grapevine: any program that trains becomes a peer of a decentralized fleet.
 
-`grapevine.Peer` works on writable float32 buffers, such as NumPy's arrays; `grapevine.torch` and `grapevine.jax` are
-the same for PyTorch and JAX, and are imported by their names. `runs`, `spectrum` and `plan` read what fleets leave and
-what the program `grapevine` says of them.
+`grapevine.Peer` works on writable float32 buffers, such as NumPy's arrays. `grapevine.torch` and `grapevine.jax` do
+the same for PyTorch and JAX; import them by name. `runs` reads run folders. `spectrum` and `plan` return results of the
+program `grapevine`.
 """
 
 from grapevine._errors import Disagreement, Error, PeerLost, Stopped

@@ -1,20 +1,20 @@
-"""What goes wrong between a script and its fleet."""
+"""The exceptions that a script of a fleet may see."""
 
 
 class Error(Exception):
-    """The script, the fleet file or the machine is at fault; the text says what and, after "help:", what to do."""
+    """The script, the fleet file or the machine is at fault. The text names the fault and, after "help:", a remedy."""
 
 
 class PeerLost(Error):
-    """Neighbours did not come, or too few peers live for the fleet to go on."""
+    """Neighbours did not come, or too few peers are alive for the fleet to continue."""
 
 
 class Disagreement(Error):
-    """This peer's tensors, first values or fleet are not those of another peer."""
+    """Two peers differ in their tensors, first values, fleet or collective call."""
 
 
 class Stopped(SystemExit):
-    """The fleet has stopped. As a SystemExit with code 0 it ends a script that does not ask for it."""
+    """The fleet has stopped. It is a SystemExit with code 0, so it ends a script that does not catch it."""
 
     def __init__(self) -> None:
         super().__init__(0)

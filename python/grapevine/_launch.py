@@ -26,14 +26,15 @@ call({written!r})
 def launch(function: Callable[[], Any], fleet: Fleet, *, sets: Sequence[str] = ()) -> Dict[str, Any]:
     """Runs a function as the program of a fleet, in a process for each peer, and returns the run's summary.
 
-    The function takes no arguments and does what a script does: init(), DistributedOptimizer and a loop. It is written
-    down by cloudpickle, with the values that it uses, and `grapevine run` starts it: its table is printed here, and its
-    folder is as ever. Interrupting (Ctrl-C, or a notebook's stop) ends the run in order, and its summary is returned.
+    The function takes no arguments and does what a script does: init(), DistributedOptimizer and a loop. cloudpickle
+    saves it with the values that it uses, and `grapevine run` starts it. The run's table is printed here, and its
+    folder is the usual one. An interrupt (Ctrl-C, or a notebook's stop) ends the run normally and returns its summary.
 
-    fleet: path of a fleet file, or its keys as a dictionary; `program` is set here. sets: "peers=8", over its values.
+    fleet: path of a fleet file, or its keys as a dictionary; `program` is set here.
+    sets: values that override the fleet's, such as ["peers=8"].
 
-    What is written stays in the folder .grapevine, since `grapevine run --resume` and peers that start again read it.
-    Raises Error without cloudpickle, for a function that cannot be written down, and where the run has no summary.
+    The saved function stays in the folder .grapevine, because `grapevine run --resume` and restarted peers read it.
+    Raises Error without cloudpickle, for a function that cannot be saved, and for a run without a summary.
     """
     folder = Path(FOLDER)
     script = written_down(function, folder)

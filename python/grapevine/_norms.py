@@ -89,9 +89,9 @@ def gathering(model: torch.nn.Module) -> Iterator[None]:
 
 @torch.no_grad()
 def recalibrate(model: torch.nn.Module, loader: Iterable, batches: int = BATCHES) -> None:
-    """Computes the running statistics of batch norms again, over some batches: no peer has those of an averaged model.
+    """Computes the running statistics of batch norms again, because no peer has the statistics of an averaged model.
 
-    loader: gives inputs, or tuples that begin with them.
+    loader: yields inputs, or tuples that begin with inputs. batches: maximum number of batches.
     """
     if not norms_of(model):
         return

@@ -22,9 +22,9 @@ class Peer:
                 weights -= rate * gradients[0] ...      # in place
             peer.after()
 
-    Between `before` and `after`, and between `after` and the next `before`, the arrays are the script's; within these
-    calls the fleet's values are written into them. `grapevine.allreduce` and its like may write them too where the
-    method answers its neighbours beside its turns (ad-psgd).
+    Outside `before` and `after`, the arrays belong to the script; within these two calls, the fleet's values are
+    written into them. `grapevine.allreduce` and similar calls may also write into them, if the method answers
+    neighbours outside its turns (ad-psgd).
     """
 
     def __init__(self, arrays: Arrays, names: Optional[Sequence[str]] = None,
@@ -33,13 +33,14 @@ class Peer:
                  rate: Optional[float] = None, optimizer: str = "", lends: bool = True) -> None:
         """Joins the fleet; returns when the neighbours are there.
 
-        arrays: writable, dense, float32, of any shapes, the same in each peer; a mapping has their names too.
-        evaluate: returns the test loss of the values that the arrays hold, (loss, accuracy) or a dictionary of numbers.
-        state: (save, load): what goes into a checkpoint as bytes, and takes them back. rate: of the first step; needed
-        where the method wants it. optimizer: its name, shown in the record. lends: False where the arrays
-        are copies of what the script trains, which holds their values only within `before` and `after`.
+        arrays: writable, dense, float32, of any shapes, the same in each peer; a mapping also gives their names.
+        evaluate: returns the test loss at the arrays' values, (loss, accuracy) or a dictionary of numbers.
+        state: (save, load): save returns bytes for a checkpoint, and load takes them back.
+        rate: learning rate of the first step, if the method needs it.
+        optimizer: name of the optimizer, shown in the record.
+        lends: False if the arrays are copies of the trained values, and hold them only within `before` and `after`.
 
-        Raises Error for an array that cannot travel, Disagreement where another peer has other arrays, PeerLost where
+        Raises Error for an array that cannot be exchanged, Disagreement if another peer has other arrays, PeerLost if
         the neighbours do not come.
         """
         if not _process.initialized():
@@ -64,22 +65,25 @@ class Peer:
 
     @property
     def running(self) -> bool:
-        """Says whether the fleet goes on."""
+        """Returns whether the fleet is still training."""
         return not self._turns.over
 
     @property
     def info(self) -> Dict[str, Any]:
-        """Returns who this peer is: "id", "peers", "neighbors" [{"peer", "weight"}], "round", "batch", "seed" ..."""
+        """Returns this peer's "id", "peers", "neighbors" [{"peer", "weight"}], "round", "batch", "seed" ..."""
         return self._process.session.info()
 
     def before(self, loss: float, gradients: Optional[Sequence[Any]] = None, *, rate: Optional[float] = None,
                samples: Optional[int] = None) -> bool:
-        """Goes before the optimizer's step: the exchange that comes before it is done when this returns.
+        """Call this before the optimizer's step. It makes the exchange that comes before the step.
 
-        loss: mean over the minibatch. gradients: an array for each parameter, of its shape, float32; needed where the
-        method reads or changes them, and then changed in place. rate: of the coming step, where the method wants it.
-        samples: in the minibatch. Returns False where the script must not step: the servers did, or the fleet has
-        stopped.
+        loss: mean over the minibatch.
+        gradients: a float32 array for each parameter, of the same shape. Needed if the method reads gradients; a method
+        that changes them does so in place.
+        rate: learning rate of the coming step, if the method needs it.
+        samples: number of samples in the minibatch.
+
+        Returns False if the script must not step, because the servers have stepped or the fleet has stopped.
         """
         wanted = self._process.info["gradients"] != "kept"
         if wanted and gradients is None:
@@ -88,15 +92,15 @@ class Peer:
         return self._turns.before(Told(loss=float(loss), rate=rate, samples=samples), addresses)
 
     def after(self) -> bool:
-        """Goes after the optimizer's step. Returns False when the fleet has stopped; the arrays are then final."""
+        """Call this after the optimizer's step. Returns False if the fleet has stopped; the arrays are then final."""
         return self._turns.after()
 
     def log(self, **scalars: float) -> None:
-        """Keeps numbers with the round, in the peer's folder."""
+        """Records numbers of this round in the peer's folder."""
         self._process.session.say(log=scalars)
 
     def stop(self) -> None:
-        """Leaves after the round: `after` returns False in time."""
+        """Leaves the fleet after this round; `after` then returns False."""
         self._process.session.say(stop=True)
 
     def give(self) -> None:

@@ -170,7 +170,7 @@ def current() -> Process:
 
 
 def initialized() -> bool:
-    """Says whether this process is a peer, or this thread of a simulation."""
+    """Returns whether this process, or this thread of a simulation, is a peer."""
     return (virtual.current if virtual.open is not None else _current) is not None
 
 
@@ -180,21 +180,24 @@ def init(fleet: Union[str, os.PathLike, None] = None, id: Optional[int] = None, 
          rejoin: bool = False) -> None:
     """Makes this process a peer.
 
-    Without arguments the environment says of which fleet: `grapevine run` and `grapevine peer` do; by itself the script
-    is a fleet of one. Under these two the arguments count for nothing where they give no id, so that torchrun starts
-    the same script.
+    Without arguments, `grapevine run` and `grapevine peer` name the fleet through the environment. A script that is
+    started by itself is a fleet of one. Under these two commands, arguments without an id are ignored, so that the same
+    script also runs under torchrun.
 
-    fleet: path of the fleet file. id: 0 .. peers - 1; torchrun, srun, mpirun and indexed Kubernetes jobs say it too.
-    meet: how the peers learn each other's ports: a function all_gather(text) -> texts of all peers in the order of
-    their ids, or a folder that all can write; without it the hosts of the fleet file say where the others are.
-    keys: folder with this peer's key. sets: "train.batch=32", over the file's values. folder: takes checkpoints and
-    record; where it is RUN/peers/003, and so on of each peer, `grapevine collect RUN` puts the run together. listen:
-    "127.0.0.1:0" or "[fd00::7]:0"; port 0 is any free one. Peers that meet dial this address, or without it the one by
-    which MASTER_ADDR sees this machine. rejoin: goes on from the newest checkpoint in the folder, or else from a
-    neighbour's model.
+    fleet: path of the fleet file.
+    id: 0 .. peers - 1. By default it comes from torchrun, srun, mpirun or an indexed Kubernetes job.
+    meet: how the peers learn each other's ports: a function all_gather(text) that returns the texts of all peers in the
+    order of their ids, or a folder that all can write. Without `meet`, the hosts of the fleet file are the addresses.
+    keys: folder with this peer's key.
+    sets: values that override the file's, such as ["train.batch=32"].
+    folder: folder for checkpoints and the record. If each peer has its own, such as RUN/peers/003,
+    `grapevine collect RUN` puts the run together.
+    listen: "127.0.0.1:0" or "[fd00::7]:0"; port 0 is any free port. Peers that meet dial this address, or else the one
+    by which MASTER_ADDR sees this machine.
+    rejoin: whether to resume from the newest checkpoint in the folder, or else from a neighbour's model.
 
-    In a function that is simulated the arguments count for nothing: the simulation says which fleet and which peer.
-    Raises Error for a second peer in one process and for whatever is wrong with the file.
+    A simulated function ignores the arguments, because the simulation chooses the fleet and the peer.
+    Raises Error for a second peer in one process and for any mistake in the file.
     """
     global _current
     if initialized():
@@ -226,10 +229,9 @@ def text(path: Union[str, os.PathLike, None]) -> Optional[str]:
 
 
 def shutdown() -> None:
-    """Leaves the fleet in order: the open exchange is settled, the goodbye said. Afterwards `init` may come again.
+    """Ends the open exchange and leaves the fleet normally. Afterwards `init` may be called again.
 
-    The end of the script does the same; an exception that nobody catches is a death instead, which the neighbours see
-    at once.
+    The end of the script does the same. An uncaught exception counts as a death, which the neighbours see at once.
     """
     global _current
     if virtual.open is not None:

@@ -33,20 +33,20 @@ def answer(*arguments: str) -> Dict[str, Any]:
 
 
 def spectrum(topology: str, peers: int, weights: str = "metropolis") -> Dict[str, Any]:
-    """Returns the spectrum of a topology's mixing matrix W, and what follows from it.
+    """Returns the spectrum of a topology's mixing matrix W, and figures computed from it.
 
-    topology: a family with its parameters, such as "ring" or "torus:4x4" (`grapevine graph list`). Among the members:
-    "slem", the second largest modulus of an eigenvalue, "gap" = 1 - slem, "lambda2", "lambda_n", "diameter", "edges".
-    Raises Error for a topology that is unknown or does not go with so many peers.
+    topology: a family with its parameters, such as "ring" or "torus:4x4" (`grapevine graph list`). The dictionary has
+    "slem" (the second largest modulus of an eigenvalue), "gap" (1 - slem), "lambda2", "lambda_n", "diameter", "edges"
+    and more. Raises Error for a topology that is unknown or not possible with this number of peers.
     """
     rows = answer("graph", "report", "--topology", topology, "--peers", str(peers), "--weights", weights)["rows"]
     return rows[0]
 
 
 def plan(fleet: Union[str, os.PathLike], sets: Sequence[str] = ()) -> Dict[str, Any]:
-    """Returns what `grapevine plan` says of a fleet file: bytes and seconds of a round, the graph, what is predicted.
+    """Returns the result of `grapevine plan` for a fleet file: bytes and seconds of a round, the graph, the forecast.
 
-    sets: "peers=16", over the file's values. Raises Error with the file's line where something is wrong.
+    sets: values that override the file's, such as ["peers=16"]. Raises Error with the line of a mistake in the file.
     """
     overrides = [word for one in sets for word in ("--set", one)]
     return answer("plan", os.fspath(fleet), *overrides)

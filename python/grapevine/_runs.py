@@ -13,16 +13,17 @@ Row = Dict[str, Any]
 
 
 def runs(*folders: Union[str, os.PathLike], what: str = "metrics") -> Any:
-    """Returns a table of the runs in these folders: themselves runs, or folders of runs, such as a sweep's.
+    """Returns a table of the runs in these folders. A folder is a run, or holds runs, as a sweep's does.
 
-    what: "metrics", a row for each evaluation with the keys of metrics.jsonl; or "summary", a row for each run that
-    has ended, with those of summary.json. In front stands `run`, the folder's name; behind, one column for each key of
-    the fleet file, such as "train.batch". Numbers are numbers; what is within what, as in "states", gets a column for
-    each part: "states.compute". Where a figure and a key have one name (`peers`), it is the figure. What a row lacks is
-    None.
+    what: "metrics" for a row per evaluation, with the keys of metrics.jsonl; "summary" for a row per run that has
+    ended, with the keys of summary.json.
 
-    The table is a pandas.DataFrame where pandas is installed, else a dictionary of columns, each a list.
-    Raises Error for a folder without runs and for a file that is no JSON.
+    The first column is `run`, the folder's name. The last columns are the keys of the fleet file, such as
+    "train.batch". Numbers are numbers. A nested object such as "states" gets a column for each part: "states.compute".
+    If a figure and a key have the same name (`peers`), the column is the figure. A missing value is None.
+
+    The table is a pandas.DataFrame if pandas is installed, else a dictionary of columns, each a list.
+    Raises Error for a folder without runs and for a file that is not JSON.
     """
     if what not in ("metrics", "summary"):
         raise Error(f"what={what!r}: there are metrics and summary")

@@ -19,19 +19,20 @@ ASK, MEASURE = {"task": "ask"}, {"task": "measure"}
 
 def simulate(fleet: Fleet, function: Callable[[], Any], *, sets: Sequence[str] = (),
              step: Optional[float] = None) -> Dict[str, Any]:
-    """Runs a function as each peer of a fleet, all of them in this process and in virtual time.
+    """Runs a function as each peer of a fleet, with all peers in this process and in virtual time.
 
-    The function is what `launch` takes, or what a script does: init(), DistributedOptimizer and a loop. Each virtual
-    peer calls it in a thread of its own, of which one at a time is at work; random numbers of torch, random and NumPy
-    are each peer's own. So results repeat to the bit, and synchronous methods end with the bits of real peers.
+    The function is the same as for `launch`: it does init(), DistributedOptimizer and a loop. Each virtual peer calls
+    it in its own thread, and one thread runs at a time. Each peer has its own random numbers (torch, random, NumPy).
+    Therefore results repeat bit for bit, and synchronous methods end with the same bits as real peers.
 
-    fleet: path of a fleet file, or its keys as a dictionary. sets: "peers=64", over a file's values. step: seconds that
-    a gradient with its step takes on the virtual clock, at a peer's speed of 1. Without it the function is first called
-    once more, to be timed; methods that wait for nobody repeat only where it is given.
+    fleet: path of a fleet file, or its keys as a dictionary.
+    sets: values that override the file's, such as ["peers=64"].
+    step: seconds that a gradient with its step takes on the virtual clock, for a peer of speed 1. Without `step`, the
+    function is first called once more and timed; asynchronous methods then do not repeat.
 
-    Returns the summary as `grapevine simulate --json` says it, with "step" (seconds), "records" (the lines of
-    metrics.jsonl) and "returned" (what the function returned in each peer). Raises what the function raised in a peer,
-    with that peer's number; an interrupt ends the simulation after the round at hand.
+    Returns the summary of `grapevine simulate --json`, with "step" (seconds), "records" (the lines of metrics.jsonl)
+    and "returned" (the function's result in each peer). Raises an exception of the function with that peer's number. An
+    interrupt ends the simulation after the current round.
     """
     simulation = Simulation(fleet, sets, step)
     try:

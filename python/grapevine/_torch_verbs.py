@@ -15,7 +15,7 @@ Sum = "sum"
 
 
 class Compression:
-    """Horovod's names. Here the fleet file compresses what travels: `algorithm: { codec: ... }`."""
+    """Horovod's names. Here the fleet file chooses the compression: `algorithm: { codec: ... }`."""
 
     none = "none"
     fp16 = "fp16"
@@ -25,12 +25,16 @@ def allreduce(tensor: torch.Tensor, op: Any = Average, name: Optional[str] = Non
               compression: str = Compression.none) -> torch.Tensor:
     """Returns the mean, or with op="sum" the sum, of all peers' tensors: the same bits at each, in the tensor's type.
 
-    Tensors of one shape and type on any devices; whole numbers have only a sum. name: what it is about; peers that name
-    a call otherwise disagree. average: Horovod's earlier name, True or False. compression: sums travel whole. The
-    gradient of the outcome is made the mean, or the sum, of all peers' as well, as Horovod does.
-    Every peer makes the same calls in the same order, at any round; it returns when all have. Raises Error before
-    DistributedOptimizer, PeerLost where a peer has died or left, Disagreement where one made another call, Stopped
-    where the fleet has stopped.
+    tensor: of the same shape and type at all peers, on any device. Whole numbers have only a sum.
+    name: label of the call; all peers must use the same.
+    average: Horovod's earlier argument, True or False.
+    compression: ignored; the values are sent uncompressed.
+
+    The gradient of the result is the mean, or the sum, of all peers' gradients too, as in Horovod. Every peer makes the
+    same calls in the same order, at any round; a call returns when all peers have made it.
+
+    Raises Error on several machines before DistributedOptimizer, PeerLost if a peer has died or left, Disagreement if a
+    peer made another call, Stopped if the fleet has stopped.
     """
     if tensor.requires_grad and torch.is_grad_enabled():
         return _Allreduced.apply(tensor, op, name, average)
@@ -55,7 +59,7 @@ class _Allreduced(torch.autograd.Function):
 
 def allreduce_(tensor: torch.Tensor, op: Any = Average, name: Optional[str] = None, *, average: Optional[bool] = None,
                compression: str = Compression.none) -> torch.Tensor:
-    """Does what allreduce does in place."""
+    """Does what allreduce does, in place."""
     if isinstance(op, bool) or op is None:
         op, average = Average, op if average is None else average      # Horovod's second argument
     if average is not None:
@@ -66,23 +70,25 @@ def allreduce_(tensor: torch.Tensor, op: Any = Average, name: Optional[str] = No
 
 def broadcast(tensor: torch.Tensor, root: int = 0, name: Optional[str] = None, *,
               root_rank: Optional[int] = None) -> torch.Tensor:
-    """Returns the tensor of peer `root`, at all peers; of any type. Raises as allreduce does. root_rank: Horovod's."""
+    """Returns the tensor of peer `root`, of any type. Raises as allreduce does. root_rank: Horovod's name of `root`."""
     return broadcast_(tensor.detach().clone(), root, name, root_rank=root_rank)
 
 
 def broadcast_(tensor: torch.Tensor, root: int = 0, name: Optional[str] = None, *,
                root_rank: Optional[int] = None) -> torch.Tensor:
-    """Does what broadcast does in place."""
+    """Does what broadcast does, in place."""
     _verb(lib.BROADCAST, tensor, tensor.dtype, root if root_rank is None else root_rank, name)
     return tensor
 
 
 def broadcast_parameters(parameters: Any, root_rank: int = 0) -> None:
-    """Makes tensors those of peer `root_rank`, at all peers: a state_dict(), named_parameters(), or pairs like these.
+    """Replaces tensors by those of peer `root_rank`, at all peers.
 
-    Before DistributedOptimizer it notes the root's values now, and they travel when the peers have links, before any of
-    them trains. Does nothing in a peer that resumes: a checkpoint holds the values. Raises Error if the others have
-    other tensors, and as broadcast does.
+    parameters: a state_dict(), named_parameters(), or similar pairs.
+
+    Before DistributedOptimizer, the root's values of now are kept, and sent when the peers have links, before any peer
+    trains. In a peer that resumes, the call does nothing, because its checkpoint holds the values. Raises Error if the
+    peers have different tensors, and otherwise the same exceptions as broadcast.
     """
     named = dict(parameters)
     tensors = {name: value for name, value in named.items() if isinstance(value, torch.Tensor)}
@@ -90,8 +96,8 @@ def broadcast_parameters(parameters: Any, root_rank: int = 0) -> None:
 
 
 def broadcast_optimizer_state(optimizer: Any, root_rank: int = 0) -> None:
-    """Makes the state of an optimizer that of peer `root_rank`, rates and momenta too; does so when
-    broadcast_parameters does."""
+    """Replaces an optimizer's state, with rates and momenta, by that of peer `root_rank`, when broadcast_parameters
+    would send."""
     optimizer = plain(optimizer)
     own = optimizer.state_dict()
     _from_root(own, lambda state: optimizer.load_state_dict(filled(state, own)), root_rank, "broadcast_optimizer_state")
@@ -140,8 +146,8 @@ def _take_values(tensors: Dict[str, torch.Tensor], values: Dict[str, torch.Tenso
 def neighbor_average(tensor: torch.Tensor, name: Optional[str] = None) -> torch.Tensor:
     """Returns the sum of the neighbours' tensors and this one, each times its weight (`weights()`).
 
-    Waits for the neighbours only. Raises Error where the graph changes with the rounds or has no weights, and else as
-    allreduce does.
+    Waits only for the neighbours. Raises Error if the graph changes with the rounds or has no weights, and otherwise
+    the same exceptions as allreduce.
     """
     result = tensor.detach().clone()
     _verb(lib.NEIGHBOR_AVERAGE, result, _added_up(result.dtype), 0, name)
@@ -149,20 +155,20 @@ def neighbor_average(tensor: torch.Tensor, name: Optional[str] = None) -> torch.
 
 
 def push(tensor: torch.Tensor, to: int, name: Optional[str] = None) -> _transfers.Handle:
-    """Pushes a tensor to neighbour `to`, for a pull there; returns at once. The tensor may change right after.
+    """Pushes a tensor to neighbour `to`, which pulls it. Returns at once; the tensor may change right after.
 
-    The nth push to a peer is for its nth pull from this one. name: what it is about; it disagrees with a pull of
-    another name. Nothing travels before it is pulled: `wait` for the handle before the end. Raises Error where the two
-    have no link.
+    The nth push to a peer belongs to its nth pull from this peer. name: label of the transfer; the pull must have the
+    same. Data are sent only when they are pulled, so `wait` for the handle before the script ends. Raises Error if the
+    two peers have no link.
     """
     copy = tensor.detach().to("cpu").contiguous()
     return _transfers.begun_push(copy.data_ptr(), copy.numel() * copy.element_size(), _kind(copy.dtype), to, name)
 
 
 def pull(tensor: torch.Tensor, source: int, name: Optional[str] = None) -> _transfers.Handle:
-    """Asks neighbour `source` for what it pushes, into a tensor of the same type and size; returns at once.
+    """Pulls from neighbour `source` what it pushes, into a tensor of the same type and size. Returns at once.
 
-    The tensor holds what came when `wait` has returned it. Raises as push does.
+    The tensor holds the data when `wait` returns it. Raises the same exceptions as push.
     """
     copy = torch.empty(tensor.shape, dtype=tensor.dtype)
 

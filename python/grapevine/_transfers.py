@@ -10,7 +10,7 @@ from grapevine._verbs import TYPES, WHOLE, joined
 
 
 class Handle:
-    """A push or a pull that is under way; `wait` ends it."""
+    """A push or a pull in progress; `wait` ends it."""
 
     def __init__(self, number: int, where: int, length: int, done: Callable[[], Any]) -> None:
         self._number, self._where, self._length, self._done = number, where, length, done
@@ -19,10 +19,10 @@ class Handle:
         self._over = False
 
     def wait(self) -> Any:
-        """Returns what was pulled, or None of a push that was pulled; a second time likewise.
+        """Returns the pulled data, or None for a push, when the transfer is done. It may be called again.
 
-        Raises PeerLost where the other peer has died or left, Disagreement where it gives or takes another type, size
-        or name, Stopped where the fleet has stopped.
+        Raises PeerLost if the other peer has died or left, Disagreement if its type, size or name differs, Stopped if
+        the fleet has stopped.
         """
         if not self._over:
             process = joined()
@@ -47,11 +47,13 @@ class Handle:
 
 
 def push(array: Any, to: int, name: Optional[str] = None) -> Handle:
-    """Pushes an array to neighbour `to`, for a pull there; returns at once. The array may change right after.
+    """Pushes an array to neighbour `to`, which pulls it. Returns at once; the array may change right after.
 
-    array: dense, of any type. The nth push to a peer is for its nth pull from this one. name: what it is about; it
-    disagrees with a pull of another name. Nothing travels before it is pulled: `wait` for the handle before the end.
-    Raises Error where the two have no link.
+    array: dense, of any type. The nth push to a peer belongs to its nth pull from this peer.
+    name: label of the transfer; the pull must have the same.
+
+    Data are sent only when they are pulled, so `wait` for the handle before the script ends.
+    Raises Error if the two peers have no link.
     """
     view = memoryview(array)
     if not view.contiguous:
@@ -60,9 +62,9 @@ def push(array: Any, to: int, name: Optional[str] = None) -> Handle:
 
 
 def pull(array: Any, source: int, name: Optional[str] = None) -> Handle:
-    """Asks neighbour `source` for what it pushes, into an array of the same size; returns at once.
+    """Pulls from neighbour `source` what it pushes, into an array of the same size. Returns at once.
 
-    array: writable and dense; it holds what came when `wait` has returned it. Raises as push does.
+    array: writable and dense; it holds the data when `wait` returns it. Raises the same exceptions as push.
     """
     view = memoryview(array)
     if view.readonly or not view.contiguous:
@@ -71,7 +73,7 @@ def pull(array: Any, source: int, name: Optional[str] = None) -> Handle:
 
 
 def wait(handle: Handle) -> Any:
-    """Waits for a push or a pull; returns what was pulled. Raises as Handle.wait does."""
+    """Waits for a push or a pull; returns the pulled data. Raises the same exceptions as Handle.wait."""
     return handle.wait()
 
 

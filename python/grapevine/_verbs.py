@@ -16,31 +16,33 @@ WHOLE = ("q", "l")      # of eight bytes
 
 
 def allreduce(array: Any, op: str = "mean", name: Optional[str] = None) -> Any:
-    """Makes an array the mean, or the "sum", of all peers' arrays: the same bits at each. Returns it.
+    """Replaces an array by the mean, or the "sum", of all peers' arrays, with the same bits at each. Returns the array.
 
-    array: writable and dense, of float32, float64 or int64 (whose mean is refused). name: what it is about; peers that
-    name a call otherwise disagree. Returns when all peers have called it. Raises PeerLost where a peer has died or
-    left, Disagreement where one made another call, Stopped where the fleet has stopped.
+    array: writable and dense, of float32, float64 or int64 (int64 has a sum but no mean).
+    name: label of the call; all peers must use the same.
+
+    Returns when all peers have called it. Raises PeerLost if a peer has died or left, Disagreement if a peer made
+    another call, Stopped if the fleet has stopped.
     """
     return on_buffer(verb_of(op), array, name=name)
 
 
 def broadcast(array: Any, root: int = 0, name: Optional[str] = None) -> Any:
-    """Makes an array that of peer `root`, at all peers; of any type. Returns it; raises as allreduce does."""
+    """Replaces an array, of any type, by the array of peer `root`. Returns the array; raises as allreduce does."""
     return on_buffer(lib.BROADCAST, array, root, name)
 
 
 def neighbor_average(array: Any, name: Optional[str] = None) -> Any:
-    """Makes an array the sum of its neighbours' and its own, each times its weight in the fleet's graph. Returns it.
+    """Replaces an array by the weighted sum of the neighbours' arrays and its own. Returns the array.
 
-    Waits for the neighbours only. Raises Error where the graph changes with the rounds or has no weights, and else as
-    allreduce does.
+    The weights are those of the fleet's graph. Waits only for the neighbours. Raises Error if the graph changes with
+    the rounds or has no weights, and otherwise the same exceptions as allreduce.
     """
     return on_buffer(lib.NEIGHBOR_AVERAGE, array, name=name)
 
 
 def barrier(name: Optional[str] = None) -> None:
-    """Returns when all peers have called it; raises as allreduce does."""
+    """Waits until all peers have called it. Raises the same exceptions as allreduce."""
     together(lib.BROADCAST, lib.BYTES, 0, 0, name=name)
 
 

@@ -1,4 +1,4 @@
-"""A JAX program as a peer of a fleet: `grapevine.Peer` on a pytree, whose leaves are copied.
+"""A JAX program as a peer of a fleet: `grapevine.Peer` for a pytree, whose leaves are copied.
 
     peer = grapevine.jax.Peer(params)
     while peer.running:
@@ -20,15 +20,15 @@ from grapevine._errors import Error
 
 
 class Peer:
-    """The leaves of a pytree as the parameters of a peer; each of them float32, of any shape."""
+    """The leaves of a pytree as the parameters of a peer; each leaf is float32, of any shape."""
 
     def __init__(self, params: Any, evaluate: Optional[Callable[[Any], Any]] = None,
                  state: Optional[Tuple[Callable[[], bytes], Callable[[bytes], None]]] = None,
                  rate: Optional[float] = None) -> None:
-        """Joins the fleet; returns when the neighbours are there. `params` is then what the fleet begins with.
+        """Joins the fleet; returns when the neighbours are there. `self.params` then has the fleet's first values.
 
-        evaluate: evaluate(params) returns the test loss, (loss, accuracy) or a dictionary of numbers. state and rate:
-        as of grapevine.Peer, which says what is raised too.
+        evaluate: evaluate(params) returns the test loss, (loss, accuracy) or a dictionary of numbers.
+        state, rate: as for grapevine.Peer, which raises the same exceptions.
         """
         pairs, self._tree = jax.tree_util.tree_flatten_with_path(params)
         self._arrays = {jax.tree_util.keystr(path): copied(jax.tree_util.keystr(path), leaf) for path, leaf in pairs}
@@ -44,15 +44,15 @@ class Peer:
 
     @property
     def running(self) -> bool:
-        """Says whether the fleet goes on."""
+        """Returns whether the fleet is still training."""
         return self._peer.running
 
     def before(self, params: Any, loss: Any, gradients: Any, *, rate: Optional[float] = None,
                samples: Optional[int] = None) -> Tuple[Any, Any]:
-        """Goes before the optimizer's step; returns the parameters and the gradients with which to step.
+        """Call this before the optimizer's step. Returns the parameters and the gradients for the step.
 
-        gradients: a pytree as params. Returned are those that came back from the fleet where the method changes them,
-        and None where the script must not step.
+        gradients: a pytree like params. The returned gradients are the fleet's if the method changes gradients, and
+        None if the script must not step.
         """
         self._write(list(self._arrays.values()), params)
         if self._gradients is None:
@@ -62,17 +62,17 @@ class Peer:
         return self.params, self._pytree(self._gradients) if steps else None
 
     def after(self, params: Any) -> Any:
-        """Goes after the optimizer's step; returns the parameters at which the next gradient is computed."""
+        """Call this after the optimizer's step. Returns the parameters for the next gradient."""
         self._write(list(self._arrays.values()), params)
         self._peer.after()
         return self.params
 
     def log(self, **scalars: float) -> None:
-        """Keeps numbers with the round, in the peer's folder."""
+        """Records numbers of this round in the peer's folder."""
         self._peer.log(**scalars)
 
     def stop(self) -> None:
-        """Leaves after the round."""
+        """Leaves the fleet after this round."""
         self._peer.stop()
 
     def _pytree(self, arrays: List[numpy.ndarray]) -> Any:

@@ -3,8 +3,8 @@
     gv.init()                                             # before the model, so that all peers make the same one
     trainer = Trainer(devices=1, callbacks=[grapevine.lightning.Callback(evaluate=loss_and_accuracy)])
 
-One device in each process and no strategy: the fleet is not Lightning's to start. Its loop, its schedulers and its
-logger stay, and each step of the last optimizer is a round of the peer.
+Use one device per process and no strategy, because Lightning does not start the fleet. Lightning's loop, schedulers and
+logger stay. Each step of the last optimizer is a round of the peer.
 """
 
 from typing import Any, Callable, Iterable, Optional
@@ -20,10 +20,10 @@ except ImportError:
 
 
 class Callback(Base):
-    """Joins the fleet when fitting begins, leaves when it ends, and ends it when the fleet stops."""
+    """Joins the fleet when fitting begins and leaves when it ends. Ends fitting when the fleet stops."""
 
     def __init__(self, evaluate: Optional[Callable] = None, calibrate: Optional[Iterable] = None) -> None:
-        """evaluate, calibrate: as of DistributedOptimizer; evaluate gets the LightningModule."""
+        """evaluate, calibrate: as for DistributedOptimizer; evaluate gets the LightningModule."""
         self._evaluate, self._calibrate = evaluate, calibrate
 
     def setup(self, trainer: Any, pl_module: Any, stage: str) -> None:

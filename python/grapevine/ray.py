@@ -14,14 +14,16 @@ from grapevine._launch import Fleet
 
 def run(train: Callable[[], Any], fleet: Fleet, *, num_cpus: float = 1, num_gpus: float = 0,
         strategy: str = "SPREAD", sets: Sequence[str] = ()) -> List[Any]:
-    """Runs train() as each peer of a fleet, in actors of a placement group, and returns what each of them returned.
+    """Runs train() as each peer of a fleet, in actors of a placement group. Returns the list of their results.
 
-    train: does what a script does, with init() done. fleet: path of a fleet file, or its keys as a dictionary.
-    num_cpus, num_gpus: of each actor; it sees its own GPUs alone. strategy: of the placement group. sets: "peers=8",
-    over the file's values.
+    train: function that does what a script does after init().
+    fleet: path of a fleet file, or its keys as a dictionary.
+    num_cpus, num_gpus: resources of each actor, which sees only its own GPUs.
+    strategy: strategy of the placement group.
+    sets: values that override the file's, such as ["peers=8"].
 
-    ray.init() comes before. Waits until there is room for all. A peer whose process dies is a death to its neighbours,
-    and raised here when the others have ended.
+    Call ray.init() before. Waits until there is room for all peers. If a peer's process dies, the neighbours see its
+    death, and its exception is raised here when the others have ended.
     """
     travels = travelling(fleet, sets)
     bundle = {"CPU": num_cpus, **({"GPU": num_gpus} if num_gpus else {})}

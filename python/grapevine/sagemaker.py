@@ -2,8 +2,8 @@
 
     grapevine.sagemaker.run(train, "fleet.yaml", keys=grapevine.sagemaker.channel("keys"))
 
-The platform's contract is its environment: SM_HOSTS and SM_CURRENT_HOST say who is who, SM_CHANNEL_* where data lies,
-SM_MODEL_DIR where a model is kept. A failure's text goes to the file of which the platform shows the end.
+The platform passes environment variables: SM_HOSTS and SM_CURRENT_HOST name the containers, SM_CHANNEL_* the folders of
+data, SM_MODEL_DIR the folder for the model. The text of a failure goes to the file whose end the platform shows.
 """
 
 import json
@@ -25,12 +25,13 @@ FAILURE_CHARACTERS = 1024     # of which the platform shows no more
 
 def run(train: Callable[[], Any], fleet: Union[str, os.PathLike], *, keys: Union[str, os.PathLike, None] = None,
         port: int = PORT, sets: Sequence[str] = ()) -> Any:
-    """Makes this container its peer of the fleet, calls train() and leaves; returns what it returned.
+    """Makes this container a peer of the fleet, calls train() and leaves the fleet. Returns the result of train().
 
-    train: does what a script does, with init() done. keys: folder with this peer's key, which several containers need
-    (`grapevine keygen`; a channel can bring it). port: at which every container listens.
+    train: function that does what a script does after init().
+    keys: folder with this peer's key, needed with several containers (`grapevine keygen`; a channel can bring it).
+    port: port at which every container listens.
 
-    A failure is written to /opt/ml/output/failure and raised, so that the process ends with 1.
+    A failure is written to /opt/ml/output/failure and raised, so that the process ends with code 1.
     """
     try:
         hosts = listed("SM_HOSTS")
@@ -56,7 +57,7 @@ def channel(name: str = "training") -> str:
 
 
 def model_folder() -> str:
-    """Returns the folder that is kept as the job's model; one container writes it, such as that of gv.rank() 0."""
+    """Returns the folder that is kept as the job's model. Only one container writes it, such as that of gv.rank() 0."""
     return setting("SM_MODEL_DIR")
 
 

@@ -1,4 +1,4 @@
-"""Which samples of a data set are this peer's own."""
+"""This peer's share of a data set."""
 
 import random
 from typing import Any, Iterator, Optional, Sequence
@@ -8,18 +8,19 @@ from grapevine._errors import Error
 
 
 class Sampler:
-    """The rows of this peer's share, in another order each epoch; for DataLoader(sampler=...).
+    """The rows of this peer's share, in a new order each epoch; for DataLoader(sampler=...).
 
-    The division is the fleet file's data.partition, the same that built-in peers have: no two peers share a row. Under
-    all-reduce, where each step waits for everybody, all peers get equally many rows: the first of their share, or some
-    of them twice.
+    The division is data.partition of the fleet file, as for built-in peers: no two peers share a row. Under all-reduce,
+    each step waits for all peers, so all peers get the same number of rows: the first rows of their share, or some rows
+    twice.
     """
 
     def __init__(self, dataset: Any, labels: Optional[Sequence[int]] = None, shuffle: bool = True) -> None:
-        """dataset: has a length. labels: its classes >= 0, one a sample; needed by dirichlet and by-label, and read
-        from dataset.targets where that is there. shuffle: False keeps the order of the data set.
+        """dataset: any object with a length.
+        labels: the class of each sample, >= 0. Needed by dirichlet and by-label; the default is dataset.targets.
+        shuffle: False keeps the order of the share.
 
-        Raises Error before init(), for labels that are missing, and for a peer without a sample.
+        Raises Error before init(), for missing labels, and for a peer without a sample.
         """
         process = _process.current()
         if labels is None and process.info["partition"] not in ("iid", "quantity"):
@@ -43,11 +44,11 @@ class Sampler:
         process.progress.samplers.append(self)
 
     def set_epoch(self, epoch: int) -> None:
-        """Chooses the order of the next pass; `epochs` calls it. Each pass without it takes the next order."""
+        """Chooses the order of the next pass; `epochs` calls it. Without it, each pass takes the next order."""
         self._epoch = epoch
 
     def skip(self, rows: int) -> None:
-        """Leaves out so many rows at the beginning of the next pass, and of that one alone."""
+        """Skips this number of rows at the beginning of the next pass only."""
         self._skip = rows
 
     def __len__(self) -> int:
@@ -70,7 +71,7 @@ def evened(rows: Sequence[int], count: int) -> list:
 def shard(dataset: Any, labels: Optional[Sequence[int]] = None) -> Any:
     """Returns this peer's share of a data set as a data set, for trainers that make their own samplers.
 
-    dataset: has a length, and `select` (Hugging Face) or items by number. labels: as Sampler's.
+    dataset: any object with a length, and with `select` (Hugging Face) or items by number. labels: as for Sampler.
     """
     rows = Sampler(dataset, labels).rows
     if hasattr(dataset, "select"):

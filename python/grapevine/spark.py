@@ -2,7 +2,7 @@
 
     results = grapevine.spark.run(train, spark.sparkContext, "fleet.yaml", data=rdd)
 
-Driver and executors have the same Python packages, and each executor holds one task at a time or has cores for more.
+Driver and executors need the same Python packages. Each executor runs one task at a time, or has cores for more.
 """
 
 from typing import Any, Callable, Iterable, Iterator, List, Optional, Sequence
@@ -13,14 +13,16 @@ from grapevine._launch import Fleet
 
 def run(train: Callable[..., Any], context: Any, fleet: Fleet, data: Optional[Any] = None, *,
         sets: Sequence[str] = ()) -> List[Any]:
-    """Runs train() as each peer of a fleet, in tasks of a barrier stage, and returns what each of them returned.
+    """Runs train() as each peer of a fleet, in tasks of a barrier stage. Returns the list of their results.
 
-    train: does what a script does, with init() done; with `data` it is called with the list of its partition's rows.
-    context: the SparkContext. fleet: path of a fleet file, or its keys as a dictionary. data: an RDD, which is divided
-    into a partition for each peer. sets: "peers=8", over the file's values.
+    train: function that does what a script does after init(). With `data`, its argument is the list of its rows.
+    context: the SparkContext.
+    fleet: path of a fleet file, or its keys as a dictionary.
+    data: an RDD, which is divided into one partition per peer.
+    sets: values that override the file's, such as ["peers=8"].
 
-    All tasks run at once or none does: Spark raises where it has too few cores. A task that fails ends the stage, and
-    Spark starts all of it again as often as its configuration says.
+    All tasks run at once: Spark raises an exception if it has too few cores. If a task fails, the stage ends, and Spark
+    restarts it as often as its configuration allows.
     """
     travels = travelling(fleet, sets)
     rows = context.parallelize(range(travels.peers), travels.peers) if data is None else data

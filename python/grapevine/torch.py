@@ -5,8 +5,8 @@
     opt = torch.optim.SGD(model.parameters(), lr=0.1)
     gv.DistributedOptimizer(opt, model)
 
-The script keeps its model, its data, its optimizer and its loop; what the fleet file names (`program:`) is the graph,
-the method and who is where. Parameters are averaged in float32 between the steps, as the method says.
+The script keeps its model, its data, its optimizer and its loop. The fleet file names the script (`program:`), the
+graph, the method and the hosts. The method decides when parameters or gradients are averaged; both are float32.
 """
 
 import inspect
@@ -38,10 +38,10 @@ __all__ = ["Average", "Compression", "Disagreement", "DistributedOptimizer", "Er
 
 
 def init(fleet: Any = None, id: Optional[int] = None, *, seed: bool = True, **options: Any) -> None:
-    """Makes this process a peer, as `grapevine.init` does, whose arguments are these.
+    """Makes this process a peer. Takes the arguments of `grapevine.init`, and `seed`.
 
-    seed: gives torch, random and NumPy (where it is imported) the fleet's seed, so that all peers make the same model;
-    once the model is there, each goes on with a stream of its own.
+    seed: whether torch, random and NumPy (if imported) get the fleet's seed, so that all peers make the same model.
+    After DistributedOptimizer, each peer has its own random numbers.
     """
     _process.init(fleet, id, **options)
     process = _process.current()
@@ -51,7 +51,7 @@ def init(fleet: Any = None, id: Optional[int] = None, *, seed: bool = True, **op
 
 
 def shutdown() -> None:
-    """Leaves the fleet in order; the end of the script does the same. The optimizer is then a plain one again."""
+    """Leaves the fleet normally, as the end of the script does. The optimizer is then an ordinary one again."""
     layer = _process.current().layer if _process.initialized() else None
     _process.shutdown()
     if layer is not None:
@@ -64,41 +64,43 @@ def rank() -> int:
 
 
 def size() -> int:
-    """Returns how many peers train."""
+    """Returns the number of peers that train."""
     return _process.current().info["peers"]
 
 
 def local_rank() -> int:
-    """Returns this peer's place among those that train on its host, from 0 on."""
+    """Returns this peer's number among the peers that train on its host, from 0."""
     return _process.current().info["local_id"]
 
 
 def local_size() -> int:
-    """Returns how many peers train on this host."""
+    """Returns the number of peers that train on this host."""
     return _process.current().info["local_peers"]
 
 
 def neighbors() -> List[int]:
-    """Returns the ids of those with whom this peer averages."""
+    """Returns the ids of the peers with which this peer averages."""
     return [other["peer"] for other in _now()["neighbors"]]
 
 
 def weights() -> Dict[int, float]:
-    """Returns this peer's row of the mixing matrix: its neighbours' weights by id, and its own; they add up to 1."""
+    """Returns this peer's row of the mixing matrix: its neighbours' weights and its own, by id. Their sum is 1."""
     info = _now()
     return {info["id"]: info["self_weight"], **{other["peer"]: other["weight"] for other in info["neighbors"]}}
 
 
 def round() -> int:
-    """Returns how many rounds are done. A resumed script whose loop begins there, `range(gv.round(), n)`, asks for it
-    between DistributedOptimizer and its first step.
+    """Returns the number of finished rounds.
+
+    A script whose loop is `range(gv.round(), n)` resumes there, if it calls this between DistributedOptimizer and its
+    first step.
     """
     _process.current().progress.asks()
     return _now()["round"]
 
 
 def rejoined() -> bool:
-    """Says whether this peer went on from a checkpoint or a neighbour's model."""
+    """Returns whether this peer resumed from a checkpoint or a neighbour's model."""
     _process.current().progress.asks()
     return _now()["rejoined"]
 
@@ -108,8 +110,8 @@ def _now() -> Dict[str, Any]:
 
 
 def device() -> torch.device:
-    """Returns the device that the fleet file gives this peer; "cuda" is one of the GPUs by local_rank(),
-    "auto" the same where there is one, else the CPU."""
+    """Returns the device that the fleet file gives this peer. "cuda" is a GPU chosen by local_rank(); "auto" is the
+    same if there is a GPU, else the CPU."""
     named = _process.current().info["device"]
     gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if named in ("auto", "cuda") and gpus:
@@ -123,7 +125,7 @@ def device() -> torch.device:
 
 
 def batch(usual: int) -> int:
-    """Returns the samples of a minibatch: the fleet file's train.batch; `usual` for a script by itself."""
+    """Returns the size of a minibatch: train.batch of the fleet file, or `usual` for a script that runs alone."""
     info = _process.current().info
     return usual if info["task"] == "alone" else info["batch"]
 
@@ -132,20 +134,23 @@ def DistributedOptimizer(optimizer: Any, model: Any = None, *, named_parameters:
                          evaluate: Optional[Callable] = None, calibrate: Any = None,
                          state: Sequence[Any] = (), compression: str = Compression.none, op: str = Average,
                          backward_passes_per_step: int = 1, gradient_predivide_factor: float = 1.0) -> Any:
-    """Joins the fleet with a model and its optimizer, and returns the same optimizer, whose step now is a peer's.
+    """Joins the fleet with a model and its optimizer. Returns the same optimizer; each of its steps is now a peer's.
 
-    optimizer: one, or several, of which the last one's step ends the turn. model: a torch.nn.Module; or Horovod's
-    second argument, the pairs of named_parameters. Without both the parameters are those of the optimizer.
-    evaluate: evaluate(model) returns the test loss, (loss, accuracy) or a dictionary of numbers; without a model
-    evaluate(). calibrate: a loader, or a function that runs the model on some batches (a GAN's two networks): batch
+    optimizer: one optimizer, or a list; the step of the last one ends the turn.
+    model: a torch.nn.Module; or Horovod's second argument, the pairs of named_parameters. Without a model or pairs, the
+    parameters are those of the optimizer.
+    evaluate: evaluate(model), or without a model evaluate(), returns the test loss, (loss, accuracy) or a dictionary of
+    numbers.
+    calibrate: a loader, or a function that runs the model on some batches (for example a GAN's two networks). The batch
     norms of the mean model are computed from it before the model is evaluated or saved.
-    state: what has state_dict and load_state_dict and belongs into a checkpoint: schedulers, scalers, averages.
-    Called again with other optimizers of the same tensors, for another phase, it goes on with those; `state` is then
-    theirs, and evaluate, calibrate and model are those of the first call.
-    backward_passes_per_step: any number; a turn ends with a step, however many backward passes that took.
+    state: objects with state_dict and load_state_dict to keep in a checkpoint: schedulers, scalers, averages.
+    backward_passes_per_step: any number; a turn ends with a step, after any number of backward passes.
 
-    Returns when the neighbours are there. Raises Error for tensors, optimizers and arguments that cannot be,
-    Disagreement where another peer has other tensors, PeerLost where the neighbours do not come.
+    For another phase, call it again with other optimizers of the same tensors. The new `state` then counts; evaluate,
+    calibrate and model stay those of the first call.
+
+    Returns when the neighbours are there. Raises Error for tensors, optimizers and arguments that are not possible,
+    Disagreement if another peer has other tensors, PeerLost if the neighbours do not come.
     """
     if model is not None and not isinstance(model, torch.nn.Module):
         model, named_parameters = None, model
@@ -186,23 +191,23 @@ def refuse_horovod(compression: str, op: str) -> None:
 
 
 def epochs(n: Optional[int] = None) -> Iterator[int]:
-    """Gives 0 .. n - 1, from the epoch of a checkpoint on; ends early where the fleet stops.
+    """Yields 0 .. n - 1, or the rest after a checkpoint's epoch. Ends early if the fleet stops.
 
-    n: None is stop.epochs of the fleet file, and without it there is no end but the fleet's.
+    n: number of epochs. None means stop.epochs of the fleet file; without it, only the fleet's stop ends the loop.
     """
     return _process.current().progress.epochs(n)
 
 
 def running(loader: Iterable[Any]) -> Iterator[Any]:
-    """Gives the batches of one pass over a loader, from the place of a checkpoint on; ends where the fleet stops."""
+    """Yields the batches of one pass over a loader, from a checkpoint's place on. Ends if the fleet stops."""
     return _process.current().progress.running(loader)
 
 
 def log(loss: Any = None, **scalars: Any) -> None:
-    """Says the loss of a minibatch, and other numbers of this round.
+    """Logs the loss of a minibatch, and other numbers of this round.
 
-    Tensors of one element are read when the next turn ends, so that nothing here waits for a device. The mean of what
-    is logged in one turn is the round's training loss; scalars go to program.jsonl of the peer's folder.
+    Tensors of one element are read when the next turn ends, so that this call does not wait for a device. The mean of
+    the losses of one turn is the round's training loss. Scalars go to program.jsonl in the peer's folder.
     """
     layer = _process.current().layer
     if layer is None:
@@ -211,5 +216,5 @@ def log(loss: Any = None, **scalars: Any) -> None:
 
 
 def stop() -> None:
-    """Leaves after this round: `running` and `epochs` end in time."""
+    """Leaves the fleet after this round; `running` and `epochs` then end."""
     _process.current().session.say(stop=True)

@@ -3,7 +3,7 @@
     gv.init()                                             # before the model, so that all peers make the same one
     Trainer(model, arguments, train_dataset=gv.shard(data), callbacks=[grapevine.transformers.Callback()]).train()
 
-The Trainer stays as it is: each of its optimizer's steps, however many batches that takes, is a round of the peer.
+The Trainer stays as it is. Each step of its optimizer is a round of the peer, even if it accumulates several batches.
 """
 
 from typing import Any, Callable, Dict, List, Optional
@@ -15,10 +15,10 @@ from grapevine import _process
 
 
 class Callback(TrainerCallback):
-    """Joins the fleet when training begins, leaves when it ends, and ends it when the fleet stops."""
+    """Joins the fleet when training begins and leaves when it ends. Ends training when the fleet stops."""
 
     def __init__(self, evaluate: Optional[Callable] = None) -> None:
-        """evaluate: as of DistributedOptimizer; it gets the Trainer's model."""
+        """evaluate: as for DistributedOptimizer; it gets the Trainer's model."""
         self._evaluate = evaluate
         self._parts: List[Any] = []
         if not gv.is_initialized():
