@@ -269,12 +269,11 @@ std::string untold(const Section& section, const PairResult& r) {
         r.missed,
         r.seeds,
         fewest_with_misses);
-  constexpr double significant = 0.05;
   std::string text = fmt::format(
       "no significant difference between {} and {}{}: {}",
       first.label,
       second.label,
-      r.p < significant ? fmt::format(" after correction for {} pairs", section.pairs.size()) : "",
+      r.p < significance ? fmt::format(" after correction for {} pairs", section.pairs.size()) : "",
       difference_text(r));
   if (r.seeds_needed && *r.seeds_needed > r.seeds)
     text += fmt::format("; about {} seeds would be needed", *r.seeds_needed);

@@ -87,8 +87,6 @@ double upper_quantile(double q, double n) {
   return t;
 }
 
-constexpr double level = 0.05;
-
 struct SeedPair {
   std::optional<double> a, b;
   bool recorded = true;  ///< false: a value is missing for another reason than a missed target
@@ -157,7 +155,7 @@ void judge(PairResult& r) {
   const bool scaled = r.ratio || r.measure == Measure::accuracy;
   if (scaled && equivalent(r.differences, margin)) {
     r.outcome = PairOutcome::same;
-  } else if (r.p_holm < level) {
+  } else if (r.p_holm < significance) {
     const bool more = *r.center > (r.ratio ? 1 : 0);
     r.outcome = more == is_gain(r.measure) ? PairOutcome::behind : PairOutcome::before;
   } else {

@@ -80,6 +80,9 @@ struct PairResult {
   PairOutcome outcome = PairOutcome::few_seeds;
 };
 
+/// Level of significance of a corrected p value.
+inline constexpr double significance = 0.05;
+
 /// Fewest pairs that decide if one contender is better in all and a missed target leaves no ratio.
 inline constexpr std::size_t fewest_with_misses = 5;
 
