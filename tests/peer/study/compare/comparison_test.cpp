@@ -399,7 +399,8 @@ TEST(Comparison, RemarksOnWorstLocalModelsThatLag) {
   const Comparison c = compare_runs(runs, half);
   const auto remarks = remarks_of(c, c.sections[0]);
   ASSERT_EQ(remarks.size(), 2U);
-  EXPECT_EQ(remarks[0], "why: against ad-psgd, d-psgd has 1.00x the rounds, 2.00x the seconds of each.");
+  EXPECT_EQ(remarks[0],
+            "why: against ad-psgd, d-psgd has 1.00x the rounds, 2.00x the seconds of each.");
   EXPECT_EQ(remarks[1], "the worst local model of ad-psgd gets there after 1.50x the time.");
 }
 
