@@ -353,7 +353,7 @@ TEST_F(SavedModels, WhatDoesNotFitIsSaid) {
   EXPECT_NE(refusal({"evaluate", model("run"), path("run.yaml")}).find("name the table itself"),
             std::string::npos);
   std::filesystem::copy_file(model("run"), path("alone.safetensors"));
-  EXPECT_NE(refusal({"evaluate", path("alone.safetensors")}).find("no run.json beside it"),
+  EXPECT_NE(refusal({"evaluate", path("alone.safetensors")}).find("no run.json next to it"),
             std::string::npos);
 }
 
