@@ -137,7 +137,7 @@ void follow(const ModelCard& card, TableSpec& spec) {
   }
   if (spec.standardize != facts.standardized)
     throw std::runtime_error(
-        fmt::format("{} was trained with `standardize: {}`; write that", who, facts.standardized));
+        fmt::format("{} was trained with `standardize: {}`; set that here", who, facts.standardized));
   if (!spec.target.empty() && spec.target != facts.target)
     throw std::runtime_error(
         fmt::format("the target is {}, and of {} it is {}; call the columns alike",

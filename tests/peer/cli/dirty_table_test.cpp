@@ -127,7 +127,7 @@ TEST_F(DirtyTables, DatesThatAreNotClearAndThousandsAreLeftOut) {
       {"init", path("a.yaml"), "--data", path("a.csv"), "--machines", "2", "--goal", "5 rounds"});
   ASSERT_EQ(made.code, 0) << made.err;
   EXPECT_TRUE(has(text_of(path("a.yaml")), "ignore: [when, sum]")) << text_of(path("a.yaml"));
-  EXPECT_TRUE(has(made.output(), "which number is the month")) << made.output();
+  EXPECT_TRUE(has(made.output(), "dates of which the month is unclear")) << made.output();
 }
 
 TEST_F(DirtyTables, AllProblemsAreToldInOneGo) {

@@ -59,7 +59,7 @@ TEST_F(ReportCommand, TheNameOfAnotherFormatIsRefused) {
   const std::string pdf = folder_.path() + "/x.pdf";
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"report", ring, "-o", pdf},
-        {"report", ring, "--svg", "how-it-learned-loss-against-rounds", "-o", pdf}}) {
+        {"report", ring, "--svg", "learning-curves-loss-against-rounds", "-o", pdf}}) {
     const Ended ended = run(command);
     EXPECT_EQ(ended.code, 2);
     EXPECT_NE(ended.err.find("-o report.html"), std::string::npos) << ended.err;
@@ -83,9 +83,9 @@ TEST_F(ReportCommand, WritesOneFigureAlone) {
   const std::string file = folder_.path() + "/loss.svg";
   const Ended none = run({"report", ring, "--svg", "nothing", "-o", file});
   EXPECT_EQ(none.code, 2);
-  EXPECT_NE(none.err.find("how-it-learned-loss-against-rounds"), std::string::npos) << none.err;
+  EXPECT_NE(none.err.find("learning-curves-loss-against-rounds"), std::string::npos) << none.err;
   const Ended one =
-      run({"report", ring, "--svg", "how-it-learned-loss-against-rounds", "-o", file});
+      run({"report", ring, "--svg", "learning-curves-loss-against-rounds", "-o", file});
   ASSERT_EQ(one.code, 0) << one.err;
   const std::string figure = text_of(file);
   EXPECT_EQ(xml_mistake(figure), "");

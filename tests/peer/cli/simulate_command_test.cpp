@@ -156,7 +156,7 @@ TEST(SimulateDrawn, SaysWhatGoesTogether) {
         {"simulate --faults swarm --fleets 1..3 --method d-psdg", "`d-psdg` is no method"},
         {"simulate --faults swarm --fleets 1..3 --only-faults rest", "no fault is called `rest`"},
         {"simulate --faults swarm --fleets 1 --seeds 1..10000", "has fewer than 10000 seeds"},
-        {"simulate --faults swarm --method d-psgd", "--method says of which method"},
+        {"simulate --faults swarm --method d-psgd", "--method selects the method"},
         {"simulate --faults swarm", "needs FILE, or --fleets A..B"}}) {
     const Ended ended = grapevine(line);
     EXPECT_EQ(ended.code, 2) << line;

@@ -85,7 +85,7 @@ TEST_F(StartedData, WhatDiffersIsNamed) {
   EXPECT_TRUE(has(classes, "`huge` in column `y` is unknown to the model of `model.start`"))
       << classes;
   EXPECT_TRUE(has(refusal(on("first.csv", ", standardize: false") + still_),
-                  "was trained with `standardize: true`; say so"));
+                  "was trained with `standardize: true`; set that here"));
   write("renamed.csv", table("a,b,c,kind", "{a},{b},{c},{y}", 0, 60));
   EXPECT_TRUE(has(refusal("data: { kind: table, file: renamed.csv, target: kind }\n" + still_),
                   "the target is `kind`, and of the model of `model.start` it is `y`"));

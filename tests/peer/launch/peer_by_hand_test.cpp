@@ -71,7 +71,7 @@ TEST_F(Launch, PeersMeetInAFolder) {
     const Ended end = peers[i]->wait();
     EXPECT_EQ(end.code, 0) << end.err;
     EXPECT_EQ(end.summary().at("round"), 40);
-    EXPECT_NE(end.err.find(fmt::format("this is peer {}, says PMIX_RANK", i)), std::string::npos);
+    EXPECT_NE(end.err.find(fmt::format("this is peer {}, according to PMIX_RANK", i)), std::string::npos);
   }
 }
 
@@ -156,7 +156,7 @@ TEST_F(Launch, APeerByHandStopsWhenItsTimeIsUp) {
   EXPECT_EQ(zero.wait().code, 0);
   const Ended endless = run(peer("0", "{ target: { loss: 0.1 } }"));
   EXPECT_EQ(endless.code, 5);
-  EXPECT_NE(endless.err.find("nothing else says when"), std::string::npos) << endless.err;
+  EXPECT_NE(endless.err.find("nothing else stops this peer"), std::string::npos) << endless.err;
 }
 
 TEST_F(Launch, OneWayToFindTheOthersIsEnough) {
