@@ -136,8 +136,8 @@ void follow(const ModelCard& card, TableSpec& spec) {
           who));
   }
   if (spec.standardize != facts.standardized)
-    throw std::runtime_error(
-        fmt::format("{} was trained with `standardize: {}`; set that here", who, facts.standardized));
+    throw std::runtime_error(fmt::format(
+        "{} was trained with `standardize: {}`; set that here", who, facts.standardized));
   if (!spec.target.empty() && spec.target != facts.target)
     throw std::runtime_error(
         fmt::format("the target is {}, and of {} it is {}; call the columns alike",

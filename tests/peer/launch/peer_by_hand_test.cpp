@@ -71,7 +71,8 @@ TEST_F(Launch, PeersMeetInAFolder) {
     const Ended end = peers[i]->wait();
     EXPECT_EQ(end.code, 0) << end.err;
     EXPECT_EQ(end.summary().at("round"), 40);
-    EXPECT_NE(end.err.find(fmt::format("this is peer {}, according to PMIX_RANK", i)), std::string::npos);
+    EXPECT_NE(end.err.find(fmt::format("this is peer {}, according to PMIX_RANK", i)),
+              std::string::npos);
   }
 }
 
