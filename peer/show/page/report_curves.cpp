@@ -56,8 +56,7 @@ double half_width(double deviation, std::size_t seeds) {
   return student_t_quantile(0.975, n - 1) * deviation / std::sqrt(n);
 }
 
-/// The band is the interval of the mean, as in `compare`; for two seeds it spans both values. An
-/// accuracy stays between 0 and 1.
+/// The band is the interval of the mean, as in `compare`; for two seeds it spans both values.
 PlotLine line_of(const GroupView& view, CurveAxis axis, CurveFigure figure) {
   PlotLine line{.name = view.name, .series = view.series};
   const std::size_t seeds = view.group().runs.size();
@@ -66,10 +65,8 @@ PlotLine line_of(const GroupView& view, CurveAxis axis, CurveFigure figure) {
     line.y.push_back(p.mean);
     if (seeds < 2) continue;
     const double half = seeds > 2 ? half_width(p.deviation, seeds) : 0;
-    const bool share = figure == CurveFigure::accuracy || figure == CurveFigure::worst_accuracy;
-    const double low = p.mean - half, high = p.mean + half;
-    line.low.push_back(seeds < 3 ? p.least : share ? std::max(0.0, low) : low);
-    line.high.push_back(seeds < 3 ? p.most : share ? std::min(1.0, high) : high);
+    line.low.push_back(seeds > 2 ? p.mean - half : p.least);
+    line.high.push_back(seeds > 2 ? p.mean + half : p.most);
   }
   return line;
 }
