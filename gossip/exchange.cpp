@@ -333,7 +333,7 @@ void Exchange::end_piece(const NotFinite& bad) {
   collected_.clear();
 }
 
-/// Returns the number of passes over memory: those for the collected halves, and `more`.
+/// Returns how often memory is read: once for each collected half and each clip, and `more` times.
 std::size_t Exchange::passes(std::size_t more) const {
   return collected_.from.size() + collected_.clips.size() + more;
 }

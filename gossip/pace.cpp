@@ -109,10 +109,10 @@ void Pace::pass_to(Round round) {
 
 /// Alone, a peer waits for no neighbour, and would do thousands of rounds before one is back. So a
 /// round that brought nothing takes at least the average time between two meetings. Until three
-/// meetings are known, it takes as long as the longest round so far and at least the deadline or
-/// three seconds, whichever is shorter. Rounds alone before a meeting count towards that time,
-/// because they waited for a half that came late, and so does a rest that a half has ended. A whole
-/// rest does not count: otherwise rests would lengthen rests.
+/// meetings are known, it takes as long as the longest round of this life and at least the
+/// deadline or three seconds, whichever is shorter. Rounds alone before a meeting count towards
+/// that time, because they waited for a half that came late, and so does a rest that a half has
+/// ended. A whole rest does not count: otherwise rests would lengthen rests.
 Task<> Pace::keep(bool expected, bool company_waits) {
   const Time took = self_.world.now() - round_began_;
   longest_ = std::max(longest_, took);

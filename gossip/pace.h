@@ -13,7 +13,7 @@
 namespace gv {
 
 /// Keeps a peer in step with its neighbours, so that the fleet ends together: round numbers work as
-/// Lamport clocks, and a peer passes over the rounds that it has missed. Invariants: the clock
+/// Lamport clocks, and a peer skips the rounds that it has missed. Invariants: the clock
 /// never goes back; after catch_up() it is less than any neighbour's by at most the tolerated
 /// number of rounds, and at most the number of completed rounds; rounds alone are no faster than
 /// rounds in company.

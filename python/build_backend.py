@@ -17,7 +17,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 HERE = Path(__file__).resolve().parent
 BUILT = HERE.parent / "build" / "release"
 PROGRAM, LIBRARY = BUILT / "peer" / "grapevine", BUILT / "libgrapevine.so"
-STAMP = BUILT.parent / ".built-program"     # of the wrapper: when a build of both began that succeeded
+STAMP = BUILT.parent / ".built-program"     # start time of the wrapper's last good build
 SOURCES = ["CMakeLists.txt", "cmake", "gossip", "gpu", "graph", "optim", "peer"]
 COMPILER = "scikit-build-core>=0.10"
 METADATA = """Metadata-Version: 2.1

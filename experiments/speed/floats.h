@@ -7,8 +7,8 @@
 
 #include <sys/mman.h>
 
-/// A vector whose memory is touched and in huge pages, where the system gives them to who asks, as
-/// Grapevine's regions are: the rivals are measured at their best.
+/// A vector in touched memory, in huge pages if the system grants them, as Grapevine's regions are:
+/// the rivals are measured at their best.
 class Floats {
  public:
   explicit Floats(std::size_t count, float value = 0)

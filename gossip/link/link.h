@@ -77,7 +77,7 @@ struct LinkShared {
   bool begun = false;                          ///< the algorithm runs, or has run
   bool ending = false;                         ///< it has said its last words
   bool over = false;                           ///< nothing is done any more
-  ConnectionId connections = 0;                ///< number of connections so far
+  ConnectionId connections = 0;                ///< number of connections made
   std::map<ConnectionId, PeerId> neighbor_of;  ///< owner of each link's present and last connection
   Time armed = Time::max();                    ///< time at which the carrier wakes us
 
@@ -92,8 +92,8 @@ struct LinkShared {
 /// and no socket: every event brings the time, and calls to the carrier or the user come last,
 /// because they may lead back here. Invariant: the user believes in the neighbour exactly while the
 /// link is unmet, linked or broken. A neighbour that has said goodbye has sent everything, so the
-/// user is not told when it goes away: its messages still count. The user is told of its death if
-/// it left before its last round, because a successor may then come.
+/// link does not report its absence: its messages still count. The link reports its death if it
+/// left before its last round, because a successor may then come.
 ///
 ///   unmet    no process has answered as this neighbour yet
 ///   linked   a connection carries frames

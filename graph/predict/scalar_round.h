@@ -9,9 +9,9 @@
 namespace gv {
 
 /// A round of one mode and axis of a fleet whose state is the model alone (lian, atc or cta;
-/// momentum, several local steps and staleness need more state): z <- a z + b d + c xi, where a, b
-/// and c may be random, drawn with the round's W. Second moments need only means and mean squares,
-/// and these compose. Lian et al. 2017, arXiv:1705.09056, Algorithm 1, and its two other orders.
+/// momentum, several local steps and staleness need more state): z <- a z + b d + c xi. W may be
+/// random, and a, b and c with it. Second moments need only means and mean squares, and these
+/// compose. Lian et al. 2017, arXiv:1705.09056, Algorithm 1, and its two other orders.
 struct ScalarRound {
   std::complex<double> a = 1, b = 0;  ///< means
   double a2 = 1, b2 = 0, c2 = 0;      ///< E |a|^2, E |b|^2, E |c|^2

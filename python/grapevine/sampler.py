@@ -1,4 +1,4 @@
-"""This peer's share of a data set."""
+"""Sampler of a peer's share of a data set."""
 
 import random
 from typing import Any, Iterator, Optional, Sequence

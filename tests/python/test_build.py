@@ -18,7 +18,7 @@ for word in "$@"; do
     grapevine) cp /bin/true build/release/peer/grapevine ;;
     grapevine_library) : >build/release/libgrapevine.so ;;
   esac
-done"""     # makes the targets that it is asked for
+done"""     # makes the targets named in its arguments
 
 
 class BuildTest(unittest.TestCase):

@@ -88,7 +88,7 @@ class Source {
   }
   /// Keys that readers have asked for: "train.optimizer.lr".
   const std::set<std::string>& asked_keys() const { return asked_; }
-  /// Returns those of these keys that end with this name and stand below the map.
+  /// Returns the asked keys with this name below the map.
   std::vector<std::string> places_of(const std::string& map, const std::string& key) const;
 
  private:

@@ -94,7 +94,7 @@ std::string not_there(const std::string& path, fs::file_type wanted) {
   return fmt::format("{} ({})", path, error.message());
 }
 
-/// A long list is left out where a guess is shown: it would hide the guess.
+/// Leaves a long list out if there is a guess, which the list would hide.
 std::string one_of(const std::vector<std::string>& choices, const std::string& guess) {
   constexpr std::size_t many = 12;
   if (choices.size() > many && !guess.empty())
@@ -288,7 +288,7 @@ const Value* MapReader::take(const std::string& key, std::string_view usual) {
   return is_usual && !usual.empty() ? nullptr : &entry->value;
 }
 
-/// The same name elsewhere is a better guess than another name here.
+/// Suggests a key with this name elsewhere before a key with another name here.
 std::string MapReader::help_for(const std::string& unknown) const {
   constexpr std::size_t few = 3;
   std::vector<std::string> guesses = source_.places_of(path_, unknown);

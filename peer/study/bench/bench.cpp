@@ -147,7 +147,7 @@ AgentBenchReport bench_agent(const AgentBenchOptions& options) {
 std::vector<DeviceRow> bench_devices(const Assembly& fleet,
                                      const std::vector<std::uint32_t>& batches,
                                      double seconds,
-                                     double beside,
+                                     double reference,
                                      const std::function<void(const DeviceRow&)>& on_row) {
   std::vector<DeviceRow> rows;
   for (DeviceRow row : targets(fleet)) {
@@ -162,7 +162,7 @@ std::vector<DeviceRow> bench_devices(const Assembly& fleet,
       row.gflops = 1e-9 * replica->gradient_flops() / step;
       const double first =
           rows.size() < batches.size() ? row.samples_per_second : rows[b].samples_per_second;
-      row.speed = row.samples_per_second / (beside > 0 ? beside : first);
+      row.speed = row.samples_per_second / (reference > 0 ? reference : first);
       rows.push_back(row);
       on_row(row);
     }

@@ -48,12 +48,12 @@ struct DeviceRow {
 
 /// Measures the fleet's model on the CPU, with each number of threads that its peers use, and on
 /// every CUDA device, at each batch size for about `seconds`. Peers that share a machine share this
-/// speed. Calls `on_row` after each measurement. `beside`: samples per second of speed 1, measured
-/// on another machine; 0: those of the first device here, at the same batch size.
+/// speed. Calls `on_row` after each measurement. `reference`: samples per second of speed 1,
+/// measured on another machine; 0: those of the first device here, at the same batch size.
 std::vector<DeviceRow> bench_devices(const Assembly& fleet,
                                      const std::vector<std::uint32_t>& batches,
                                      double seconds,
-                                     double beside,
+                                     double reference,
                                      const std::function<void(const DeviceRow&)>& on_row);
 
 /// The cost of one round, median over repetitions.

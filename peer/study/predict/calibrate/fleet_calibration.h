@@ -35,8 +35,8 @@ struct FleetCalibration {
 };
 
 /// Returns tr Sigma / |grad f|^2, in samples, at a point measured with minibatches of size `batch`:
-/// a much larger batch saves hardly any steps. McCandlish, Kaplan et al. 2018, "An empirical model
-/// of large-batch training", arXiv:1812.06162, equation 2.9. The scale grows during training.
+/// much larger batches save hardly any steps. "An empirical model of large-batch training",
+/// McCandlish, Kaplan et al. 2018, arXiv:1812.06162, equation 2.9. It grows during training.
 double noise_scale(const FleetCalibration::Point& point, std::uint32_t batch);
 
 /// Returns one sentence on why no losses are predicted for this fleet; empty if they can be: D-PSGD

@@ -16,8 +16,8 @@ struct LeadingPairs {
   std::vector<Doubles> vectors;
 };
 /// Runs Lanczos with full orthogonalization and `steps` products. Returns the pairs whose residual
-/// is at most `tolerance` times the largest |value|. Lanczos, "An iteration method for the solution
-/// of the eigenvalue problem", J. Res. NBS 1950; Paige 1972.
+/// is at most `tolerance` times the largest |value|. Lanczos,
+/// "An iteration method for the solution of the eigenvalue problem", J. Res. NBS 1950; Paige 1972.
 LeadingPairs leading_pairs(const SymmetricProduct& a,
                            Doubles start,
                            std::size_t steps,

@@ -29,7 +29,7 @@ TEST(QueueFigure, IsOfThoseThatServe) {
   EXPECT_EQ(figure.numbers.rows[0][2], "2.67") << "the last row has no end";
 }
 
-/// It was blue, as another method was in the race.
+/// The line once had the colour of another method.
 TEST(QueueFigure, OneServerHasItsMethodsColour) {
   const std::string picture = queue_figure({rounds_of(8, {4, 2, 2}, 0)}, "", 3).picture;
   EXPECT_NE(picture.find("s3"), std::string::npos) << picture;

@@ -58,7 +58,7 @@ void expect_whole(const std::string& page) {
   EXPECT_EQ(page.find("\"inf"), std::string::npos);
 }
 
-/// It was that of the base file, such as digits-torus16, whatever the sweep varied.
+/// The title was once the name of the base file, such as digits-torus16.
 TEST(Report, ItsTitleIsTheSweepsName) {
   const ScratchFolder folder;
   std::vector<StoredRun> runs = two_methods(folder, 1);

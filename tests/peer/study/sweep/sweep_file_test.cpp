@@ -44,7 +44,7 @@ TEST_F(SweepFileTest, APictureNamesAnAxisOfNumbers) {
   EXPECT_TRUE(p.file.picture->model);
 }
 
-/// Each key that the reader asks for has a row, and each row is asked for.
+/// The reader looks up exactly the keys that have a row.
 TEST_F(SweepFileTest, TheReferenceHasTheReadersKeys) {
   write("all.yaml",
         "version: 1\nbase: base.yaml\nvary: { peers: [4, 8] }\ntarget: { loss: 0.5 }\n"
