@@ -55,9 +55,7 @@ std::string unknown_family(const std::string& name) {
     names.emplace_back(f->name);
     list += (list.empty() ? "" : ", ") + names.back();
   }
-  const std::string guess = nearest(name, names);
-  const std::string hint = guess.empty() ? "known: " + list : "did you mean `" + guess + "`?";
-  return "unknown topology `" + name + "`; " + hint;
+  return "unknown topology `" + name + "`; " + did_you_mean(nearest(name, names), "known: " + list);
 }
 
 bool begins_topology(std::string_view piece, const std::string& before) {

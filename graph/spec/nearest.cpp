@@ -43,4 +43,8 @@ std::string nearest(std::string_view word, const std::vector<std::string>& known
   return best;
 }
 
+std::string did_you_mean(const std::string& guess, const std::string& otherwise) {
+  return guess.empty() ? otherwise : "did you mean `" + guess + "`?";
+}
+
 }  // namespace gv

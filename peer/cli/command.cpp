@@ -30,10 +30,6 @@ Option repeatable(CLI::Option* option) {
   return Option(*option);
 }
 
-std::string suggestion(const std::string& guess, const std::string& otherwise) {
-  return guess.empty() ? otherwise : fmt::format("did you mean `{}`?", guess);
-}
-
 /// Suggests a command for a mistyped one, at any depth: CLI11 would only print "A subcommand is
 /// required".
 void refuse_unknown_command(const Command& program, int argc, char** argv) {
@@ -47,7 +43,7 @@ void refuse_unknown_command(const Command& program, int argc, char** argv) {
       throw std::invalid_argument(
           fmt::format("unknown command `{}`\nhelp:  {}",
                       argv[i],
-                      suggestion(nearest(argv[i], known), path + " --help lists the commands")));
+                      did_you_mean(nearest(argv[i], known), path + " --help lists the commands")));
     }
     group = &*row;
     path += " " + group->name;
@@ -76,7 +72,7 @@ std::string unexpected_argument(const CLI::App& command, const std::string& usua
   for (const CLI::Option* each : command.get_options())
     for (const std::string& known_name : each->get_lnames()) known.push_back("--" + known_name);
   return fmt::format(
-      "unknown option `{}`\nhelp:  {}", name, suggestion(nearest(name, known), usual_help));
+      "unknown option `{}`\nhelp:  {}", name, did_you_mean(nearest(name, known), usual_help));
 }
 
 std::string parse_failure(const CLI::App& app, const CLI::Error& error) {

@@ -46,9 +46,7 @@ Rows rows_for(const std::string& key) {
       guess = row.key;
   throw std::invalid_argument(fmt::format("a fleet file has no key `{}`\nhelp:  {}",
                                           key,
-                                          guess.empty()
-                                              ? "grapevine explain lists all keys"
-                                              : fmt::format("did you mean `{}`?", guess)));
+                                          did_you_mean(guess, "grapevine explain lists all keys")));
 }
 
 void print_line(const char* head, const std::string& text) {

@@ -61,9 +61,9 @@ class PeersReader : Readers {
     source_.error(
         at,
         fmt::format("host `{}` is not listed under `hosts`", printable(name, 80)),
-        guess.empty()
-            ? fmt::format("there are {}", printable(fmt::format("{}", fmt::join(known, ", ")), 300))
-            : fmt::format("did you mean `{}`?", guess));
+        did_you_mean(guess,
+                     fmt::format("there are {}",
+                                 printable(fmt::format("{}", fmt::join(known, ", ")), 300))));
   }
 
   /// Reads the same number of peers for each host of the file, or for this machine alone.

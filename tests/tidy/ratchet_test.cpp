@@ -9,7 +9,7 @@ namespace {
 
 // No figure may rise. A change that lowers one must update it here.
 constexpr std::size_t most_files = 1'074;
-constexpr std::size_t most_lines = 142'142;
+constexpr std::size_t most_lines = 142'140;
 constexpr std::size_t most_lone_headers = 84;
 
 TEST(Ratchet, TheProductHasNoMoreFilesThanBefore) {

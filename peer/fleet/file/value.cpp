@@ -169,9 +169,8 @@ std::optional<std::string> read_choice(Source& source,
   const std::optional<std::string> word = read_word(source, value);
   if (!word || std::ranges::find(choices, *word) != choices.end()) return word;
   const std::string guess = nearest(*word, choices);
-  source.error(value,
-               fmt::format("`{}` is not {}", *word, one_of(choices, guess)),
-               guess.empty() ? "" : fmt::format("did you mean `{}`?", guess));
+  source.error(
+      value, fmt::format("`{}` is not {}", *word, one_of(choices, guess)), did_you_mean(guess));
   return std::nullopt;
 }
 
@@ -294,7 +293,7 @@ std::string MapReader::help_for(const std::string& unknown) const {
   std::vector<std::string> guesses = source_.places_of(path_, unknown);
   if (guesses.empty() || guesses.size() > few) guesses = {nearest(unknown, known_)};
   if (guesses.front().empty()) return fmt::format("known keys: {}", fmt::join(known_, ", "));
-  return fmt::format("did you mean `{}`?", fmt::join(guesses, "` or `"));
+  return did_you_mean(fmt::format("{}", fmt::join(guesses, "` or `")));
 }
 
 void MapReader::finish() {

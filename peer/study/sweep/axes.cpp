@@ -156,8 +156,7 @@ std::vector<std::string> labels_of(const SweepAxis& axis) {
 
 std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
   const std::string guess = nearest(word, known);
-  return guess.empty() ? fmt::format("there are: {}", fmt::join(known, ", "))
-                       : fmt::format("did you mean `{}`?", guess);
+  return did_you_mean(guess, fmt::format("there are: {}", fmt::join(known, ", ")));
 }
 
 }  // namespace
