@@ -1,5 +1,5 @@
-# cmake -DROOT=... -DOUTPUT=FILE -DHEADER=FILE -P cmake/SourcesHash.cmake: writes FILE, a C++ source that holds a hash of the sources that
-# the program is made of, so that two programs of one version text but of other sources are told apart. The hash is over
+# cmake -DROOT=... -DVERSION=... -DOUTPUT=FILE -DHEADER=FILE -P cmake/SourcesHash.cmake: writes FILE, a C++ source with the
+# program's version and a hash of the sources that it is made of, so that two programs of one version text but of other sources are told apart. The hash is over
 # names below ROOT and contents alone: the same in every folder and on every machine. FILE is left as it is where the hash
 # has not changed, so that nothing is linked anew.
 file(GLOB_RECURSE sources RELATIVE ${ROOT} ${ROOT}/graph/* ${ROOT}/optim/* ${ROOT}/gossip/* ${ROOT}/gpu/* ${ROOT}/peer/*
@@ -23,5 +23,10 @@ function(write_changed file text)
     file(WRITE ${file} "${text}")
   endif()
 endfunction()
-write_changed(${OUTPUT} "namespace gv {\nextern const char sources_hash[];\nconst char sources_hash[] = \"${hash}\";\n}\n")
+write_changed(${OUTPUT} "namespace gv {
+extern const char sources_hash[], program_version[];
+const char sources_hash[] = \"${hash}\";
+const char program_version[] = \"${VERSION}\";
+}
+")
 write_changed(${HEADER} "#pragma once\n#define GRAPEVINE_SOURCES \"${hash}\"\n")

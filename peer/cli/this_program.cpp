@@ -35,7 +35,7 @@ std::string version_text() {
       fmt::format("g++ {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
 #endif
   return fmt::format(
-      "grapevine {} ({}, {}, sources {})", GV_VERSION, compiler, GV_BUILD_TYPE, sources_hash);
+      "grapevine {} ({}, {}, sources {})", program_version, compiler, GV_BUILD_TYPE, sources_hash);
 }
 
 }  // namespace gv::cli

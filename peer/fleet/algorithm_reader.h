@@ -8,6 +8,7 @@ namespace gv {
 
 /// Hash of the program's sources, as in `--version`; 12 hex digits (cmake/SourcesHash.cmake).
 extern const char sources_hash[];
+extern const char program_version[];  ///< such as "0.3.0"
 
 /// Returns the hash of the sources with which the plug-in in these bytes was compiled, or "" if
 /// they are no plug-in.

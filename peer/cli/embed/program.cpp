@@ -11,6 +11,7 @@
 #include "peer/cli/embed/fault.h"
 #include "peer/cli/embed/grapevine_program.h"
 #include "peer/cli/embed/program_peer.h"
+#include "peer/fleet/algorithm_reader.h"
 #include "peer/fleet/json/json.h"
 
 namespace gv::embed {
@@ -135,7 +136,7 @@ Json state_of(const ProgramState& state) {
 
 std::string info_text(const ProgramFleet& of, const OpenWords& words, const ProgramState& state) {
   Json all{{"abi", GV_ABI},
-           {"version", GV_VERSION},
+           {"version", program_version},
            {"task", word_of(words)},
            {"control", words.control},
            {"fleet", of.fleet.name},

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include "peer/fleet/algorithm_reader.h"
 #include "peer/fleet/json/json.h"
 #include "peer/launch/run_record.h"
 #include "peer/wire/frame/frame.h"
@@ -83,7 +84,7 @@ double own_clock() {
 HostFacts own_facts() {
   const MachineFacts machine = machine_facts();
   return {.wire = wire::version,
-          .version = GV_VERSION,
+          .version = program_version,
           .processor = machine.processor,
           .cores = machine.cores,
           .memory_bytes = machine.memory_bytes,
