@@ -21,6 +21,9 @@ Command bundle_command();
 Command deploy_command();
 Command collect_command();
 Command agent_command();
+Command lobby_command();
+Command join_command();
+Command lobby_link_command();
 Command top_command();
 Command stop_command();
 Command checkpoint_command();
@@ -75,6 +78,9 @@ std::vector<Command> commands(const PeerParts& parts) {
           deploy_command(),
           collect_command(),
           agent_command(),
+          lobby_command(),
+          join_command(),
+          lobby_link_command(),
           top_command(),
           stop_command(),
           checkpoint_command(),

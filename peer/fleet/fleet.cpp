@@ -36,17 +36,21 @@ class FleetReader : Readers {
     folder_ = std::filesystem::path(path).parent_path();
   }
 
+  /// Without a folder, the file is a lobby's, which this machine joined without allowing code.
   void refuse_code(const Untrusted& untrusted) {
+    const bool joined = untrusted.folder.empty();
+    const std::string why = joined ? "this machine joined the lobby with --no-program"
+                                   : fmt::format("this fleet file is named by the folder {}, not "
+                                                 "by you",
+                                                 untrusted.folder);
     for (const std::string& key : untrusted.code)
       if (const Value::Entry* const entry = root_.find(key))
-        source_.error(
-            entry->place,
-            static_cast<int>(key.size()),
-            fmt::format(
-                "`{}` would run code: this fleet file is named by the folder {}, not by you",
-                key,
-                untrusted.folder),
-            "read the file, and add --trust if you trust whoever made that folder");
+        source_.error(entry->place,
+                      static_cast<int>(key.size()),
+                      fmt::format("`{}` would run code: {}", key, why),
+                      joined ? "join without --no-program if you trust the lobby's user"
+                             : "read the file, and add --trust if you trust whoever made that "
+                               "folder");
     stop_on_errors();
   }
 

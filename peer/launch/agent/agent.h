@@ -6,6 +6,10 @@
 
 namespace gv {
 
+/// Environment variable with which the peers of an agent refuse fleet files that would run code:
+/// `program` and `plugin`.
+inline constexpr const char* no_code_variable = "GRAPEVINE_NO_CODE";
+
 struct AgentOptions {
   std::string program;                   ///< binary of the peers
   std::string nonce;                     ///< nonce of the launcher; letters and digits

@@ -65,7 +65,7 @@ std::string failure_of(const Machine& machine, const BatchSystem* batch) {
   if (!text.empty() || host.failure().empty()) return text;
   text = fmt::format("host {}: {}", host.name(), host.failure());
   while (text.ends_with('\n')) text.pop_back();
-  if (is_elsewhere(machine.spec) && !host.facts() && !host.unfit())
+  if (is_elsewhere(machine.spec) && !host.facts() && !host.unfit() && !has_lobby())
     text += batch == nullptr
                 ? "\nhelp:  connect once by hand: ssh " + ssh_target(machine.spec)
                 : fmt::format("\nhelp:  does this work? {}",
@@ -126,6 +126,10 @@ AgentStart Machines::start_of(Machine& machine, const AgentWords& words) {
   if (!is_elsewhere(spec)) return start;
   if (options_.batch != nullptr) {
     start.argv = on_node(*options_.batch, spec.name, agent_argv(options_.program, words));
+    return start;
+  }
+  if (has_lobby()) {
+    start.argv = lobby_argv(options_.program, spec.name, words);
     return start;
   }
   if (!spec.binary.empty() || !fleet_.fleet.push) {

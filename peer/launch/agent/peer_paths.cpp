@@ -44,7 +44,7 @@ PeerPaths::PeerPaths(Machines& machines) : machines_(machines) {
 
 void PeerPaths::find() {
   for (Machine& machine : machines_.all())
-    if (machine.ssh_name.empty() && is_elsewhere(machine.spec))
+    if (machine.ssh_name.empty() && is_elsewhere(machine.spec) && !has_lobby())
       machine.ssh_name = ssh_host_name(ssh_target(machine.spec));
   open_doors();
   call();

@@ -23,11 +23,17 @@ std::vector<std::string> ssh_program() {
 
 /// Returns an agent's options: numbers, letters and digits, nothing that a shell would interpret.
 std::string options(const AgentWords& words) {
-  return fmt::format("agent --nonce {} --run {} --leash {:.3f} --grace {:.3f}",
+  return fmt::format("--nonce {} --run {} --leash {:.3f} --grace {:.3f}",
                      words.nonce,
                      words.run,
                      words.leash_seconds,
                      words.grace_seconds);
+}
+
+std::vector<std::string> with_options(std::vector<std::string> argv, const AgentWords& words) {
+  std::istringstream in(options(words));
+  for (std::string word; in >> word;) argv.push_back(word);
+  return argv;
 }
 
 /// Script for `sh -c`, for any login shell of the user: a single line without quotes of its own and
@@ -49,7 +55,7 @@ constexpr const char* pushing =
     "test -x $d/grapevine || {{ say no \"the program could not be unpacked in $d: is the disk "
     "full?\"; exit 3; }}; "
     "LD_LIBRARY_PATH=$d${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}; export LD_LIBRARY_PATH; "
-    "exec $d/grapevine {options}";
+    "exec $d/grapevine agent {options}";
 
 std::string kinds_of(std::span<const Bundle> bundles) {
   std::string kinds;
@@ -69,16 +75,24 @@ std::vector<std::string> ssh_argv(const std::string& target, const std::string& 
 }
 
 std::vector<std::string> agent_argv(const std::string& program, const AgentWords& words) {
-  std::vector<std::string> argv{program};
-  std::istringstream in(options(words));
-  for (std::string word; in >> word;) argv.push_back(word);
-  return argv;
+  return with_options({program, "agent"}, words);
+}
+
+bool has_lobby() {
+  const char* socket = std::getenv(lobby_variable);
+  return socket != nullptr && *socket != '\0';
+}
+
+std::vector<std::string> lobby_argv(const std::string& program,
+                                    const std::string& machine,
+                                    const AgentWords& words) {
+  return with_options({program, "lobby-link", "--host", machine}, words);
 }
 
 std::vector<std::string> ssh_installed(const std::string& target,
                                        const std::string& program,
                                        const AgentWords& words) {
-  return ssh_argv(target, fmt::format("exec {} {}", program, options(words)));
+  return ssh_argv(target, fmt::format("exec {} agent {}", program, options(words)));
 }
 
 std::vector<std::string> ssh_pushed(const std::string& target,

@@ -35,6 +35,16 @@ std::vector<std::string> ssh_pushed(const std::string& target,
                                     std::span<const Bundle> bundles,
                                     const AgentWords& words);
 
+/// Environment variable with the path of a lobby's socket. If it is set, agents on other machines
+/// are started through that lobby instead of ssh.
+inline constexpr const char* lobby_variable = "GRAPEVINE_LOBBY";
+bool has_lobby();
+/// Returns our own program's command that connects its streams with an agent on a machine that has
+/// joined the lobby.
+std::vector<std::string> lobby_argv(const std::string& program,
+                                    const std::string& machine,
+                                    const AgentWords& words);
+
 /// Returns the host name that ssh makes of the target, or the target itself if ssh gives none.
 std::string ssh_host_name(const std::string& target);
 

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "peer/fleet/fleet.h"
+#include "peer/launch/lobby/lobby.h"
+
+namespace gv::cli {
+
+/// A machine of a fleet that a lobby starts.
+struct LobbySeat {
+  std::string machine;  ///< name in the lobby, or "localhost"
+  unsigned cores = 1;
+  bool cuda = false;
+  PeerId peers = 0;
+  std::string data{};            ///< folder there with its own part of the data, or ""
+  std::vector<double> speeds{};  ///< of its peers, relative to the slowest; if measured
+};
+
+/// Divides `peers` peers among the machines: alike, the remainder to those with the most cores, the
+/// first machine first. With fewer peers than machines, those with the fewest cores get none.
+void share_peers(std::vector<LobbySeat>& seats, PeerId peers);
+
+/// Returns the --set values by which a fleet runs on these machines: `hosts`, and `peers` with the
+/// threads, devices and speeds of each.
+std::vector<std::string> seat_sets(const std::vector<LobbySeat>& seats);
+
+/// Returns why the fleet cannot run on these members, or "": hosts of its own, code that a member
+/// does not allow, parts of the data that a member lacks, or columns that differ.
+std::string seat_objection(const Fleet& fleet, const std::vector<LobbyMember>& members);
+
+/// What a lobby measured and chose before a start.
+struct LobbyStart {
+  std::vector<std::string> sets;  ///< for `run`
+  std::string text;               ///< one paragraph for the user
+};
+
+/// Measures speeds and links of the machines by `bench`, predicts the fleet by `plan`, and chooses
+/// minibatches by speed if that gains a tenth at least. `program`: our own; `say`: progress.
+LobbyStart measured_start(const std::string& program,
+                          const std::string& file,
+                          const std::vector<std::string>& sets,
+                          std::vector<LobbySeat> seats,
+                          const std::function<void(const std::string&)>& say);
+
+}  // namespace gv::cli

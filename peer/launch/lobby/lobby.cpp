@@ -1,0 +1,374 @@
+#include "peer/launch/lobby/lobby.h"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/io_context.hpp>
+#include <asio/local/stream_protocol.hpp>
+#include <asio/post.hpp>
+#include <asio/read_until.hpp>
+#include <asio/write.hpp>
+#include <fmt/format.h>
+#include <openssl/crypto.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "optim/printable.h"
+#include "peer/fleet/net_address.h"
+#include "peer/launch/lobby/channel.h"
+#include "peer/wire/frame/frame.h"
+#include "peer/wire/seal/peer_keys.h"
+#include "peer/wire/seal/spake2.h"
+#include "peer/wire/tcp/as_result.h"
+#include "peer/wire/tcp/named_socket.h"
+
+namespace gv {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Connection = std::shared_ptr<LobbyChannel>;
+using Local = asio::local::stream_protocol;
+
+constexpr int most_strangers = 16;
+constexpr std::size_t most_members = 64;
+constexpr std::size_t most_streams = 256;
+constexpr std::size_t most_order_bytes = 4096;
+constexpr auto stream_patience = std::chrono::seconds(10);
+
+/// A machine with its connection, null while it is away.
+struct Seat {
+  Offer offer;
+  std::string address;
+  std::string token;
+  Connection control;
+  Clock::time_point lost_at{};
+  std::string data_problem{};
+};
+
+/// Compares in a time that does not depend on the place of the first difference.
+bool same_token(const std::string& a, const std::string& b) {
+  return a.size() == b.size() && ::CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+/// Messages are made outside of coroutines, in which GCC 12 takes no lists of members.
+Json refusal_message(const std::string& why) {
+  return Json{{"error", why}};
+}
+
+Json agent_message(std::uint64_t id, const JsonValue& order) {
+  return Json{{"agent", id},
+              {"nonce", json_text(order, "nonce")},
+              {"run", json_text(order, "run")},
+              {"leash", json_number(order, "leash")},
+              {"grace", json_number(order, "grace")}};
+}
+
+std::string own_host_name() {
+  std::string name(256, '\0');
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "";
+  return name.substr(0, name.find('\0'));
+}
+
+Json welcome_message(const std::string& name, const std::string& token) {
+  return Json{{"name", name}, {"token", token}, {"lobby", own_host_name()}};
+}
+
+}  // namespace
+
+class Lobby::Impl {
+ public:
+  explicit Impl(LobbyOptions options)
+      : options_(std::move(options)), stretched_(stretch(options_.code)), launchers_(io_) {
+    listen();
+    std::remove(options_.socket.c_str());
+    launchers_.open();
+    launchers_.bind(Local::endpoint(options_.socket));
+    launchers_.listen();
+    asio::co_spawn(io_, admit_launchers(), asio::detached);
+    for (auto& acceptor : acceptors_) asio::co_spawn(io_, admit_machines(acceptor), asio::detached);
+    start_thread();
+  }
+
+  ~Impl() {
+    asio::post(io_, [this] { close(); });
+    thread_.join();
+    std::remove(options_.socket.c_str());
+  }
+
+  std::uint16_t port() const { return port_; }
+
+  std::vector<LobbyMember> members() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<LobbyMember> all;
+    for (const auto& [name, place] : places_) {
+      const double away = std::chrono::duration<double>(Clock::now() - place.lost_at).count();
+      const bool here = place.control != nullptr;
+      all.push_back({place.offer, place.address, here, here ? 0 : away, place.data_problem});
+    }
+    return all;
+  }
+
+  void prepare_data(const std::string& member, const std::vector<std::string>& names) {
+    asio::post(io_, [this, member, names] {
+      const auto at = places_.find(member);
+      if (at == places_.end() || !at->second.control) return;
+      set(at->second.data_problem, "it has not answered yet");
+      at->second.control->queue(Json{{"data", names}});
+    });
+  }
+
+ private:
+  void listen() {
+    for (Descriptor& socket : listening_sockets(std::string(any_address), options_.port)) {
+      const SocketAddress bound = address_of_socket(socket.get());
+      port_ = bound.port();
+      acceptors_.emplace_back(io_);
+      acceptors_.back().assign(bound.v6() ? asio::ip::tcp::v6() : asio::ip::tcp::v4(),
+                               socket.release());
+    }
+  }
+
+  void start_thread() {
+    sigset_t all, before;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, &before);
+    thread_ = std::thread([this] { io_.run(); });
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  /// Gives the last words a moment to be sent.
+  void close() {
+    asio::error_code ignored;
+    for (auto& acceptor : acceptors_) acceptor.close(ignored);
+    launchers_.close(ignored);
+    for (auto& [name, place] : places_)
+      if (place.control) place.control->queue(Json{{"bye", "its user has ended it"}});
+    farewell_.expires_after(std::chrono::milliseconds(200));
+    farewell_.async_wait([this](const asio::error_code&) { io_.stop(); });
+  }
+
+  template <class Value>
+  void set(Value& value, Value to) {
+    const std::lock_guard lock(mutex_);
+    value = std::move(to);
+  }
+
+  asio::awaitable<void> admit_machines(asio::ip::tcp::acceptor& acceptor) {
+    while (auto socket = co_await accept_next(acceptor)) {
+      if (strangers_ >= most_strangers) continue;  // closes it
+      asio::co_spawn(
+          io_, meet(std::make_shared<LobbyChannel>(std::move(*socket), tls_)), asio::detached);
+    }
+  }
+
+  /// Serves a connection of a machine from its first byte to its end.
+  asio::awaitable<void> meet(Connection channel) {
+    ++strangers_;
+    JsonValue first;
+    bool shaken = false;
+    try {
+      channel->allow(proof_patience);
+      co_await channel->shake(asio::ssl::stream_base::server);
+      first = co_await channel->receive();
+      shaken = true;
+    } catch (const std::exception&) {  // a port scan, or a machine that went away
+    }
+    try {
+      if (shaken && first.find("stream") != nullptr)
+        take_stream(channel, first);
+      else if (shaken)
+        co_await let_in(channel, first);
+    } catch (const std::exception&) {  // let_in has shown what matters
+      channel->close();
+    }
+    --strangers_;
+  }
+
+  void take_stream(const Connection& channel, const JsonValue& first) {
+    const auto id = json_integer<std::uint64_t>(first, "stream");
+    const auto wanted = wanted_.find(id);
+    const bool known = wanted != wanted_.end();
+    if (!known || !same_token(json_text(first, "token"), wanted->second.token))
+      return channel->close();
+    wanted->second.stream = channel;
+    wanted->second.came->cancel();
+  }
+
+  /// Lets a machine in that proves the code.
+  asio::awaitable<void> let_in(Connection channel, const JsonValue& first) {
+    const Proof proof = co_await prove_to_member(*channel, stretched_, first, attempts_);
+    if (!proof.empty()) {
+      options_.say(fmt::format("refused {}: {}", channel->address(), proof));
+      co_return;
+    }
+    const JsonValue offer = co_await channel->receive();
+    co_await welcome(channel, offer);
+  }
+
+  asio::awaitable<void> welcome(Connection channel, JsonValue message) {
+    Offer offer = parse_offer(parse_json(json_text(message, "offer"), "an offer"));
+    std::string refusal;
+    if (offer.facts.wire != wire::version)
+      refusal = fmt::format(
+          "this machine has Grapevine {} (wire version {}), the lobby wire version {}: install the "
+          "same version on both",
+          offer.facts.version,
+          offer.facts.wire,
+          wire::version);
+    const std::string token = json_text(message, "token");
+    const std::string name = refusal.empty() ? free_name(offer.name, token) : "";
+    if (refusal.empty() && name.empty()) refusal = "the lobby is full: it has 64 machines";
+    if (!refusal.empty()) {
+      options_.say(fmt::format("refused {} at {}: {}", offer.name, channel->address(), refusal));
+      co_await channel->send(refusal_message(refusal));
+      co_return;
+    }
+    offer.name = name;
+    Seat place{.offer = offer,
+               .address = channel->address(),
+               .token = token.empty() ? std::string(RunToken().text()) : token,
+               .control = channel};
+    co_await channel->send(welcome_message(name, place.token));
+    const bool back = places_.contains(name);
+    take_place(name, std::move(place));
+    options_.say(
+        fmt::format("{} {} from {}", name, back ? "is back" : "joined", channel->address()));
+    --strangers_;
+    co_await listen_to(channel, name);
+    ++strangers_;
+  }
+
+  void take_place(const std::string& name, Seat place) {
+    const std::lock_guard lock(mutex_);
+    const auto at = places_.find(name);
+    if (at != places_.end() && at->second.control) at->second.control->close();
+    places_[name] = std::move(place);
+  }
+
+  /// Returns the name of the machine's earlier place, or one that no other machine has; "" if the
+  /// lobby is full.
+  std::string free_name(const std::string& wish, const std::string& token) const {
+    for (const auto& [name, place] : places_)
+      if (!token.empty() && same_token(place.token, token)) return name;
+    const auto is_free = [this](const std::string& name) {
+      const auto at = places_.find(name);
+      return at == places_.end() || at->second.control == nullptr;
+    };
+    for (std::size_t k = 1; k <= most_members; ++k) {
+      const std::string name = k == 1 ? wish : fmt::format("{}-{}", wish, k);
+      if (is_free(name)) return places_.size() < most_members || places_.contains(name) ? name : "";
+    }
+    return "";
+  }
+
+  asio::awaitable<void> listen_to(Connection channel, const std::string& name) {
+    asio::co_spawn(io_, channel->keep_sending(), asio::detached);
+    try {
+      for (;;) {
+        channel->allow(lobby_leash);
+        const JsonValue message = co_await channel->receive();
+        if (message.find("data") == nullptr) continue;
+        const JsonValue* const error = message.find("error");
+        set(places_.at(name).data_problem, error == nullptr ? "" : printable(error->text, 300));
+      }
+    } catch (const std::exception&) {  // lost, or it breaks the protocol
+    }
+    channel->close();
+    Seat& place = places_.at(name);
+    if (place.control != channel) co_return;  // it came back through another connection
+    const std::lock_guard lock(mutex_);
+    place.control = nullptr;
+    place.lost_at = Clock::now();
+    options_.say(name + " has left");
+  }
+
+  asio::awaitable<void> admit_launchers() {
+    while (auto socket = co_await accept_next(launchers_))
+      asio::co_spawn(io_, connect(std::move(*socket)), asio::detached);
+  }
+
+  /// Connects a launcher with a new agent on the machine that its first line names.
+  asio::awaitable<void> connect(Local::socket launcher) {
+    std::string line;
+    const auto [error, bytes] = co_await asio::async_read_until(
+        launcher, asio::dynamic_buffer(line, most_order_bytes), '\n', as_result);
+    if (error) co_return;
+    std::string answer = "\n";
+    Connection stream;
+    try {
+      stream = co_await stream_for(parse_json(line.substr(0, bytes), "a launcher's order"));
+    } catch (const std::exception& failed) {
+      answer = std::string(failed.what()) + "\n";
+    }
+    co_await asio::async_write(launcher, asio::buffer(answer), as_result);
+    if (!stream) co_return;
+    const int in = launcher.release();
+    co_await stream->relay(asio::posix::stream_descriptor(io_, in),
+                           asio::posix::stream_descriptor(io_, ::dup(in)));
+  }
+
+  /// Orders an agent, and waits for the connection to it.
+  asio::awaitable<Connection> stream_for(JsonValue order) {
+    const std::string name = json_text(order, "host");
+    const auto place = places_.find(name);
+    if (place == places_.end()) throw std::runtime_error(name + " has never been in the lobby");
+    if (!place->second.control)
+      throw std::runtime_error(name + " is not in the lobby; its `grapevine join` may come back");
+    if (wanted_.size() >= most_streams) throw std::runtime_error("too many agents at once");
+    const std::uint64_t id = ++last_stream_;
+    const auto came = std::make_shared<asio::steady_timer>(io_, stream_patience);
+    wanted_[id] = {place->second.token, nullptr, came};
+    place->second.control->queue(agent_message(id, order));
+    co_await came->async_wait(as_result);
+    const Connection stream = wanted_[id].stream;
+    wanted_.erase(id);
+    if (!stream) throw std::runtime_error(name + " has started no agent within 10 seconds");
+    co_return stream;
+  }
+
+  /// An agent that was ordered.
+  struct Wanted {
+    std::string token;  ///< of the machine from which it must come
+    Connection stream;
+    std::shared_ptr<asio::steady_timer> came;
+  };
+
+  LobbyOptions options_;
+  Secret stretched_;
+  asio::io_context io_{1};
+  asio::ssl::context tls_ = lobby_context();
+  std::vector<asio::ip::tcp::acceptor> acceptors_;
+  Local::acceptor launchers_;
+  asio::steady_timer farewell_{io_};
+  std::uint16_t port_ = 0;
+  int strangers_ = 0;  ///< connections that have proved nothing
+  JoinAttempts attempts_;
+  std::uint64_t last_stream_ = 0;
+  std::map<std::uint64_t, Wanted> wanted_;
+  mutable std::mutex mutex_;            ///< for places_, which other threads read
+  std::map<std::string, Seat> places_;  ///< by name
+  std::thread thread_;
+};
+
+Lobby::Lobby(LobbyOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+Lobby::~Lobby() = default;
+
+std::uint16_t Lobby::port() const {
+  return impl_->port();
+}
+
+std::vector<LobbyMember> Lobby::members() const {
+  return impl_->members();
+}
+
+void Lobby::prepare_data(const std::string& member, const std::vector<std::string>& names) {
+  impl_->prepare_data(member, names);
+}
+
+}  // namespace gv

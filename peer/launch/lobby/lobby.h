@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "peer/launch/lobby/join_code.h"
+#include "peer/launch/lobby/offer.h"
+
+namespace gv {
+
+/// A machine that has joined, as the lobby sees it.
+struct LobbyMember {
+  Offer offer;
+  std::string address{};       ///< numeric, as the lobby saw it last
+  bool here = false;           ///< its connection is alive
+  double seconds_away = 0;     ///< since it was lost; 0 while it is here
+  std::string data_problem{};  ///< why it could not prepare its part of the data, or ""
+};
+
+struct LobbyOptions {
+  JoinCode code;
+  std::uint16_t port = 0;  ///< 0: any free one
+  std::string socket;      ///< path of the Unix socket at which launchers ask for agents
+  std::function<void(const std::string&)> say;  ///< a line for the user; from another thread
+};
+
+/// Lets machines in that know the code, and connects launchers on this machine with agents there
+/// (lobby_argv). Works in a thread of its own. A machine keeps its name when it comes back.
+/// Strangers cost at most 16 connections of 15 seconds each, and the attempts of JoinAttempts.
+class Lobby {
+ public:
+  /// Throws std::runtime_error if the port or the socket's path is taken.
+  explicit Lobby(LobbyOptions options);
+  ~Lobby();  ///< tells the machines that the lobby closes
+  Lobby(const Lobby&) = delete;
+  Lobby& operator=(const Lobby&) = delete;
+
+  std::uint16_t port() const;
+  std::vector<LobbyMember> members() const;  ///< in the order of their names
+  /// Makes a machine's own part of the data appear there under these relative names.
+  void prepare_data(const std::string& member, const std::vector<std::string>& names);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gv

@@ -1,0 +1,282 @@
+#include "peer/launch/lobby/member.h"
+
+#include <csignal>
+#include <filesystem>
+#include <map>
+#include <stdexcept>
+
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/io_context.hpp>
+#include <asio/read_until.hpp>
+#include <asio/signal_set.hpp>
+#include <asio/streambuf.hpp>
+#include <fmt/format.h>
+
+#include "optim/printable.h"
+#include "peer/launch/agent/bundle.h"
+#include "peer/launch/agent/ssh.h"
+#include "peer/launch/lobby/channel.h"
+#include "peer/launch/process.h"
+#include "peer/runtime/exit_code.h"
+#include "peer/wire/seal/spake2.h"
+#include "peer/wire/tcp/as_result.h"
+#include "peer/wire/tcp/named_socket.h"
+
+namespace gv {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto patience_without_lobby = std::chrono::minutes(10);
+constexpr auto longest_pause = std::chrono::seconds(10);
+constexpr int connect_ms = 3000;
+
+/// A refusal that another attempt does not change.
+struct Refused : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+bool is_word(const std::string& text) {
+  constexpr std::size_t most = 120;
+  return !text.empty() && text.size() <= most &&
+         text.find_first_not_of(
+             "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == text.npos;
+}
+
+/// Returns the options of an agent that the lobby orders. Throws std::runtime_error if one is not
+/// what a launcher of ours writes.
+AgentWords words_in(const JsonValue& order) {
+  AgentWords words{.nonce = json_text(order, "nonce"),
+                   .run = json_text(order, "run"),
+                   .leash_seconds = json_number(order, "leash"),
+                   .grace_seconds = json_number(order, "grace")};
+  const auto within = [](double value, double most) { return value >= 0 && value <= most; };
+  if (!is_word(words.nonce) || !is_word(words.run) || !within(words.leash_seconds, 1e9) ||
+      !within(words.grace_seconds, 1e6))
+    throw std::runtime_error("an order for an agent that no launcher writes");
+  return words;
+}
+
+class Member {
+ public:
+  explicit Member(const MemberOptions& options)
+      : options_(options), stretched_(stretch(options.code)), signals_(io_, SIGINT, SIGTERM) {
+    struct sigaction hangup {};
+    ::sigaction(SIGHUP, nullptr, &hangup);
+    if (hangup.sa_handler != SIG_IGN) signals_.add(SIGHUP);
+  }
+
+  int run() {
+    signals_.async_wait([this](const asio::error_code& error, int signal) {
+      if (!error) leave(signal);
+    });
+    asio::co_spawn(io_, live(), asio::detached);
+    io_.run();
+    return code_;
+  }
+
+ private:
+  void leave(int signal) {
+    options_.say("leaving the lobby");
+    code_ = 128 + signal;
+    over_ = true;
+    if (control_) control_->close();
+    for (auto& [id, stream] : streams_) stream->close();
+    pause_.cancel();
+  }
+
+  /// Joins, and joins again after each loss, until the lobby refuses us, closes, or stays away.
+  asio::awaitable<void> live() {
+    Clock::time_point lost_at = Clock::now();
+    Clock::duration pause = std::chrono::seconds(1);
+    bool was_in = false;
+    while (!over_) {
+      joined_ = false;
+      const std::string why = co_await visit_once();
+      if (over_) break;
+      if (joined_) {
+        options_.say(fmt::format(
+            "the lobby is lost ({}), so the peers here end; trying to join again for ten minutes",
+            why));
+        was_in = true;
+        lost_at = Clock::now();
+        pause = std::chrono::seconds(1);
+      } else if (!was_in || Clock::now() - lost_at > patience_without_lobby) {
+        give_up(why);
+        break;
+      }
+      pause_.expires_after(pause);
+      co_await pause_.async_wait(as_result);
+      pause = std::min<Clock::duration>(2 * pause, longest_pause);
+    }
+    signals_.cancel();
+  }
+
+  void give_up(const std::string& why) {
+    options_.say("error: " + why);
+    code_ = exit_code::failed;
+    over_ = true;
+  }
+
+  /// Returns how the visit ended.
+  asio::awaitable<std::string> visit_once() {
+    std::string why;
+    try {
+      co_await visit();
+      why = "it closed";
+    } catch (const Refused& refusal) {
+      give_up(refusal.what());
+    } catch (const std::exception& error) {
+      why = printable(error.what(), 300);
+    }
+    if (control_) control_->close();
+    control_.reset();
+    for (auto& [id, stream] : streams_) stream->close();
+    co_return why;
+  }
+
+  asio::awaitable<void> visit() {
+    control_ = open_channel(options_.find());
+    control_->allow(proof_patience);
+    co_await control_->shake(asio::ssl::stream_base::client);
+    digest_ = control_->certificate_digest();
+    if (const Proof proof = co_await prove_to_lobby(*control_, stretched_); !proof.empty())
+      throw Refused(proof);
+    co_await control_->send(offer_message());
+    const JsonValue welcome = co_await control_->receive();
+    if (const JsonValue* const error = welcome.find("error"); error != nullptr)
+      throw Refused(printable(error->text, 300));
+    token_ = json_text(welcome, "token");
+    joined_ = true;
+    options_.say(fmt::format("joined the lobby of {} as {}; Ctrl-C leaves it",
+                             printable(json_text(welcome, "lobby"), 60),
+                             printable(json_text(welcome, "name"), 60)));
+    asio::co_spawn(io_, control_->keep_sending(), asio::detached);
+    while (!over_) {
+      control_->allow(lobby_leash);
+      obey(co_await control_->receive());
+    }
+  }
+
+  // Messages are made outside of coroutines, in which GCC 12 takes no lists of members.
+  Json offer_message() const {
+    return Json{{"offer", offer_text(options_.offer)}, {"token", token_}};
+  }
+  Json stream_message(std::uint64_t id) const { return Json{{"stream", id}, {"token", token_}}; }
+
+  void obey(const JsonValue& order) {
+    if (const JsonValue* const bye = order.find("bye"); bye != nullptr) {
+      options_.say("the lobby has closed: " + printable(bye->text, 200));
+      over_ = true;
+    } else if (order.find("agent") != nullptr) {
+      asio::co_spawn(
+          io_, serve(json_integer<std::uint64_t>(order, "agent"), words_in(order)), asio::detached);
+    } else if (const JsonValue* const names = order.find("data"); names != nullptr) {
+      link_data(*names);
+    }
+  }
+
+  /// Makes our part of the data appear under the names that the fleet file uses.
+  void link_data(const JsonValue& names) {
+    Json answer{{"data", "ready"}};
+    try {
+      const fs::path folder = options_.offer.data_folder;
+      fs::remove_all(folder);
+      for (const JsonValue& name : names.items) {
+        if (!is_below(name.text)) throw std::runtime_error("a name that leads out of its folder");
+        fs::create_directories((folder / name.text).parent_path());
+        fs::create_symlink(options_.offer.data, folder / name.text);
+      }
+    } catch (const std::exception& failed) {
+      answer["error"] = std::string(failed.what());
+    }
+    control_->queue(answer);
+  }
+
+  /// Returns a connection to the first address that answers.
+  std::shared_ptr<LobbyChannel> open_channel(const std::vector<HostPort>& addresses) {
+    std::string outcomes;
+    for (const HostPort& at : addresses) {
+      try {
+        Descriptor socket = connected_socket(at.host, at.port, connect_ms);
+        const bool v6 = address_of_socket(socket.get()).v6();
+        asio::ip::tcp::socket connected(io_);
+        connected.assign(v6 ? asio::ip::tcp::v6() : asio::ip::tcp::v4(), socket.release());
+        reached_ = {at};
+        return std::make_shared<LobbyChannel>(std::move(connected), tls_);
+      } catch (const std::exception& error) {
+        outcomes += fmt::format("\n       {}: {}", host_port_text(at.host, at.port), error.what());
+      }
+    }
+    throw std::runtime_error("no lobby answers" + outcomes);
+  }
+
+  /// Starts an agent and connects its streams with the launcher's, through a connection of its own.
+  asio::awaitable<void> serve(std::uint64_t id, AgentWords words) {
+    try {
+      const auto stream = open_channel(reached_);
+      streams_[id] = stream;
+      stream->allow(proof_patience);
+      co_await stream->shake(asio::ssl::stream_base::client);
+      if (stream->certificate_digest() != digest_)
+        throw std::runtime_error("another program answers at the lobby's address");
+      co_await stream->send(stream_message(id));
+      Spawned agent(agent_argv(options_.program, words));
+      asio::co_spawn(io_, show_errors(std::move(agent.errors)), asio::detached);
+      co_await stream->relay(asio::posix::stream_descriptor(io_, agent.output.release()),
+                             asio::posix::stream_descriptor(io_, agent.input.release()));
+      co_await wait_for_end(agent, words.grace_seconds);
+    } catch (const std::exception& error) {
+      options_.say("error: an agent could not be started: " + printable(error.what(), 300));
+    }
+    streams_.erase(id);
+  }
+
+  asio::awaitable<void> wait_for_end(Spawned& agent, double grace) {
+    asio::steady_timer tick(io_);
+    const auto most = std::chrono::duration<double>(grace + 5);
+    for (const Clock::time_point began = Clock::now(); Clock::now() - began < most;) {
+      if (agent.reap() || !agent.running()) co_return;
+      tick.expires_after(std::chrono::milliseconds(20));
+      co_await tick.async_wait(as_result);
+    }
+  }
+
+  asio::awaitable<void> show_errors(Descriptor errors) {
+    asio::posix::stream_descriptor in(io_, errors.release());
+    asio::streambuf lines(LobbyChannel::most_message_bytes);
+    for (;;) {
+      const auto [ended, bytes] = co_await asio::async_read_until(in, lines, '\n', as_result);
+      if (ended) co_return;
+      std::istream text(&lines);
+      std::string line;
+      std::getline(text, line);
+      options_.say(printable(line, 500));
+    }
+  }
+
+  const MemberOptions& options_;
+  Secret stretched_;
+  asio::io_context io_{1};
+  asio::ssl::context tls_ = member_context();
+  asio::signal_set signals_;
+  asio::steady_timer pause_{io_};
+  std::shared_ptr<LobbyChannel> control_;
+  std::map<std::uint64_t, std::shared_ptr<LobbyChannel>> streams_;
+  std::vector<HostPort> reached_;  ///< address of the last connection
+  std::string digest_;             ///< of the certificate of the lobby that knows the code
+  std::string token_;              ///< proof for later connections, from the lobby
+  bool joined_ = false;            ///< since the last connection
+  bool over_ = false;              ///< closed, refused, or a signal
+  int code_ = exit_code::done;
+};
+
+}  // namespace
+
+int run_member(const MemberOptions& options) {
+  return Member(options).run();
+}
+
+}  // namespace gv

@@ -1,0 +1,140 @@
+#include "peer/launch/lobby/offer.h"
+
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include <Eigen/Core>
+#include <unistd.h>
+
+#include "gpu/cuda_replica.h"
+#include "optim/printable.h"
+#include "peer/fleet/json/json.h"
+
+namespace gv {
+namespace {
+
+constexpr std::size_t most_devices = 64;
+constexpr std::size_t most_columns = 1000;
+constexpr std::size_t most_name = 40;
+constexpr std::size_t most_text = 200;
+
+/// Measures products of 256 x 256 matrices on one core, in GFLOP/s.
+double measured_gflops() {
+  constexpr int n = 256;
+  const Eigen::MatrixXf a = Eigen::MatrixXf::Constant(n, n, 0.5F), b = a.transpose();
+  Eigen::MatrixXf c(n, n);
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point began = Clock::now();
+  double products = 0, seconds = 0;
+  while (seconds < 0.2) {
+    c.noalias() = a * b;
+    ++products;
+    seconds = std::chrono::duration<double>(Clock::now() - began).count();
+  }
+  return products * 2e-9 * n * n * n / seconds;
+}
+
+/// Returns the first line of a CSV file, divided at the mark that it has most of.
+std::vector<std::string> columns_of(const std::string& path) {
+  std::ifstream in(path);
+  std::string line;
+  if (!std::getline(in, line) || line.size() > most_columns * most_name) return {};
+  if (line.ends_with('\r')) line.pop_back();
+  char mark = ',';
+  for (const char other : {';', '\t'})
+    if (std::ranges::count(line, other) > std::ranges::count(line, mark)) mark = other;
+  std::vector<std::string> names(1);
+  for (const char c : line)
+    c == mark ? static_cast<void>(names.emplace_back()) : names.back().push_back(c);
+  for (std::string& name : names)
+    if (name.size() > 1 && name.starts_with('"') && name.ends_with('"'))
+      name = name.substr(1, name.size() - 2);
+  return names;
+}
+
+std::string host_name() {
+  std::string name(256, '\0');
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "";
+  return name.substr(0, name.find_first_of(std::string_view("\0.", 2)));
+}
+
+void read_devices(const JsonValue& rows, Offer& offer) {
+  for (const JsonValue& row : rows.items)
+    if (offer.devices.size() < most_devices)
+      offer.devices.push_back({json_integer<int>(row, "number"),
+                               printable(json_text(row, "name"), most_text),
+                               json_integer<std::uint64_t>(row, "memory_bytes")});
+}
+
+}  // namespace
+
+std::string machine_name(const std::string& text) {
+  std::string name;
+  for (const char c : text.substr(0, most_name)) {
+    const bool fits = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    if (fits || (!name.empty() && !name.ends_with('-'))) name += fits ? c : '-';
+  }
+  while (name.ends_with('-')) name.pop_back();
+  // `localhost` is the lobby's own machine, and a number would be a peer.
+  const bool plain = !name.empty() && std::isalpha(static_cast<unsigned char>(name[0])) != 0;
+  return plain && name != "localhost" ? name : "machine" + (name.empty() ? "" : "-" + name);
+}
+
+std::string offer_text(const Offer& offer) {
+  Json devices = Json::array();
+  for (const DeviceFacts& each : offer.devices)
+    devices.push_back(
+        Json{{"number", each.number}, {"name", each.name}, {"memory_bytes", each.memory_bytes}});
+  return Json{{"name", offer.name},
+              {"facts", facts_text(offer.facts)},
+              {"cores", offer.cores},
+              {"memory_bytes", offer.memory_bytes},
+              {"program", offer.program},
+              {"gflops", offer.gflops},
+              {"devices", devices},
+              {"data", offer.data},
+              {"data_folder", offer.data_folder},
+              {"columns", offer.columns}}
+      .dump();
+}
+
+Offer parse_offer(const JsonValue& json) {
+  Offer offer{.name = machine_name(json_text(json, "name")),
+              .facts = parse_facts(json_text(json, "facts")),
+              .cores = json_integer<unsigned>(json, "cores"),
+              .memory_bytes = json_integer<std::uint64_t>(json, "memory_bytes"),
+              .program = json_boolean(json, "program"),
+              .gflops = json_number(json, "gflops"),
+              .data = json_text(json, "data"),
+              .data_folder = json_text(json, "data_folder")};
+  offer.facts.processor = printable(offer.facts.processor, most_text);
+  read_devices(json_member(json, "devices"), offer);
+  for (const JsonValue& column : json_member(json, "columns").items)
+    if (offer.columns.size() < most_columns)
+      offer.columns.push_back(printable(column.text, most_text));
+  constexpr unsigned most_cores = 100'000;
+  if (offer.cores < 1 || offer.cores > most_cores || !(offer.gflops >= 0))
+    throw std::runtime_error("an offer out of bounds");
+  return offer;
+}
+
+Offer own_offer(const std::string& data) {
+  Offer offer{.name = machine_name(host_name()), .facts = own_facts()};
+  offer.cores = offer.facts.cores;
+  offer.memory_bytes = offer.facts.memory_bytes;
+  offer.gflops = measured_gflops();
+  for (const CudaDevice& device : cuda_status().devices)
+    offer.devices.push_back(
+        {device.number, device.name, static_cast<std::uint64_t>(device.memory_bytes)});
+  if (data.empty()) return offer;
+  offer.data = std::filesystem::absolute(data).string();
+  if (!std::ifstream(data).good()) throw std::runtime_error(data + " cannot be read");
+  if (data.ends_with(".csv")) offer.columns = columns_of(data);
+  return offer;
+}
+
+}  // namespace gv

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "peer/fleet/json/json.h"
+#include "peer/launch/agent/data_look.h"
+#include "peer/launch/agent/facts.h"
+
+namespace gv {
+
+/// What a machine that joins a lobby offers, and what it does not allow.
+struct Offer {
+  std::string name;  ///< letters, digits and dashes, at most 40
+  HostFacts facts{};
+  unsigned cores = 0;              ///< cores that the peers may use
+  std::uint64_t memory_bytes = 0;  ///< limit of each process, or the machine's memory
+  bool program = true;             ///< code that the fleet file names may run here
+  double gflops = 0;               ///< measured: float32 products on one core
+  std::vector<DeviceFacts> devices{};
+  std::string data{};         ///< path of the machine's own part of the data, or ""
+  std::string data_folder{};  ///< folder there in which that part gets the fleet file's names
+  std::vector<std::string> columns{};  ///< names of the columns of that part, if it is a CSV file
+};
+
+std::string offer_text(const Offer& offer);
+/// Throws std::exception if the text is no offer, or if it exceeds a bound.
+Offer parse_offer(const JsonValue& json);
+
+/// Returns this machine's offer; measures for a fifth of a second. `data`: path of the machine's
+/// own part, or "". Throws std::runtime_error if that file cannot be read.
+Offer own_offer(const std::string& data);
+
+/// Returns a name of letters, digits and dashes made of any text, "machine" if nothing is left.
+std::string machine_name(const std::string& text);
+
+}  // namespace gv
