@@ -13,6 +13,7 @@
 #include "optim/printable.h"
 #include "peer/cli/command.h"
 #include "peer/cli/this_program.h"
+#include "peer/launch/agent/agent.h"
 #include "peer/launch/agent/bundle.h"
 #include "peer/launch/lobby/discovery.h"
 #include "peer/launch/lobby/member.h"

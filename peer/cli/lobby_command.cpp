@@ -31,6 +31,7 @@
 #include "peer/launch/stop_signals.h"
 #include "peer/record/report/console.h"
 #include "peer/runtime/exit_code.h"
+#include "peer/wire/seal/peer_keys.h"
 
 namespace gv::cli {
 namespace {
@@ -49,6 +50,7 @@ constexpr int tick_ms = 100;
 /// What a lobby writes down, so that another process can take its place with --resume.
 struct KeptLobby {
   JoinCode code;
+  std::string again{};  ///< see LobbyOptions
   std::uint16_t port = 0;
   std::string folder{};                 ///< of the run; "" before the start
   std::vector<std::string> machines{};  ///< of the run
@@ -61,6 +63,7 @@ std::string kept_file() {
 void keep(const KeptLobby& lobby) {
   const std::string text = Json{
       {"code", to_string(lobby.code)},
+      {"again", lobby.again},
       {"port", lobby.port},
       {"folder", lobby.folder},
       {"machines",
@@ -78,6 +81,7 @@ KeptLobby kept() {
   const auto code = parse_join_code(json_text(json, "code"));
   if (!code) throw std::runtime_error(kept_file() + ": holds no code");
   KeptLobby lobby{.code = *code,
+                  .again = json_text(json, "again"),
                   .port = json_integer<std::uint16_t>(json, "port"),
                   .folder = json_text(json, "folder")};
   for (const JsonValue& each : json_member(json, "machines").items)
@@ -163,10 +167,13 @@ class LobbyScreen {
  public:
   explicit LobbyScreen(const LobbyArguments& arguments)
       : arguments_(arguments),
-        kept_(arguments.resume ? kept() : KeptLobby{.code = free_code()}),
+        kept_(arguments.resume
+                  ? kept()
+                  : KeptLobby{.code = free_code(), .again = std::string(RunToken().text())}),
         socket_(
             fmt::format("{}/{:02}-{}.sock", cache_folder("lobby"), kept_.code.lobby, ::getpid())),
         lobby_({.code = kept_.code,
+                .again = kept_.again,
                 .port = arguments.resume ? kept_.port : static_cast<std::uint16_t>(arguments.port),
                 .socket = socket_,
                 .say = say}),
@@ -339,7 +346,8 @@ class LobbyScreen {
     if (arguments_.file.json) argv.emplace_back("--json");
     page_.show_run(kept_.folder);
     const int code = OnTerminal(std::move(argv)).wait(signals_);
-    if (code == exit_code::done) keep({.code = kept_.code, .port = kept_.port});
+    if (code == exit_code::done)
+      keep({.code = kept_.code, .again = kept_.again, .port = kept_.port});
     return code;
   }
 

@@ -178,7 +178,7 @@ std::string seat_objection(const Fleet& fleet, const std::vector<LobbyMember>& m
   if (!fleet.hosts.empty())
     return "the file has `hosts` of its own\nhelp:  leave `hosts` out, or use `grapevine run`, "
            "which reaches them over ssh";
-  const bool code = fleet.program.has_value() || !fleet.plugin.empty();
+  const bool code = fleet.program.has_value() || !fleet.plugin_content.empty();
   const std::vector<std::string>* columns = nullptr;
   std::string first;
   for (const LobbyMember& member : members) {

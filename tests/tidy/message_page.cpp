@@ -38,7 +38,7 @@ const std::vector<Group>& message_groups() {
         "peer/cli/checkpoint_"}},
       {"Links between peers", {"gossip/link/", "peer/wire/"}},
       {"Keys and certificates", {"peer/wire/seal/"}},
-      {"Other machines", {"peer/launch/agent/", "peer/launch/deploy/"}},
+      {"Other machines", {"peer/launch/agent/", "peer/launch/deploy/", "peer/launch/lobby/"}},
       {"Methods and servers", {"gossip/"}},
       {"Graphs and weights", {"graph/formats/", "graph/mixing/", "graph/topolog", "graph/spec/"}},
       {"Spectra and predictions", {"graph/", "peer/study/predict/"}},

@@ -13,7 +13,6 @@
 #include <asio/use_awaitable.hpp>
 #include <asio/write.hpp>
 #include <fmt/format.h>
-#include <openssl/sha.h>
 
 #include "optim/printable.h"
 #include "peer/wire/seal/spake2.h"
@@ -242,7 +241,7 @@ std::string LobbyChannel::exporter() {
 std::string LobbyChannel::certificate_digest() {
   const OwnedCertificate shown(::SSL_get1_peer_certificate(stream_.native_handle()));
   if (!shown) return "";
-  std::string digest(SHA256_DIGEST_LENGTH, '\0');
+  std::string digest(32, '\0');
   unsigned length = 0;
   openssl_must(
       ::X509_digest(
@@ -275,9 +274,11 @@ asio::ssl::context member_context() {
   return context;
 }
 
-asio::awaitable<Proof> prove_to_lobby(LobbyChannel& channel, const Secret& stretched) {
+asio::awaitable<Proof> prove_to_lobby(LobbyChannel& channel, const Secret& stretched, bool again) {
   Spake2 spake(Spake2::Side::joins, stretched, channel.exporter());
-  co_await channel.send(message("share", hex(spake.share())));
+  Json first = message("share", hex(spake.share()));
+  if (again) first["again"] = true;
+  co_await channel.send(first);
   const JsonValue answer = co_await channel.receive();
   if (const std::string refusal = refusal_in(answer); !refusal.empty()) co_return refusal;
   if (!spake.take(bytes_in(answer, "share"))) co_return "the lobby breaks the protocol of the code";

@@ -78,12 +78,16 @@ asio::ssl::context lobby_context();
 /// proves the connection.
 asio::ssl::context member_context();
 
+/// Salt of stretch() for the secret of machines that come back.
+inline constexpr std::string_view rejoin_salt = "grapevine lobby again";
+
 /// Outcome of the proof: "" if the other end knows the code, else the reason.
 using Proof = std::string;
 /// Proves to the lobby that we know the code, and lets it prove the same. `stretched`: see
-/// stretch(). The exchange is bound to this TLS connection, so a listener in between,
-/// who has a TLS connection with each end, cannot pass it on.
-asio::awaitable<Proof> prove_to_lobby(LobbyChannel& channel, const Secret& stretched);
+/// stretch(); `again`: it is that of a machine that comes back (rejoin_salt). The exchange is bound
+/// to this TLS connection, so a listener in between, who has a TLS connection with each end, cannot
+/// pass it on.
+asio::awaitable<Proof> prove_to_lobby(LobbyChannel& channel, const Secret& stretched, bool again);
 /// The lobby's side; `first` is the other end's first message. Sends the other end a refusal. The
 /// other end proves first, so a guesser learns nothing that is not counted.
 asio::awaitable<Proof> prove_to_member(LobbyChannel& channel,

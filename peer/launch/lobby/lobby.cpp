@@ -15,7 +15,6 @@
 #include <asio/read_until.hpp>
 #include <asio/write.hpp>
 #include <fmt/format.h>
-#include <openssl/crypto.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -24,6 +23,7 @@
 #include "peer/launch/lobby/channel.h"
 #include "peer/wire/frame/frame.h"
 #include "peer/wire/seal/peer_keys.h"
+#include "peer/wire/seal/tls_context.h"
 #include "peer/wire/seal/spake2.h"
 #include "peer/wire/tcp/as_result.h"
 #include "peer/wire/tcp/named_socket.h"
@@ -75,8 +75,8 @@ std::string own_host_name() {
   return name.substr(0, name.find('\0'));
 }
 
-Json welcome_message(const std::string& name, const std::string& token) {
-  return Json{{"name", name}, {"token", token}, {"lobby", own_host_name()}};
+Json welcome_message(const std::string& name, const std::string& token, const std::string& again) {
+  return Json{{"name", name}, {"token", token}, {"again", again}, {"lobby", own_host_name()}};
 }
 
 }  // namespace
@@ -84,7 +84,10 @@ Json welcome_message(const std::string& name, const std::string& token) {
 class Lobby::Impl {
  public:
   explicit Impl(LobbyOptions options)
-      : options_(std::move(options)), stretched_(stretch(options_.code)), launchers_(io_) {
+      : options_(std::move(options)),
+        stretched_(stretch(options_.code)),
+        again_(stretch(options_.again, rejoin_salt)),
+        launchers_(io_) {
     listen();
     std::remove(options_.socket.c_str());
     launchers_.open();
@@ -118,7 +121,7 @@ class Lobby::Impl {
     asio::post(io_, [this, member, names] {
       const auto at = places_.find(member);
       if (at == places_.end() || !at->second.control) return;
-      set(at->second.data_problem, "it has not answered yet");
+      set(at->second.data_problem, std::string("it has not answered yet"));
       at->second.control->queue(Json{{"data", names}});
     });
   }
@@ -202,7 +205,8 @@ class Lobby::Impl {
 
   /// Lets a machine in that proves the code.
   asio::awaitable<void> let_in(Connection channel, const JsonValue& first) {
-    const Proof proof = co_await prove_to_member(*channel, stretched_, first, attempts_);
+    const Proof proof = co_await prove_to_member(
+        *channel, first.find("again") == nullptr ? stretched_ : again_, first, attempts_);
     if (!proof.empty()) {
       options_.say(fmt::format("refused {}: {}", channel->address(), proof));
       co_return;
@@ -234,7 +238,7 @@ class Lobby::Impl {
                .address = channel->address(),
                .token = token.empty() ? std::string(RunToken().text()) : token,
                .control = channel};
-    co_await channel->send(welcome_message(name, place.token));
+    co_await channel->send(welcome_message(name, place.token, options_.again));
     const bool back = places_.contains(name);
     take_place(name, std::move(place));
     options_.say(
@@ -275,7 +279,8 @@ class Lobby::Impl {
         const JsonValue message = co_await channel->receive();
         if (message.find("data") == nullptr) continue;
         const JsonValue* const error = message.find("error");
-        set(places_.at(name).data_problem, error == nullptr ? "" : printable(error->text, 300));
+        set(places_.at(name).data_problem,
+            error == nullptr ? std::string() : printable(error->text, 300));
       }
     } catch (const std::exception&) {  // lost, or it breaks the protocol
     }
@@ -340,7 +345,7 @@ class Lobby::Impl {
   };
 
   LobbyOptions options_;
-  Secret stretched_;
+  Secret stretched_, again_;  ///< of the code, and of the secret for machines that come back
   asio::io_context io_{1};
   asio::ssl::context tls_ = lobby_context();
   std::vector<asio::ip::tcp::acceptor> acceptors_;

@@ -22,6 +22,9 @@ struct LobbyMember {
 
 struct LobbyOptions {
   JoinCode code;
+  /// 128 random bits by which a machine that has joined comes back: no guess at the short code
+  /// helps those who wait at the lobby's address for machines that come back.
+  std::string again;
   std::uint16_t port = 0;  ///< 0: any free one
   std::string socket;      ///< path of the Unix socket at which launchers ask for agents
   std::function<void(const std::string&)> say;  ///< a line for the user; from another thread

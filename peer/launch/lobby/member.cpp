@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
-#include "peer/launch/agent/bundle.h"
+#include "peer/launch/agent/agent_frame.h"
 #include "peer/launch/agent/ssh.h"
 #include "peer/launch/lobby/channel.h"
 #include "peer/launch/process.h"
@@ -62,7 +62,7 @@ AgentWords words_in(const JsonValue& order) {
 class Member {
  public:
   explicit Member(const MemberOptions& options)
-      : options_(options), stretched_(stretch(options.code)), signals_(io_, SIGINT, SIGTERM) {
+      : options_(options), secret_(stretch(options.code)), signals_(io_, SIGINT, SIGTERM) {
     struct sigaction hangup {};
     ::sigaction(SIGHUP, nullptr, &hangup);
     if (hangup.sa_handler != SIG_IGN) signals_.add(SIGHUP);
@@ -142,13 +142,14 @@ class Member {
     control_->allow(proof_patience);
     co_await control_->shake(asio::ssl::stream_base::client);
     digest_ = control_->certificate_digest();
-    if (const Proof proof = co_await prove_to_lobby(*control_, stretched_); !proof.empty())
-      throw Refused(proof);
+    const Proof proof = co_await prove_to_lobby(*control_, secret_, !token_.empty());
+    if (!proof.empty()) throw Refused(proof);
     co_await control_->send(offer_message());
     const JsonValue welcome = co_await control_->receive();
     if (const JsonValue* const error = welcome.find("error"); error != nullptr)
       throw Refused(printable(error->text, 300));
     token_ = json_text(welcome, "token");
+    secret_ = stretch(json_text(welcome, "again"), rejoin_salt);
     joined_ = true;
     options_.say(fmt::format("joined the lobby of {} as {}; Ctrl-C leaves it",
                              printable(json_text(welcome, "lobby"), 60),
@@ -258,7 +259,7 @@ class Member {
   }
 
   const MemberOptions& options_;
-  Secret stretched_;
+  Secret secret_;  ///< of the code; after the first welcome, that of machines that come back
   asio::io_context io_{1};
   asio::ssl::context tls_ = member_context();
   asio::signal_set signals_;
