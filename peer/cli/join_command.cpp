@@ -105,8 +105,8 @@ bool agrees(const JoinArguments& arguments) {
   if (::isatty(STDIN_FILENO) == 0)
     throw std::invalid_argument(
         "join: there is no terminal on which to ask for your consent\nhelp:  --yes consents");
-  fmt::print("Join? [Y/n] ");
-  std::fflush(stdout);
+  fmt::print(stderr, "Join? [Y/n] ");
+  std::fflush(stderr);
   std::string answer;
   for (int c = std::getchar(); c != '\n'; c = std::getchar()) {
     if (c == EOF) return false;
@@ -128,7 +128,7 @@ int join(const JoinArguments& arguments) {
   if (!arguments.name.empty()) offer.name = machine_name(arguments.name);
   limit_ourselves(arguments, offer);
   if (!offer.data.empty()) offer.data_folder = cache_folder("joined-data");
-  fmt::print("{}", terms(offer, arguments));
+  fmt::print(stderr, "{}", terms(offer, arguments));
   if (!agrees(arguments)) return exit_code::done;
   const auto say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
   if (arguments.at.empty()) say(fmt::format("looking for lobby {:02}", code->lobby));

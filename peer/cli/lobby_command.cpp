@@ -107,6 +107,13 @@ std::string free_folder(const std::string& wanted) {
   }
 }
 
+/// Returns whether a machine at this address is this one: a second terminal, on which no search
+/// among other machines finds its address.
+bool is_own_address(const std::string& address) {
+  const auto own = interface_addresses();
+  return std::ranges::find(own, address, &InterfaceAddress::address) != own.end();
+}
+
 /// Lines of the user on stdin, without waiting.
 class UserLines {
  public:
@@ -274,11 +281,16 @@ class LobbyScreen {
     std::vector<LobbySeat> seats;
     if (!arguments_.not_here)
       seats.push_back({.machine = "localhost", .cores = std::thread::hardware_concurrency()});
-    for (const LobbyMember& member : members)
+    for (const LobbyMember& member : members) {
       seats.push_back({.machine = member.offer.name,
                        .cores = member.offer.cores,
                        .cuda = !member.offer.devices.empty(),
                        .data = member.offer.data.empty() ? "" : member.offer.data_folder});
+      if (is_own_address(member.address)) {
+        seats.back().address = member.address;
+        if (!arguments_.not_here) seats.front().address = member.address;
+      }
+    }
     share_peers(seats, static_cast<PeerId>(fleet_->peers.size()));
     return seats;
   }

@@ -136,6 +136,15 @@ struct Temporary {
   }
 };
 
+/// Returns the seat's entry of `hosts`, "" if it needs none.
+std::string host_text(const LobbySeat& seat) {
+  if (seat.machine == "localhost" && seat.address.empty()) return "";
+  std::vector<std::string> keys;
+  if (!seat.address.empty()) keys.push_back(fmt::format("address: {}", json_quoted(seat.address)));
+  if (!seat.data.empty()) keys.push_back(fmt::format("data: {}", json_quoted(seat.data)));
+  return fmt::format("{}: {{ {} }}", seat.machine, fmt::join(keys, ", "));
+}
+
 std::string group_text(const LobbySeat& seat, std::optional<double> speed, PeerId count) {
   std::string text = fmt::format("{{ host: {}, count: {}, threads: {}",
                                  seat.machine,
@@ -160,11 +169,7 @@ std::vector<std::string> seat_sets(const std::vector<LobbySeat>& seats) {
   std::vector<std::string> hosts, groups;
   for (const LobbySeat& seat : seats) {
     if (seat.peers == 0) continue;
-    if (seat.machine != "localhost")
-      hosts.push_back(
-          seat.data.empty()
-              ? fmt::format("{}: {{}}", seat.machine)
-              : fmt::format("{}: {{ data: {} }}", seat.machine, json_quoted(seat.data)));
+    if (const std::string host = host_text(seat); !host.empty()) hosts.push_back(host);
     if (seat.speeds.size() != seat.peers)
       groups.push_back(group_text(seat, std::nullopt, seat.peers));
     else
@@ -175,7 +180,8 @@ std::vector<std::string> seat_sets(const std::vector<LobbySeat>& seats) {
 }
 
 std::string seat_objection(const Fleet& fleet, const std::vector<LobbyMember>& members) {
-  if (!fleet.hosts.empty())
+  const auto is_own = [](const HostSpec& host) { return host.name != "localhost"; };
+  if (std::ranges::any_of(fleet.hosts, is_own))
     return "the file has `hosts` of its own\nhelp:  leave `hosts` out, or use `grapevine run`, "
            "which reaches them over ssh";
   const bool code = fleet.program.has_value() || !fleet.plugin_content.empty();

@@ -16,7 +16,8 @@ struct LobbySeat {
   unsigned cores = 1;
   bool cuda = false;
   PeerId peers = 0;
-  std::string data{};            ///< folder there with its own part of the data, or ""
+  std::string address{};  ///< for a machine that joined on the lobby's own machine; else found
+  std::string data{};     ///< folder there with its own part of the data, or ""
   std::vector<double> speeds{};  ///< of its peers, relative to the slowest; if measured
 };
 

@@ -7,10 +7,10 @@
 #include <fstream>
 #include <stdexcept>
 
-#include <Eigen/Core>
 #include <unistd.h>
 
 #include "gpu/cuda_replica.h"
+#include "optim/host/gemm.h"
 #include "optim/printable.h"
 #include "peer/fleet/json/json.h"
 
@@ -25,13 +25,13 @@ constexpr std::size_t most_text = 200;
 /// Measures products of 256 x 256 matrices on one core, in GFLOP/s.
 double measured_gflops() {
   constexpr int n = 256;
-  const Eigen::MatrixXf a = Eigen::MatrixXf::Constant(n, n, 0.5F), b = a.transpose();
-  Eigen::MatrixXf c(n, n);
+  const std::vector<float> a(n * n, 0.5F), b(n * n, 0.25F);
+  std::vector<float> c(n * n);
   using Clock = std::chrono::steady_clock;
   const Clock::time_point began = Clock::now();
   double products = 0, seconds = 0;
   while (seconds < 0.2) {
-    c.noalias() = a * b;
+    gemm(false, false, n, n, n, 1, a.data(), n, b.data(), n, 0, c.data(), n);
     ++products;
     seconds = std::chrono::duration<double>(Clock::now() - began).count();
   }
