@@ -89,7 +89,6 @@ void read_about(const JsonValue& json, StoredRun& run) {
   run.topology = stored_text(json, "topology");
   run.model = stored_text(json, "model");
   run.data = stored_text(json, "data");
-  run.bits = stored_text(json, "bits");
   run.seed = json_integer<std::uint64_t>(json, "seed");
   run.peers = json_integer<std::uint32_t>(json, "peers");
   run.parameters = json_integer<std::uint64_t>(json, "parameters");

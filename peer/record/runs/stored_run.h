@@ -21,7 +21,6 @@ struct StoredRun {
   std::string name, version, began, processor;
   std::string algorithm, order, topology, model, data;
   std::uint64_t seed = 0, peers = 0, parameters = 0;
-  std::string bits;  ///< digest of all that determines the models, see bits_of
   std::map<std::string, std::string> keys;
   std::vector<std::string> hosts;  ///< host of each peer; empty if all are on one machine
   std::map<std::string, std::string> labels;  ///< sweep's trial: its value on each axis

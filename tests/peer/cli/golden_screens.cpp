@@ -81,7 +81,6 @@ Screens run_screens() {
        Compared::all,
        after_runs({"grapevine compare " + all,
                    "grapevine compare " + all + " --target accuracy=0.9",
-                   "grapevine compare " + all + " --target loss=0.4 --map",
                    "grapevine compare " + all +
                        " --expect 'complete < ring @ time by 9x' --target loss=0.4"})},
       {"export",
