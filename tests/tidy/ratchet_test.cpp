@@ -8,8 +8,8 @@ namespace gv::tidy {
 namespace {
 
 // No figure may rise. A change that lowers one must update it here.
-constexpr std::size_t most_files = 1'069;
-constexpr std::size_t most_lines = 141'073;
+constexpr std::size_t most_files = 1'065;
+constexpr std::size_t most_lines = 140'415;
 constexpr std::size_t most_lone_headers = 84;
 
 TEST(Ratchet, TheProductHasNoMoreFilesThanBefore) {
