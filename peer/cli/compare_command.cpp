@@ -102,7 +102,7 @@ void compare_options(Options& options, CompareArguments& arguments) {
       .value("--columns",
              arguments.columns,
              "Additional measures: time, bytes, repeated (bytes sent again), rounds, samples, cpu, "
-             "memory, energy, accuracy, loss, return (of agents)")
+             "memory, accuracy, loss, return (of agents)")
       .call_values("A,B,..");
   options
       .value("--expect",

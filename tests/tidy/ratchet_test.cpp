@@ -9,7 +9,7 @@ namespace {
 
 // No figure may rise. A change that lowers one must update it here.
 constexpr std::size_t most_files = 1'065;
-constexpr std::size_t most_lines = 140'415;
+constexpr std::size_t most_lines = 140'227;
 constexpr std::size_t most_lone_headers = 84;
 
 TEST(Ratchet, TheProductHasNoMoreFilesThanBefore) {
