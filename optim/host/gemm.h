@@ -4,7 +4,7 @@ namespace gv {
 
 /// C (m x n) <- alpha op(A) op(B) + beta C, single precision, row-major, leading dimensions in
 /// elements. op is the transpose if its flag is set; op(A) is m x k, op(B) is k x n. Uses oneDNN;
-/// `grapevine bench gemm` measures it.
+/// experiments/models/gemm.cpp measures it.
 void gemm(bool transpose_a,
           bool transpose_b,
           int m,

@@ -40,12 +40,10 @@ Command graph_list_command();
 Command graph_export_command();
 Command graph_best_command();
 Command graph_schedule_command();
-Command bench_gemm_command();
 Command profile_command();
 Command bench_exchange_command();
 Command bench_step_command();
 Command bench_device_command();
-Command bench_hogwild_command();
 Command bench_agent_command();
 Command bench_links_command();
 Command bench_speeds_command();
@@ -98,11 +96,9 @@ std::vector<Command> commands(const PeerParts& parts) {
           audit_command(),
           group("bench",
                 "Measure this machine",
-                {bench_gemm_command(),
-                 bench_exchange_command(),
+                {bench_exchange_command(),
                  bench_step_command(),
                  bench_device_command(),
-                 bench_hogwild_command(),
                  bench_agent_command(),
                  bench_links_command(),
                  bench_speeds_command()}),

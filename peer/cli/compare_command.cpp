@@ -5,15 +5,13 @@
 
 #include <fmt/format.h>
 
-#include "peer/cli/fleet_options.h"
+#include "peer/cli/command.h"
 #include "peer/record/report/screen.h"
 #include "peer/record/runs/stored_run.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/study/compare/comparison_json.h"
 #include "peer/study/compare/comparison_text.h"
 #include "peer/study/compare/expectations.h"
-#include "peer/study/compare/first_map.h"
-#include "peer/study/compare/run_map.h"
 
 namespace gv::cli {
 namespace {
@@ -27,8 +25,6 @@ struct CompareArguments {
   bool json = false;
   bool csv = false;
   bool markdown = false;
-  bool map = false;
-  bool trust = false;
 };
 
 std::vector<Measure> measures_of(const std::vector<std::string>& words) {
@@ -57,40 +53,9 @@ void print_claims(const std::vector<JudgedClaim>& claims, bool aside) {
     fmt::print(aside ? stderr : stdout, "{}\n", to_string(claim));
 }
 
-int print_maps(const CompareArguments& arguments,
-               const std::vector<StoredRun>& runs,
-               const CompareOptions& options,
-               ProgressLine& progress) {
-  const std::vector<FirstMap> maps =
-      map_runs(runs, options, [&](std::size_t done, std::size_t all) {
-        progress.update(fmt::format("map: clocks of {}/{} networks", done, all));
-      });
-  progress.clear();
-  if (arguments.json) {
-    Json all = Json::array();
-    for (const FirstMap& map : maps) all.push_back(map_json(map));
-    fmt::print("{}\n", Json{{"schema", "grapevine.map/1"}, {"maps", all}}.dump());
-    return exit_code::done;
-  }
-  for (std::size_t k = 0; k < maps.size(); ++k)
-    fmt::print(
-        "{}{}", k == 0 ? "" : "\n", arguments.markdown ? map_markdown(maps[k]) : map_text(maps[k]));
-  return exit_code::done;
-}
-
-/// Refuses options of the other tables, because a map answers another question.
-void check_map(const CompareArguments& arguments) {
-  if (!arguments.map) return;
-  if (arguments.csv || !arguments.columns.empty() || !arguments.expect.empty())
-    throw std::invalid_argument(
-        "compare: --map goes with --target, --by, --json and --md alone\n"
-        "help:  compare without --map for --csv, --columns and --expect");
-}
-
 int compare(const CompareArguments& arguments) {
-  check_map(arguments);
   const std::vector<Measure> columns = measures_of(arguments.columns);
-  CompareOptions options{.target = {}, .by = arguments.by, .trust = arguments.trust};
+  CompareOptions options{.target = {}, .by = arguments.by};
   if (!arguments.target.empty()) options.target = parse_target(arguments.target);
   std::vector<ExpectedClaim> claims;
   for (const std::string& text : arguments.expect) claims.push_back(parse_claim(text));
@@ -102,7 +67,6 @@ int compare(const CompareArguments& arguments) {
   for (const std::string& reason : list.left_out) fmt::print(stderr, "left out: {}\n", reason);
   if (list.runs.empty())
     throw std::runtime_error("no run can be compared\nhelp:  grapevine simulate FILE makes one");
-  if (arguments.map) return print_maps(arguments, list.runs, options, progress);
   const Comparison comparison = compare_runs(list.runs, options);
   std::vector<JudgedClaim> judged;
   for (const ExpectedClaim& claim : claims) judged.push_back(judge_claim(comparison, claim));
@@ -138,7 +102,7 @@ void compare_options(Options& options, CompareArguments& arguments) {
       .value("--columns",
              arguments.columns,
              "Additional measures: time, bytes, repeated (bytes sent again), rounds, samples, cpu, "
-             "memory, energy, accuracy, loss, return (of agents)")
+             "memory, accuracy, loss, return (of agents)")
       .call_values("A,B,..");
   options
       .value("--expect",
@@ -147,11 +111,6 @@ void compare_options(Options& options, CompareArguments& arguments) {
              "\"A ~ B @ accuracy within 1 pp\", \"A @ time = 41 s within 20 %\", each optionally "
              "with \"where KEY=VALUE\"")
       .call_values("CLAIM");
-  options.flag("--map",
-               arguments.map,
-               "Show which method reaches the target first on each of 12 x 12 networks: rounds "
-               "from these runs, seconds from the clock model of each method");
-  add_trust(options, arguments.trust);
   options.flag("--csv", arguments.csv, "Print one line per run, as CSV");
   options.flag("--md", arguments.markdown, "Print the tables as Markdown");
   options.json(arguments.json);
@@ -165,7 +124,6 @@ Command compare_command() {
                  "  grapevine compare runs/ring8 runs/ring8-2 --target accuracy=0.88\n"
                  "  grapevine compare runs/* --target loss=0.3 --by network\n"
                  "  grapevine compare runs/networks --columns cpu,memory --json\n"
-                 "  grapevine compare runs/networks --map\n"
                  "  grapevine compare runs/* --target loss=0.3 --expect \"ring < star @ time\"",
                  compare_options,
                  compare);

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "optim/printable.h"
-#include "peer/cli/fleet_options.h"
+#include "peer/cli/command.h"
 #include "peer/fleet/json/json.h"
 #include "peer/record/report/console.h"
 #include "peer/record/report/screen.h"
@@ -14,7 +14,6 @@
 #include "peer/show/page/run_report.h"
 #include "peer/show/page/svg_file.h"
 #include "peer/study/compare/comparison_text.h"
-#include "peer/study/compare/run_map.h"
 
 namespace gv::cli {
 namespace {
@@ -25,8 +24,6 @@ struct ReportArguments {
   std::string svg;
   std::string target;
   std::vector<std::string> by;
-  bool map = false;
-  bool trust = false;
   bool json = false;
 };
 
@@ -53,7 +50,7 @@ void check_name(const std::string& output, bool figure) {
 }
 
 int report(const ReportArguments& arguments) {
-  CompareOptions options{.target = {}, .by = arguments.by, .trust = arguments.trust};
+  CompareOptions options{.target = {}, .by = arguments.by};
   if (!arguments.target.empty()) options.target = parse_target(arguments.target);
   check_name(arguments.output, !arguments.svg.empty());
   ProgressLine progress;
@@ -64,13 +61,7 @@ int report(const ReportArguments& arguments) {
   for (const std::string& reason : list.left_out) fmt::print(stderr, "left out: {}\n", reason);
   if (list.runs.empty())
     throw std::runtime_error("no run can be shown\nhelp:  grapevine simulate FILE makes one");
-  std::vector<FirstMap> maps;
-  if (arguments.map)
-    maps = map_runs(list.runs, options, [&](std::size_t done, std::size_t all) {
-      progress.update(fmt::format("map: clocks of {}/{} networks", done, all));
-    });
-  progress.clear();
-  const RunReport said = make_report(list.runs, options, list.tuned, maps);
+  const RunReport said = make_report(list.runs, options, list.tuned);
   const bool figure = !arguments.svg.empty();
   const std::string page = figure ? figure_named(arguments.svg, said) : report_page(said);
   const std::string output = !arguments.output.empty() ? arguments.output
@@ -123,11 +114,6 @@ void report_options(Options& options, ReportArguments& arguments) {
              "for agents return=475 or return.local=475 (default: the sweep's target or "
              "stop.target, if all runs have the same)")
       .call_values("FIGURE=VALUE");
-  options.flag(
-      "--map",
-      arguments.map,
-      "Also draw which method reaches the target first on which network (see compare --map)");
-  add_trust(options, arguments.trust);
   options.json(arguments.json);
 }
 
@@ -139,8 +125,7 @@ Command report_command() {
                  "  grapevine report runs/fashion-ring8\n"
                  "  grapevine report runs/* --target accuracy=0.88 -o race.html\n"
                  "  grapevine report runs/* --svg the-race-accuracy-against-time\n"
-                 "  grapevine report runs/networks --by network -o networks.html\n"
-                 "  grapevine report runs/networks --target loss=0.3 --map",
+                 "  grapevine report runs/networks --by network -o networks.html",
                  report_options,
                  report);
 }

@@ -123,12 +123,9 @@ RunFolder folder_of(const Assembly& fleet,
   return options.resume.empty() ? new_run(fleet, options.file) : RunFolder::open(options.resume);
 }
 
-/// Writes the end without the energy of a resumed run, which is that of one part only.
-Json end_json(RunMeter& meter, const std::optional<Resumed>& past) {
+Json end_json(const RunMeter& meter, const std::optional<Resumed>& past) {
   Json ended = meter.end();
-  if (!past) return ended;
-  ended["from_round"] = past->round;
-  ended["energy"] = "not measured";
+  if (past) ended["from_round"] = past->round;
   return ended;
 }
 
@@ -286,14 +283,13 @@ int run_fleet(const RunOptions& given) {
   const std::vector<std::string> more = hand_over(scout.get(), folder);
   if (lan && scout) lan->give_start(folder.path(), start_name);
   ThisMachine here(options.program, fleet.fleet.path, folder.path(), options.file.sets, more);
-  RunMeter meter(fleet.fleet);
+  const RunMeter meter;
   Screen screen(fleet, folder, options.file.json);
   if (scout) scout->tell([&](const std::string& line) { screen.say(line); });
   const std::unique_ptr<Evaluator> own = scout ? nullptr : make_evaluator(fleet.evaluator());
   Observer observer(fleet.fleet.size(), scout ? *scout : *own, [&](const FleetRecord& r) {
     screen.record(r, observer);
     live.feed().put(r);
-    meter.sample();
   });
   LaunchResult result =
       launch(fleet,

@@ -121,10 +121,7 @@ class Lines {
         std::optional<RunFolder> folder,
         const std::string& earlier,
         bool json)
-      : test_(fleet.looked_at().get()),
-        folder_(std::move(folder)),
-        json_(json),
-        meter_(fleet.fleet) {
+      : test_(fleet.looked_at().get()), folder_(std::move(folder)), json_(json) {
     if (folder_) metrics_.open(folder_->file("metrics.jsonl"));
     metrics_ << earlier << std::flush;
     if (!json_)
@@ -134,7 +131,6 @@ class Lines {
 
   void record(const FleetRecord& record) {
     if (folder_) metrics_ << evaluate_line(record) << std::endl;
-    meter_.sample();
     progress_.clear();
     fmt::print("{}\n", json_ ? evaluate_line(record) : table_row(record, test_));
     std::fflush(stdout);

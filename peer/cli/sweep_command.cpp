@@ -18,12 +18,8 @@
 #include "peer/record/runs/stored_run.h"
 #include "peer/runtime/exit_code.h"
 #include "peer/show/page/answer_picture.h"
-#include "peer/show/page/page_figures.h"
-#include "peer/show/page/svg_file.h"
 #include "peer/study/compare/comparison_text.h"
 #include "peer/study/compare/expectations.h"
-#include "peer/study/compare/first_map.h"
-#include "peer/study/compare/run_map.h"
 #include "peer/study/sweep/estimate.h"
 #include "peer/study/sweep/slurm_script.h"
 #include "peer/study/sweep/sweep.h"
@@ -44,7 +40,7 @@ CompareOptions options_of(const SweepFile& file) {
 
 /// Returns the columns that the table needs only for its picture.
 std::vector<Measure> columns_of(const SweepFile& file) {
-  if (!file.picture || file.picture->map || file.picture->y == "speed-up") return {};
+  if (!file.picture || file.picture->y == "speed-up") return {};
   return {measure_named(file.picture->y)};
 }
 
@@ -64,27 +60,7 @@ JudgedClaim judge(const Answer& answer, const ExpectedClaim& claim) {
   }
 }
 
-/// Draws the map of each section, or none if the file asks for another picture. The runs belong to
-/// the user's own sweep, so their files are trusted.
-std::vector<FirstMap> maps_of(const SweepFile& file,
-                              const std::vector<StoredRun>& runs,
-                              const CompareOptions& options) {
-  if (!file.picture || !file.picture->map) return {};
-  CompareOptions own = options;
-  own.trust = true;
-  return map_runs(runs, own, [](std::size_t, std::size_t) {});
-}
-
-std::string map_file(const SweepFile& file, const std::vector<FirstMap>& maps) {
-  std::vector<PicturePanel> panels;
-  for (const FirstMap& map : maps) panels.push_back({map.name, map_picture(map)});
-  return picture_file(file.name, panels);
-}
-
-std::string picture_of(const SweepFile& file,
-                       const Answer& answer,
-                       const std::vector<FirstMap>& maps) {
-  if (!maps.empty()) return map_file(file, maps);
+std::string picture_of(const SweepFile& file, const Answer& answer) {
   if (!file.picture) return race_picture(answer.apart, file.name);
   const SweepPicture& p = *file.picture;
   return axis_picture(answer.whole, {p.x, p.name, p.y, p.model}, file.name);
@@ -112,8 +88,6 @@ int write_answer(const SweepPlan& plan, const SweepFolder& folder) {
   const Answer answer{compare_runs(list.runs, options),
                       compare_runs(list.runs, {.target = options.target, .by = {}})};
   std::string text = comparison_markdown(answer.apart, columns_of(plan.file));
-  const std::vector<FirstMap> maps = maps_of(plan.file, list.runs, options);
-  for (const FirstMap& map : maps) text += fmt::format("\n{}", map_markdown(map));
   bool held = true;
   if (!claims.empty()) text += "\n";
   for (const ExpectedClaim& claim : claims) {
@@ -124,7 +98,7 @@ int write_answer(const SweepPlan& plan, const SweepFolder& folder) {
   const std::filesystem::path file = plan.file.path;
   const AnswerPage page(file.parent_path().string(), file.stem().string());
   page.write(text);
-  page.draw(picture_of(plan.file, answer, maps));
+  page.draw(picture_of(plan.file, answer));
   fmt::print("{}wrote {} and {}\n", text, page.page(), page.picture());
   return held ? exit_code::done : exit_code::check_failed;
 }

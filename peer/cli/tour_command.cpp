@@ -199,8 +199,8 @@ struct NextCommand {
 };
 
 std::vector<NextCommand> next_commands(const std::string& folder) {
-  return {{"grapevine compare " + shell_word(folder) + " --map",
-           "draws which system is first at which latency and bandwidth"},
+  return {{"grapevine compare " + shell_word(folder) + " --by network",
+           "says where the time of a round goes, and why one system is first"},
           {"grapevine run " + shell_word(folder + "/base.yaml"),
            "runs the ring for real: eight processes, and the slow network emulated"},
           {"grapevine init mine.yaml --data digits --machines 4 --goal \"accuracy 0.9\"",

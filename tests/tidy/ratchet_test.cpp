@@ -8,8 +8,8 @@ namespace gv::tidy {
 namespace {
 
 // No figure may rise. A change that lowers one must update it here.
-constexpr std::size_t most_files = 1'074;
-constexpr std::size_t most_lines = 142'140;
+constexpr std::size_t most_files = 1'065;
+constexpr std::size_t most_lines = 140'227;
 constexpr std::size_t most_lone_headers = 84;
 
 TEST(Ratchet, TheProductHasNoMoreFilesThanBefore) {

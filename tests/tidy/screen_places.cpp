@@ -35,7 +35,6 @@ bool of_screens(const std::string& path) {
                                        "peer/study/compare/comparison_",
                                        "peer/study/compare/critical_path",
                                        "peer/study/compare/expectation_text",
-                                       "peer/study/compare/first_map",
                                        "peer/study/compare/comparison_text",
                                        "peer/study/predict/calibrate/calibrated_model",
                                        "peer/study/predict/forecast/",

@@ -56,9 +56,6 @@ void read_texts(const JsonValue& object, std::map<std::string, std::string>& int
 /// Reads the measurements. A text in place of a number is the reason why it is missing.
 void read_end(const JsonValue& ended, StoredRun& run) {
   run.resumed = run.resumed || ended.find("from_round") != nullptr;
-  const JsonValue* energy = ended.find("energy");
-  if (energy != nullptr && energy->kind == JsonValue::Kind::object)
-    run.joules = stored_maybe(*energy, "joules");
   const JsonValue* pressure = ended.find("cpu_pressure");
   if (pressure != nullptr && pressure->kind == JsonValue::Kind::object)
     run.cpu_pressure = stored_fraction(*pressure, "during");
@@ -70,7 +67,6 @@ void read_resumed(const JsonValue& resumed, StoredRun& run) {
   if (whole == nullptr || !whole->boolean)
     throw std::runtime_error("it is the rest of another run: what came before is not in it");
   run.resumed = true;
-  run.joules.reset();
 }
 
 void read_about(const JsonValue& json, StoredRun& run) {
@@ -89,7 +85,6 @@ void read_about(const JsonValue& json, StoredRun& run) {
   run.topology = stored_text(json, "topology");
   run.model = stored_text(json, "model");
   run.data = stored_text(json, "data");
-  run.bits = stored_text(json, "bits");
   run.seed = json_integer<std::uint64_t>(json, "seed");
   run.peers = json_integer<std::uint32_t>(json, "peers");
   run.parameters = json_integer<std::uint64_t>(json, "parameters");

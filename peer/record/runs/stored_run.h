@@ -21,7 +21,6 @@ struct StoredRun {
   std::string name, version, began, processor;
   std::string algorithm, order, topology, model, data;
   std::uint64_t seed = 0, peers = 0, parameters = 0;
-  std::string bits;  ///< digest of all that determines the models, see bits_of
   std::map<std::string, std::string> keys;
   std::vector<std::string> hosts;  ///< host of each peer; empty if all are on one machine
   std::map<std::string, std::string> labels;  ///< sweep's trial: its value on each axis
@@ -32,13 +31,12 @@ struct StoredRun {
   std::uint64_t rounds = 0;                   ///< rounds of the whole run
   double seconds = 0;                         ///< duration of the whole run
   std::uint64_t lost = 0;                     ///< number of lost peers
-  bool resumed = false;            ///< process figures and energy cover the last part only
-  std::optional<double> r2, rmse;  ///< regression: figures at the end
-  bool validated = false;          ///< evaluations use a validation set
+  bool resumed = false;                       ///< process figures cover the last part only
+  std::optional<double> r2, rmse;             ///< regression: figures at the end
+  bool validated = false;                     ///< evaluations use a validation set
   std::optional<double> test_loss, test_accuracy;  ///< saved model, if `validated`
   std::optional<double> cpu_seconds;               ///< sum over all peers, if all recorded it
   std::optional<double> peak_memory;               ///< peak memory of the largest peer, bytes
-  std::optional<double> joules;                    ///< energy of its machine during the run
   std::optional<double> cpu_pressure;  ///< share of time in which a task waited for a core
 };
 

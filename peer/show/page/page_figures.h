@@ -12,7 +12,6 @@
 #include "peer/show/page/report_page.h"
 #include "peer/show/page/states.h"
 #include "peer/show/page/svg.h"
-#include "peer/study/compare/first_map.h"
 
 namespace gv {
 
@@ -64,14 +63,6 @@ std::string lines_figure(const LinePlot& plot);
 
 /// Maximum number of lines with a style of their own and a name; styles then repeat.
 constexpr std::size_t most_named_lines = 12;
-
-/// Draws which method is first on which network: a cell per network with the first method's colour
-/// and letter. Unknown methods are hatched; a close second adds its letter; the networks of the
-/// runs are rings.
-std::string map_picture(const FirstMap& map);
-
-/// The map with a title, a sentence on how to read it, and, folded, the seconds on each network.
-Figure map_figure(const FirstMap& map);
 
 /// A figure as predicted before a run and as measured by the run.
 struct Ratio {

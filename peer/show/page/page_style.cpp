@@ -56,11 +56,6 @@ svg .id { font-size: 9.5px; font-weight: 700; }
 .w3 { fill: var(--w3); } .w4 { fill: var(--w4); } .w5 { fill: var(--w5); }
 svg .warn { fill: var(--warn); font-weight: 600; }
 .missed { stroke: var(--c); stroke-width: 2; fill: none; }
-.map-cell { fill: var(--c); fill-opacity: .30; stroke: var(--card); stroke-width: 1; }
-.map-close .map-cell { fill-opacity: .13; } .map-letter { font-weight: 650; }
-.map-hatch { stroke: var(--soft); stroke-opacity: .45; stroke-width: 1; fill: none; }
-.map-around { fill: none; stroke: var(--card); stroke-width: 4.5; }
-.map-ring { fill: none; stroke: var(--ink); stroke-width: 1.8; }
 .edge-of-range { fill: var(--warn); fill-opacity: .14; }
 .one-to-one { stroke: var(--soft); }
 .stem { stroke: var(--c); stroke-width: 2; }

@@ -32,9 +32,6 @@ struct Sections {
   ReportSection shares{"Where the time goes",
                        "A peer is in exactly one state at a time, so the segments add up to its "
                        "wall clock, evaluations and checkpoints included."};
-  ReportSection map{
-      "Fastest method by network",
-      "The method that reaches the target first on each network; one map per problem."};
   ReportSection timeline{
       "A few rounds",
       "The activity of each peer, on one clock. A thin line begins a round; the thick line is the "
@@ -243,8 +240,7 @@ std::vector<std::pair<std::size_t, std::string>> legend_of(const std::vector<Gro
 
 RunReport make_report(const std::vector<StoredRun>& runs,
                       const CompareOptions& options,
-                      const std::vector<StoredRun>& tuned,
-                      const std::vector<FirstMap>& maps) {
+                      const std::vector<StoredRun>& tuned) {
   CompareOptions asked = options;
   if (asked.by.empty()) asked.by = usual_rows(group_runs(runs));
   const Comparison comparison = compare_runs(runs, asked);
@@ -272,10 +268,6 @@ RunReport make_report(const std::vector<StoredRun>& runs,
       add_ratios(*view.group().runs.front(), name, s);
     }
   }
-  for (const FirstMap& map : maps) {
-    add(s.map, map_figure(map));
-    for (const std::string& note : map.notes) report.notes.push_back("map: " + note);
-  }
   std::vector<Tuning> tunings = tunings_of(tuned, target);
   share_colours(tunings, rows);
   for (Figure& figure : tuning_figures(tunings)) add(s.tuning, std::move(figure));
@@ -286,7 +278,6 @@ RunReport make_report(const std::vector<StoredRun>& runs,
   report.sections = {s.race,
                      s.learning,
                      s.shares,
-                     s.map,
                      s.timeline,
                      s.waiting,
                      s.agreement,

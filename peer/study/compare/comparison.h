@@ -15,7 +15,6 @@ namespace gv {
 struct CompareOptions {
   std::optional<CompareTarget> target;  ///< none: the target of the files, if all agree
   std::vector<std::string> by;          ///< keys; each combination of their values is a section
-  bool trust = false;                   ///< for maps: the fleet files of the runs may load plug-ins
 };
 
 /// The contenders that are compared with each other: those that have the same values of `by`.

@@ -323,8 +323,6 @@ std::string cell_text(double value, Measure measure) {
       return bytes_text(value);
     case Measure::accuracy:
       return fmt::format("{:.4f}", value);
-    case Measure::energy:
-      return value < 10'000 ? digits(value) + " J" : digits(value / 1000) + " kJ";
     default:
       return digits(value);
   }

@@ -78,7 +78,7 @@ class ClaimReader {
   [[noreturn]] void fail(const std::string& why) const {
     throw std::invalid_argument(fmt::format(
         "--expect \"{}\": {}\n"
-        "help:  A < B @ time|bytes|rounds|samples|cpu|memory|energy|accuracy|loss\n       [by 2x]\n"
+        "help:  A < B @ time|bytes|rounds|samples|cpu|memory|accuracy|loss\n       [by 2x]\n"
         "       A ~ B @ accuracy within 1 pp, A ~ B @ time within 3 %\n"
         "       A @ time = 41 s within 20 %; each [where KEY=VALUE, KEY=VALUE]",
         printable(text_, 200),

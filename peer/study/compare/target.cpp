@@ -70,7 +70,7 @@ RunCost between(const RunCost& a, const RunCost& b, double part) {
   return cost;
 }
 
-constexpr std::array<std::string_view, 11> measure_names{"time",
+constexpr std::array<std::string_view, 10> measure_names{"time",
                                                          "bytes",
                                                          "rounds",
                                                          "samples",
@@ -78,7 +78,6 @@ constexpr std::array<std::string_view, 11> measure_names{"time",
                                                          "memory",
                                                          "accuracy",
                                                          "loss",
-                                                         "energy",
                                                          "repeated",
                                                          "return"};
 
@@ -255,7 +254,6 @@ std::optional<double> measured(const SeedRun& entry, Measure measure) {
   if (measure == Measure::returned) return shown(end, CurveFigure::mean_return);
   if (measure == Measure::cpu) return entry.run->cpu_seconds;
   if (measure == Measure::memory) return entry.run->peak_memory;
-  if (measure == Measure::energy) return entry.run->joules;
   if (measure == Measure::repeated) return end.repeated_bytes;
   if (!entry.cost) return std::nullopt;
   if (measure == Measure::time) return entry.cost->seconds;

@@ -52,7 +52,6 @@ enum class Measure : std::uint8_t {
   memory,
   accuracy,
   loss,
-  energy,    ///< joules used by the machine in the whole run
   repeated,  ///< bytes retransmitted in the whole run
   returned,  ///< mean reward per episode, for agents
 };

@@ -231,15 +231,6 @@ class SweepFileReader : Readers {
   void read_picture(const Value* value) {
     if (value == nullptr) return;
     SweepPicture picture;
-    if (value->kind == Value::Kind::scalar && value->text == "map") {
-      picture.map = true;
-      if (!file_.target || !file_.simulated)
-        return source_.error(*value,
-                             "a map is of the seconds to a target, in virtual time",
-                             "add `target: { accuracy: 0.9 }`, and `in: simulate`");
-      file_.picture = std::move(picture);
-      return;
-    }
     MapReader map(source_, value, "picture");
     const Value* x = map.take("x");
     set(x, picture.x, word());
@@ -340,9 +331,8 @@ const std::vector<KeyRow>& sweep_file_keys() {
       {"sweep.expect", "a list of texts", "none",
        "Expectations that `compare` checks; exit code 4 if one does not hold.",
        "expect: [\"gossip < all-reduce @ time\"]"},
-      {"sweep.picture", "map, or a map with `x`", "a race",
-       "Picture of --answer: the fastest method by network, or costs against an axis.",
-       "picture: map"},
+      {"sweep.picture", "a map with `x`", "a race",
+       "Picture of --answer: costs against an axis.", "picture: { x: peers }"},
       {"sweep.picture.x", "an axis", "",
        "Axis of numbers that the costs are drawn against. Required.", "picture: { x: peers }"},
       {"sweep.picture.name", "a text", "the axis",

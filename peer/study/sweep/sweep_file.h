@@ -61,7 +61,6 @@ struct TuningSpec {
 
 /// The picture for the answer (see peer/show/page/answer_picture.h): a race if there is no other.
 struct SweepPicture {
-  bool map = false;  ///< the fastest method by network (peer/study/compare/run_map.h); else a cost
   std::string x;     ///< axis of the cost, whose values are numbers or names with one at the end
   std::string name;  ///< meaning of the numbers
   std::string y = "time";

@@ -81,7 +81,6 @@ Screens run_screens() {
        Compared::all,
        after_runs({"grapevine compare " + all,
                    "grapevine compare " + all + " --target accuracy=0.9",
-                   "grapevine compare " + all + " --target loss=0.4 --map",
                    "grapevine compare " + all +
                        " --expect 'complete < ring @ time by 9x' --target loss=0.4"})},
       {"export",
@@ -102,10 +101,8 @@ Screens run_screens() {
 Screens other_screens() {
   return {{"bench",
            Compared::unmeasured,
-           {"grapevine bench gemm --seconds 0.1",
-            "grapevine bench step --model softmax --batch 8 --seconds 0.1",
+           {"grapevine bench step --model softmax --batch 8 --seconds 0.1",
             "grapevine bench exchange --peers 3 --floats 1000 --repetitions 1",
-            "grapevine bench hogwild --threads 2 --seconds 0.1",
             "grapevine bench agent --memory 1000 --seconds 0.1",
             "grapevine profile " + iris() +
                 " --set model='{ kind: mlp, hidden: [8] }' --rows 4 --seconds 0.01",

@@ -93,9 +93,7 @@ TEST_F(Untrusted, NoCommandStartsTheProgramOfAFolder) {
        std::vector<Words>{{"evaluate", model, path("rows.csv")},
                           {"predict", model, path("rows.csv")},
                           {"report", path("theirs"), "-o", path("report.html")},
-                          {"report", path("theirs"), "--map", "--target", "loss=0.5"},
                           {"compare", path("theirs"), path("theirs")},
-                          {"compare", path("theirs"), "--map", "--target", "loss=0.5"},
                           {"export", path("theirs"), "--csv", path("run.csv")},
                           {"export", path("theirs"), "--tensorboard", path("events")},
                           {"export", path("theirs"), "--onnx", path("model.onnx")},
@@ -160,25 +158,10 @@ TEST_F(Untrusted, NoCommandLoadsThePlugInOfAFolder) {
   std::ofstream(file, std::ios::app)
       << "plugin: method.so\nalgorithm: { kind: gossip-lookahead, alpha: 0.5, k: 2 }\n";
   ASSERT_EQ(run({"simulate", file, "--json"}).code, 0);
-  std::ifstream metrics(path("theirs/metrics.jsonl"));
-  std::string first;
-  std::getline(metrics, first);
-  const double loss = nlohmann::json::parse(first)["loss"];
-  const std::string target = fmt::format("loss={}", loss * 1.01);
-  for (Words command : std::vector<Words>{
-           {"compare", path("theirs"), "--map", "--target", target},
-           {"report", path("theirs"), "--map", "--target", target, "-o", path("r.html")}}) {
-    const Ended refused = run(command);
-    EXPECT_EQ(refused.code, 2) << refused.err;
-    EXPECT_NE(refused.err.find("`plugin` would run code"), std::string::npos) << refused.err;
-    EXPECT_NE(refused.err.find("--trust"), std::string::npos) << refused.err;
-    command.emplace_back("--trust");
-    const Ended trusted = run(command);
-    EXPECT_EQ(trusted.code, 0) << trusted.err;
-  }
   leave_reports(file, "another");
   const Ended refused = run({"collect", path("hand")});
   EXPECT_NE(refused.err.find("`plugin` would run code"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("--trust"), std::string::npos) << refused.err;
   const Ended trusted = run({"collect", path("hand"), "--trust"});
   EXPECT_NE(trusted.err.find("is another fleet now"), std::string::npos) << trusted.err;
 }

@@ -72,27 +72,6 @@ TEST_F(SweepCommand, AnAnswerStandsBetweenTheMarksOfTheReadme) {
   EXPECT_NE(refused.err.find("<!-- answer -->"), std::string::npos) << refused.err;
 }
 
-/// `picture: map` gives a table of networks, and both sections in one picture.
-TEST_F(SweepCommand, AMapIsAnAnswer) {
-  write("sweep.yaml",
-        head() +
-            "vary:\n"
-            "  method: { gossip: { topology: ring }, sums: { algorithm: all-reduce } }\n"
-            "  train.optimizer.lr: [0.04, 0.05]\n"
-            "seeds: 2\n"
-            "target: { loss: 4 }\n"
-            "picture: map\n");
-  write("README.md", "<!-- answer -->\n<!-- end of answer -->\n");
-  const Ended ended = run(words({"--answer"}));
-  ASSERT_EQ(ended.code, 0) << ended.err;
-  const std::string page = text_of(path("README.md"));
-  EXPECT_NE(page.find("| latency | 5 Mbit |"), std::string::npos) << page;
-  EXPECT_NE(page.find("- **G** gossip: "), std::string::npos) << page;
-  const std::string picture = text_of(path("answer.svg"));
-  EXPECT_TRUE(picture.starts_with("<svg ")) << picture.substr(0, 100);
-  EXPECT_NE(picture.find("lr 0.04"), std::string::npos);
-}
-
 /// Without a target, the sweep compares the ends of runs, and tunes for the best end.
 TEST_F(SweepCommand, WithoutATargetTheEndIsTunedForAndCompared) {
   write("sweep.yaml",

@@ -1,16 +1,26 @@
+// Matrix products of an MLP step at their real shapes, and the processor's multiply-add peak for
+// comparison, on one thread.
+
+#include "optim/host/gemm.h"
+
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <numeric>
+#include <set>
+#include <string>
+#include <vector>
 
-#include "optim/host/gemm.h"
+#include <fmt/format.h>
+
+#include "optim/check.h"
 #include "optim/stopwatch.h"
 #include "optim/train/host_replica.h"
 #include "optim/train/predictor.h"
-#include "peer/study/bench/bench.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -156,50 +166,35 @@ std::vector<float> run_portable(std::int64_t steps) {
   return values;
 }
 
-}  // namespace
+/// Vectors that go through v <- a v + b on one vector unit, each from a different start. If two
+/// started with the same values, a compiler could compute them once, and the measured peak would
+/// exceed the processor's.
+struct FmaUnit {
+  const char* name;
+  int chains;  ///< enough to hide the latency of two pipelines, few enough for the registers
+  int width;   ///< floats of a vector
+  /// Returns all lanes of all chains after `steps` steps.
+  std::vector<float> (*run)(std::int64_t steps);
+};
 
-GemmReport bench_gemm(double seconds) {
-  const FmaPeak peak = measure_fma_peak(seconds / 4);
-  GemmReport report{peak.gflops, peak.unit, peak.chains, {}, 0, 0};
-  const std::vector<Product> products = mlp_products();
-  std::vector<Operands> all;
-  for (const Product& p : products) all.push_back(operands(p));
-  const double share = seconds / static_cast<double>(2 * products.size());
-  for (std::size_t i = 0; i < products.size(); ++i) {
-    const Product& p = products[i];
-    const double took = seconds_of([&] { multiply(p, all[i]); }, share);
-    const double gflops = 2e-9 * p.m * p.n * p.k / took;
-    report.rows.push_back({p.name, p.m, p.n, p.k, gflops, gflops / peak.gflops});
-  }
-  const auto every_product = [&] {
-    for (std::size_t i = 0; i < products.size(); ++i) multiply(products[i], all[i]);
-  };
-  report.gemms_us = 1e6 * seconds_of(every_product, seconds / 8);
-  const std::unique_ptr<Replica> replica = mlp_replica();
-  const auto step = [&] {
-    replica->gradient();
-    replica->step();
-  };
-  report.step_us = 1e6 * seconds_of(step, seconds / 8);
-  return report;
-}
-
-std::vector<FmaUnit> fma_units() {
-  std::vector<FmaUnit> units;
+FmaUnit widest_unit() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f"))
-    units.push_back({"AVX-512", int{wide_chains}, int{wide_width}, run_avx512});
-  units.push_back({"AVX2", chains, width, run_portable});
+    return {"AVX-512", int{wide_chains}, int{wide_width}, run_avx512};
+  return {"AVX2", chains, width, run_portable};
 #else
-  units.push_back({"portable", chains, width, run_portable});
+  return {"portable", chains, width, run_portable};
 #endif
-  return units;
 }
 
-FmaPeak measure_fma_peak(double seconds) {
+/// Returns GFLOP/s, the best of about `seconds`.
+double measure_peak(const FmaUnit& unit, double seconds) {
   using Clock = std::chrono::steady_clock;
   constexpr std::int64_t steps = 200'000;
-  const FmaUnit unit = fma_units().front();
+  const double lanes = unit.chains * unit.width;
+  const std::vector<float> ends = unit.run(3);
+  GV_CHECK(static_cast<double>(std::set<float>(ends.begin(), ends.end()).size()) == lanes,
+           "each lane is computed");
   volatile float sink = 0;
   double best = 0;
   const Clock::time_point begin = Clock::now();
@@ -207,10 +202,58 @@ FmaPeak measure_fma_peak(double seconds) {
     const Clock::time_point start = Clock::now();
     sink = unit.run(steps).front();
     const double took = std::chrono::duration<double>(Clock::now() - start).count();
-    best = std::max(best, unit.flops_per_step() * static_cast<double>(steps) / took);
+    best = std::max(best, 2 * lanes * static_cast<double>(steps) / took);
   } while (std::chrono::duration<double>(Clock::now() - begin).count() < seconds);
   (void)sink;
-  return {best * 1e-9, unit.name, unit.chains};
+  return best * 1e-9;
 }
 
+void measure(double seconds) {
+  const FmaUnit unit = widest_unit();
+  const double peak = measure_peak(unit, seconds / 4);
+  fmt::print("FMA peak, one thread, {}, {} chains that start apart: {:.1f} GFLOP/s\n",
+             unit.name,
+             unit.chains,
+             peak);
+  const std::vector<Product> products = mlp_products();
+  std::vector<Operands> all;
+  for (const Product& p : products) all.push_back(operands(p));
+  const double share = seconds / static_cast<double>(2 * products.size());
+  fmt::print(
+      "{:<26} {:>5} {:>5} {:>5} {:>10} {:>8}\n", "product", "m", "n", "k", "GFLOP/s", "of peak");
+  for (std::size_t i = 0; i < products.size(); ++i) {
+    const Product& p = products[i];
+    const double took = seconds_of([&] { multiply(p, all[i]); }, share);
+    const double gflops = 2e-9 * p.m * p.n * p.k / took;
+    fmt::print("{:<26} {:>5} {:>5} {:>5} {:>10.1f} {:>8.2f}\n",
+               p.name,
+               p.m,
+               p.n,
+               p.k,
+               gflops,
+               gflops / peak);
+  }
+  const auto every_product = [&] {
+    for (std::size_t i = 0; i < products.size(); ++i) multiply(products[i], all[i]);
+  };
+  const double gemms_us = 1e6 * seconds_of(every_product, seconds / 8);
+  const std::unique_ptr<Replica> replica = mlp_replica();
+  const auto step = [&] {
+    replica->gradient();
+    replica->step();
+  };
+  const double step_us = 1e6 * seconds_of(step, seconds / 8);
+  fmt::print(
+      "MLP 784-256-128-10, batch 64: products {:.0f} us, whole step {:.0f} us, ratio {:.2f}\n",
+      gemms_us,
+      step_us,
+      step_us / gemms_us);
+}
+
+}  // namespace
 }  // namespace gv
+
+/// usage: experiment_gemm [SECONDS]
+int main(int argc, char** argv) {
+  gv::measure(argc > 1 ? std::atof(argv[1]) : 4);
+}

@@ -1,13 +1,24 @@
+// Steps of logistic regression by several threads on one x, without a lock and with one lock
+// around each step, on generated data.
+
 #include <chrono>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "optim/stopwatch.h"
 #include "optim/train/predictor.h"
 #include "optim/workers.h"
-#include "peer/study/bench/bench.h"
+#include "peer/cli/written_file.h"
+#include "peer/show/page/page_figures.h"
+#include "peer/show/page/svg_file.h"
 
 namespace gv {
 namespace {
@@ -66,6 +77,16 @@ double median_ratio(const Way& a, const Way& b) {
   return median(std::move(ratios));
 }
 
+struct HogwildRow {
+  const char* data = "sparse";  ///< or "dense"
+  std::uint32_t threads = 1;
+  double lock_free = 0;        ///< steps per second, median
+  double locked = 0;           ///< steps per second with one lock around each step, median
+  double speed_up = 0;         ///< lock_free relative to one lock-free thread; median of pairs
+  double locked_speed_up = 0;  ///< locked relative to one lock-free thread; median of pairs
+  double loss = 0, locked_loss = 0;  ///< on the test set after one pass over the data, from zero
+};
+
 /// The two ways for one number of threads.
 struct Pair {
   HogwildRow row;
@@ -88,13 +109,11 @@ HogwildRow row_of(Pair& pair, const Pair& one) {
   row.locked = median(pair.locked.rates());
   row.speed_up = median_ratio(pair.lock_free, one.lock_free);
   row.locked_speed_up = median_ratio(pair.locked, one.lock_free);
-  row.over_locked = median_ratio(pair.lock_free, pair.locked);
   return row;
 }
 
-}  // namespace
-
-HogwildReport bench_hogwild(const std::vector<std::uint32_t>& threads, double seconds) {
+/// All variants take turns for `seconds`.
+std::vector<HogwildRow> measure(const std::vector<std::uint32_t>& threads, double seconds) {
   const Rng rng(7);
   std::vector<std::uint32_t> counts{1};
   for (const std::uint32_t t : threads)
@@ -118,15 +137,61 @@ HogwildReport bench_hogwild(const std::vector<std::uint32_t>& threads, double se
       pair.locked.measure();
     }
   }
-  HogwildReport report{.samples = samples,
-                       .features = features,
-                       .nonzeros = nonzeros,
-                       .dense_features = dense_features,
-                       .processors = usable_cores().count(),
-                       .rows = {}};
+  std::vector<HogwildRow> rows;
   for (std::size_t k = 0; k < pairs.size(); ++k)
-    report.rows.push_back(row_of(pairs[k], pairs[k < counts.size() ? 0 : counts.size()]));
-  return report;
+    rows.push_back(row_of(pairs[k], pairs[k < counts.size() ? 0 : counts.size()]));
+  return rows;
 }
 
+std::string markdown(const std::vector<HogwildRow>& rows) {
+  std::string text =
+      "| data | threads | steps per second | speed-up | with a lock | speed-up | loss | "
+      "with a lock |\n|---|---|---|---|---|---|---|---|\n";
+  for (const HogwildRow& r : rows)
+    text += fmt::format("| {} | {} | {:.0f} | {:.2f} | {:.0f} | {:.2f} | {:.4f} | {:.4f} |\n",
+                        r.data,
+                        r.threads,
+                        r.lock_free,
+                        r.speed_up,
+                        r.locked,
+                        r.locked_speed_up,
+                        r.loss,
+                        r.locked_loss);
+  return fmt::format("{}\n{} processors.\n", text, usable_cores().count());
+}
+
+/// Draws steps per second relative to one thread's, without a lock and with one.
+std::string picture(const std::vector<HogwildRow>& rows) {
+  LinePlot plot{.x_title = "threads", .y_title = "speed-up", .points = true};
+  for (const std::string_view data : {"sparse", "dense"}) {
+    PlotLine free{.name = std::string(data), .series = plot.lines.size()};
+    PlotLine locked{.name = fmt::format("{}, lock", data), .series = plot.lines.size() + 1};
+    for (const HogwildRow& r : rows) {
+      if (r.data != data) continue;
+      free.x.push_back(r.threads);
+      free.y.push_back(r.speed_up);
+      locked.x.push_back(r.threads);
+      locked.y.push_back(r.locked_speed_up);
+    }
+    plot.lines.push_back(std::move(free));
+    plot.lines.push_back(std::move(locked));
+  }
+  return picture_file("hogwild", {{"speed-up against threads", lines_figure(plot)}});
+}
+
+}  // namespace
 }  // namespace gv
+
+/// usage: experiment_hogwild [FOLDER [THREADS...]]; FOLDER/README.md has the table's place
+int main(int argc, char** argv) {
+  std::vector<std::uint32_t> threads;
+  for (int k = 2; k < argc; ++k)
+    threads.push_back(static_cast<std::uint32_t>(std::strtoul(argv[k], nullptr, 10)));
+  if (threads.empty()) threads = {2, 4};
+  const std::vector<gv::HogwildRow> rows = gv::measure(threads, 4);
+  fmt::print("{}", gv::markdown(rows));
+  if (argc < 2) return 0;
+  const gv::cli::AnswerPage page(argv[1], "sweep");
+  page.write(gv::markdown(rows));
+  page.draw(gv::picture(rows));
+}
